@@ -1,0 +1,71 @@
+package capacity
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind is one of the six kinds of error a caller can act on. Every other error is
+// ours to mend. A Kind is itself an error, so errors.Is(err, capacity.Invalid) asks for it.
+type Kind string
+
+// The six kinds.
+const (
+	Invalid    Kind = "invalid"    // the input breaks a rule; the findings say which and how to mend it
+	NotFound   Kind = "not found"  // the thing named does not exist
+	Conflict   Kind = "conflict"   // somebody else changed it first
+	Forbidden  Kind = "forbidden"  // the caller may not
+	Infeasible Kind = "infeasible" // no plan meets the demands; the conflicts say why
+	Busy       Kind = "busy"       // try again later: queue full, or no solver for a model that needs one
+)
+
+func (k Kind) Error() string { return string(k) }
+
+// Hint is a cure in a form a button can apply: put Value at Pointer.
+type Hint struct {
+	Detail  string `json:"detail"`
+	Pointer string `json:"pointer,omitempty"`
+	Value   any    `json:"value,omitempty"`
+}
+
+// Finding is one thing wrong with an input.
+type Finding struct {
+	Pointer string `json:"pointer"`        // JSON pointer (RFC 6901) to the member; "" is the whole document
+	Detail  string `json:"detail"`         // what is wrong, as a sentence
+	Code    string `json:"code"`           // stable word for programs: unknown_member, missing, range, ...
+	Line    int    `json:"line,omitempty"` // where the text cannot be read at all; 0 where the pointer says it
+	Column  int    `json:"column,omitempty"`
+	Hint    *Hint  `json:"hint,omitempty"`
+}
+
+// InputError is every finding about one input at once (up to MaxFindings). It is of kind Invalid.
+type InputError struct {
+	Findings []Finding
+}
+
+// MaxFindings bounds how many findings one InputError lists: nobody mends more at a time.
+const MaxFindings = 50
+
+// Error says the findings one a line, the pointer first.
+func (e *InputError) Error() string {
+	var b strings.Builder
+	for i, f := range e.Findings {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		switch {
+		case f.Line > 0:
+			fmt.Fprintf(&b, "line %d, column %d: ", f.Line, f.Column)
+		case f.Pointer != "":
+			b.WriteString(f.Pointer + ": ")
+		}
+		b.WriteString(f.Detail)
+		if f.Hint != nil {
+			b.WriteString(" " + f.Hint.Detail)
+		}
+	}
+	return b.String()
+}
+
+// Is makes an InputError an error of kind Invalid.
+func (e *InputError) Is(target error) bool { return target == Invalid }

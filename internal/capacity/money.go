@@ -1,0 +1,50 @@
+package capacity
+
+import (
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// Money is an exact amount in the problem's currency. In JSON it is a decimal string with at
+// least two and at most nine places; a JSON number is accepted as well.
+type Money struct {
+	decimal.Decimal
+}
+
+// MoneyPlaces is how many decimal places money keeps at most (numeric(20,9) in the database).
+const MoneyPlaces = 9
+
+// ParseMoney reads a decimal such as "0.10".
+func ParseMoney(s string) (Money, error) {
+	d, err := decimal.NewFromString(s)
+	return Money{d}, err
+}
+
+// RoundMoney is the amount nearest to x that money can hold. It is for figures that come out of
+// floating-point work (duals, bounds); sums of input amounts stay exact and do not need it.
+func RoundMoney(x float64) Money {
+	if x == 0 { // -0 too
+		return Money{}
+	}
+	return Money{decimal.NewFromFloat(x).Round(MoneyPlaces)}
+}
+
+// String is the amount with at least two places: 5.2 is "5.20".
+func (m Money) String() string {
+	s := m.Decimal.Round(MoneyPlaces).String()
+	point := strings.IndexByte(s, '.')
+	if point < 0 {
+		return s + ".00"
+	}
+	if len(s)-point == 2 {
+		return s + "0"
+	}
+	return s
+}
+
+// MarshalJSON writes the amount as a string, so that no reader makes a float of it.
+func (m Money) MarshalJSON() ([]byte, error) { return []byte(`"` + m.String() + `"`), nil }
+
+// Float is the float64 nearest to the amount, for solvers.
+func (m Money) Float() float64 { return m.InexactFloat64() }

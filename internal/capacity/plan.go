@@ -1,0 +1,173 @@
+package capacity
+
+// Plan is the answer to one Problem: what to rent, whom to admit, what it costs and why it cannot
+// be done cheaper. Counts are whole unless the problem is relaxed.
+type Plan struct {
+	Status    Status       `json:"status"`
+	Objective Money        `json:"objective"` // VM cost minus the penalties avoided (P2's objective)
+	Cost      Cost         `json:"cost"`
+	VMs       VMs          `json:"vms"`
+	Classes   []ClassPlan  `json:"classes"`
+	Prices    *Prices      `json:"prices,omitempty"`
+	Relaxed   *RelaxedPlan `json:"relaxed,omitempty"`
+	Integer   *IntegerPlan `json:"integer,omitempty"`
+	Layout    []VMLayout   `json:"layout,omitempty"` // executable plans: which slots stand on which VMs
+	Proof     *Proof       `json:"proof,omitempty"`
+	Warnings  []Warning    `json:"warnings"`
+	Conflicts []Finding    `json:"conflicts"` // infeasible problems: what contradicts what, with cures
+}
+
+// Status is what is known about an answer.
+type Status string
+
+const (
+	Optimal          Status = "optimal"    // proved without CBC, within the problem's gap
+	Feasible         Status = "feasible"   // can be carried out; Proof.Gap says how far from optimal at most
+	InfeasibleStatus Status = "infeasible" // there is no plan; Conflicts says why
+)
+
+// Cost is the plan's money per period. Total = OnDemand + Reserved + ReservedIdle + Penalties.
+type Cost struct {
+	Total         Money  `json:"total"`
+	OnDemand      Money  `json:"on_demand"`
+	Reserved      Money  `json:"reserved"`
+	ReservedIdle  Money  `json:"reserved_idle"` // paid though not used (contracts billed always)
+	Penalties     Money  `json:"penalties"`
+	Currency      string `json:"currency"`
+	PeriodSeconds int64  `json:"period_s"`
+	PerHour       Money  `json:"per_hour"`
+	PerMonth      Money  `json:"per_month"` // 730 hours
+}
+
+// HoursPerMonth is what a month means wherever no calendar is at hand.
+const HoursPerMonth = 730
+
+// VMs is what is rented. Rounding is the total minus the classes' shares.
+type VMs struct {
+	Total     float64       `json:"total"`
+	Reserved  float64       `json:"reserved"`
+	OnDemand  float64       `json:"on_demand"`
+	Contracts []ContractUse `json:"contracts"`
+	Rounding  float64       `json:"rounding"`
+}
+
+// ContractUse is how many of a contract's VMs the plan uses.
+type ContractUse struct {
+	Name string  `json:"name"`
+	VMs  float64 `json:"vms"`
+	Used float64 `json:"used"`
+}
+
+// ClassPlan is one class's part of the plan.
+type ClassPlan struct {
+	Name             string  `json:"name"`
+	Admitted         float64 `json:"admitted"`
+	Refused          float64 `json:"refused"`
+	VMs              float64 `json:"vms"` // the class's share of VMs
+	VMsPerJob        float64 `json:"vms_per_job"`
+	Slots            *Slots  `json:"slots"` // for all admitted jobs together; null where only vms_per_job is known
+	Time             *Times  `json:"time_s"`
+	Verdict          Verdict `json:"verdict"`
+	Reason           string  `json:"reason"`
+	BreakEvenPenalty *Money  `json:"break_even_penalty"` // the penalty below which one more job is not worth its VMs
+	Flips            Flips   `json:"flips"`
+}
+
+// Slots is a number of map and reduce slots.
+type Slots struct {
+	Map    float64 `json:"map"`
+	Reduce float64 `json:"reduce"`
+}
+
+// Times is the predicted time of an execution under the plan's slots. A class given by a demand has
+// the average alone.
+type Times struct {
+	Lower   *float64 `json:"lower"`
+	Average *float64 `json:"average"`
+	Upper   *float64 `json:"upper"`
+}
+
+// Verdict is what became of a class, the first that fits.
+type Verdict string
+
+const (
+	VerdictImpossible Verdict = "impossible" // no number of slots meets the deadline
+	VerdictFull       Verdict = "full"       // all its jobs are admitted
+	VerdictNone       Verdict = "none"       // none is
+	VerdictMinimum    Verdict = "minimum"    // only the promised ones are
+	VerdictPartial    Verdict = "partial"    // some are
+)
+
+// Flips is, for each input alone, the nearest value at which the class's whole admitted jobs would
+// change in the relaxation; null where there is none.
+type Flips struct {
+	Penalty         *Money   `json:"penalty"`
+	DeadlineSeconds *float64 `json:"deadline_s"`
+	OnDemandPrice   *Money   `json:"on_demand_price"`
+}
+
+// Prices is what scarcity costs per period at the margin; from the relaxation.
+type Prices struct {
+	Capacity  CapacityPrice   `json:"capacity"`
+	Contracts []ContractWorth `json:"contracts"`
+}
+
+// CapacityPrice is the worth of one VM of capacity: Low for one less, High for one more (null when
+// nothing more can be had).
+type CapacityPrice struct {
+	Low  Money  `json:"low"`
+	High *Money `json:"high"`
+}
+
+// ContractWorth is the saving of one more VM in a contract.
+type ContractWorth struct {
+	Name  string `json:"name"`
+	Worth Money  `json:"worth"`
+}
+
+// RelaxedPlan is the linear program's answer.
+type RelaxedPlan struct {
+	Objective Money     `json:"objective"`
+	Capacity  float64   `json:"capacity"` // VMs
+	Jobs      []float64 `json:"jobs"`     // in the order of the problem's classes
+}
+
+// IntegerPlan is the answer of the paper's integer program, and what becomes of it when its slots
+// are made whole.
+type IntegerPlan struct {
+	Objective  Money   `json:"objective"`
+	VMs        float64 `json:"vms"`
+	Executable bool    `json:"executable"`
+	ShortVMs   float64 `json:"short_vms"`
+}
+
+// VMLayout is a number of VMs that carry the same slots.
+type VMLayout struct {
+	VMs   int64        `json:"vms"`
+	Slots []ClassSlots `json:"slots"`
+}
+
+// ClassSlots is how many slots of a class stand on one VM.
+type ClassSlots struct {
+	Class  string `json:"class"`
+	Map    int64  `json:"map,omitempty"`
+	Reduce int64  `json:"reduce,omitempty"`
+}
+
+// Proof is what the answer rests on.
+type Proof struct {
+	Bound   Money   `json:"bound"`  // no plan costs less; found without CBC
+	Gap     float64 `json:"gap"`    // (objective - bound) / |objective|
+	Method  string  `json:"method"` // who proved the bound: lp, core
+	Engine  string  `json:"engine"` // who else solved it, with version; "" for nobody
+	Agreed  *bool   `json:"agreed"` // did that engine find the same objective; null when it gave none
+	Checked bool    `json:"checked"`
+	SolveMs float64 `json:"solve_ms"`
+}
+
+// Warning is something the reader of a plan should know.
+type Warning struct {
+	Code    string `json:"code"`
+	Pointer string `json:"pointer,omitempty"`
+	Detail  string `json:"detail"`
+}

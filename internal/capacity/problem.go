@@ -1,0 +1,155 @@
+// Package capacity is Headroom's vocabulary: what a profile, a class, a contract, a problem and a
+// plan are, in which units, and which of them make sense. It holds no formula (see perf), makes
+// no choice (see plan) and knows no technology.
+package capacity
+
+import "github.com/shopspring/decimal"
+
+// Problem is everything one plan is computed from. Its JSON is a contract (the Problem of the README).
+type Problem struct {
+	Currency      string  `json:"currency"`
+	PeriodSeconds int64   `json:"period_s"` // money amounts of a plan are per this period
+	Supply        Supply  `json:"supply"`
+	Classes       []Class `json:"classes"`
+	Options       Options `json:"options"`
+}
+
+// Supply is where virtual machines come from: contracts already signed, and on-demand.
+type Supply struct {
+	Contracts []Contract `json:"contracts,omitempty"`
+	OnDemand  OnDemand   `json:"on_demand"`
+}
+
+// Contract is a number of reserved VMs at a price per VM-hour.
+type Contract struct {
+	Name    string  `json:"name"`
+	VMs     int64   `json:"vms"`
+	Price   Money   `json:"price"`
+	Billing Billing `json:"billing"`
+}
+
+// Billing says when a contract's VM-hour is paid.
+type Billing string
+
+const (
+	BilledUsed   Billing = "used"   // every hour used (the paper's reading)
+	BilledAlways Billing = "always" // every hour, so that one more used costs nothing
+)
+
+// OnDemand is what is rented by the hour; Quota, if any, is the most that may be rented at once.
+type OnDemand struct {
+	Price Money  `json:"price"`
+	Quota *int64 `json:"quota"`
+}
+
+// Class is a kind of job: how long it takes, until when it must be done, how many run at once and
+// what turning one away costs. Exactly one of Profile, Demand and VMsPerJob is given.
+type Class struct {
+	Name            string           `json:"name"`
+	Profile         *Profile         `json:"profile,omitempty"`
+	Demand          *Demand          `json:"demand,omitempty"`
+	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"` // gamma, given directly
+	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
+	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
+	Jobs            JobRange         `json:"jobs"`
+	Penalty         Money            `json:"penalty"` // per refused concurrent place and period
+}
+
+// Profile is what one execution of a job looks like: per phase the number of tasks, the mean and
+// the longest task. ReduceTasks may be 0 (a map-only job; the other reduce members are then 0 too).
+type Profile struct {
+	MapTasks               int64   `json:"map_tasks"`
+	ReduceTasks            int64   `json:"reduce_tasks"`
+	MapAvgSeconds          float64 `json:"map_avg_s"`
+	MapMaxSeconds          float64 `json:"map_max_s"`
+	FirstShuffleAvgSeconds float64 `json:"first_shuffle_avg_s"`
+	FirstShuffleMaxSeconds float64 `json:"first_shuffle_max_s"`
+	ShuffleAvgSeconds      float64 `json:"shuffle_avg_s"`
+	ShuffleMaxSeconds      float64 `json:"shuffle_max_s"`
+	ReduceAvgSeconds       float64 `json:"reduce_avg_s"`
+	ReduceMaxSeconds       float64 `json:"reduce_max_s"`
+	OverheadSeconds        float64 `json:"overhead_s"` // fixed start-up cost of an execution
+}
+
+// Demand is the three coefficients of an execution's time, A, B and C in the paper:
+// T = A·h/s_M + B·h/s_R + C for h concurrent jobs on s_M map and s_R reduce slots.
+type Demand struct {
+	MapWorkSeconds    float64 `json:"map_work_s"`
+	ReduceWorkSeconds float64 `json:"reduce_work_s"`
+	FixedSeconds      float64 `json:"fixed_s"`
+}
+
+// SlotsPerVM is how many map slots or reduce slots one VM offers. A VM's share is one or the other:
+// a map slot takes 1/Map of a VM and a reduce slot 1/Reduce (erratum E16).
+type SlotsPerVM struct {
+	Map    int64 `json:"map"`
+	Reduce int64 `json:"reduce"`
+}
+
+// JobRange is how many jobs of a class run at once: Min are promised, Max is the demand.
+// Fractions are allowed in relaxed problems alone.
+type JobRange struct {
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+}
+
+// Integrality says what must be whole in a plan.
+type Integrality string
+
+const (
+	Relaxed    Integrality = "relaxed"    // nothing: the linear program
+	Integer    Integrality = "integer"    // jobs and VMs: the paper's program
+	Executable Integrality = "executable" // slots too: what a cluster can carry out
+)
+
+// Bound chooses which of the three execution-time bounds a profile is planned with.
+type Bound string
+
+const (
+	LowerBound   Bound = "lower"
+	AverageBound Bound = "average"
+	UpperBound   Bound = "upper"
+)
+
+// Engine chooses who solves. Whoever solves, the answer is proved without CBC.
+type Engine string
+
+const (
+	EngineCBC   Engine = "cbc"   // the core method, then CBC from its answer
+	EngineExact Engine = "exact" // the core method alone
+	EngineAuto  Engine = "auto"  // CBC only for what the core could not prove
+)
+
+// Sharing says whether a VM may serve several classes at once.
+type Sharing string
+
+const (
+	Shared    Sharing = "shared"
+	Dedicated Sharing = "dedicated"
+)
+
+// Options is how a problem is to be solved.
+type Options struct {
+	Integrality   Integrality `json:"integrality"`
+	Bound         Bound       `json:"bound"`
+	Engine        Engine      `json:"engine"`
+	Gap           float64     `json:"gap"`          // relative gap at which an answer counts as optimal
+	MaxSolveMs    int64       `json:"max_solve_ms"` // the whole solve's time budget
+	OneSlotPerJob bool        `json:"one_slot_per_job"`
+	Sharing       Sharing     `json:"sharing"`
+	Near          *Near       `json:"near,omitempty"`
+}
+
+// Near is a previous plan: among plans within the gap the one nearest to it is wanted.
+type Near struct {
+	VMs  float64            `json:"vms"`
+	Jobs map[string]float64 `json:"jobs"` // admitted jobs by class name
+}
+
+// DefaultOptions is what a problem without options is solved with.
+func DefaultOptions() Options {
+	return Options{
+		Integrality: Executable, Bound: AverageBound, Engine: EngineCBC, Gap: 1e-6,
+		MaxSolveMs: 2000, OneSlotPerJob: true, Sharing: Shared,
+	}
+}
