@@ -1,0 +1,110 @@
+// Package perf says how long an execution takes: the bounds of the paper for a phase, for two jobs
+// on shared slots, for a class that divides its share among its jobs, and for a whole execution. It
+// computes times from profiles and slots; what to rent and whom to admit is plan's.
+package perf
+
+import "headroom/internal/capacity"
+
+// JobDemands is the optimistic, the expected and the conservative demand of one execution, each in
+// the form T = A·h/s_M + B·h/s_R + C (paper eqs. 1, 3 and 2).
+//
+// Lower is a bound only where slots are partitioned; where idle slots are lent it is an estimate, and
+// its fixed part may be negative (E5, E7). Upper holds from the job's first slot on, with at least one
+// map and one reduce slot per job (E6).
+type JobDemands struct {
+	Lower, Average, Upper capacity.Demand
+
+	// Warnings says where the profile lies outside what Upper holds for. The pointers are relative to
+	// the profile.
+	Warnings []capacity.Warning
+}
+
+// FirstShuffleWarning is the code of the warning that a profile's first shuffle wave is longer than a
+// typical one, so that the upper bound may be exceeded.
+const FirstShuffleWarning = "first_shuffle_longer"
+
+// Demands turns a valid profile into its three demands, a map-only one (no reduce tasks) into map work
+// and overhead alone, whatever its reduce figures say.
+//
+// The paper's upper form lets A and B become negative for tiny jobs (fewer tasks than two of the
+// longest, E7); such a phase is here all fixed time, which is never more and holds as well.
+func Demands(p capacity.Profile) JobDemands {
+	mapWork := float64(p.MapTasks) * p.MapAvgSeconds
+	d := JobDemands{
+		Lower: capacity.Demand{MapWorkSeconds: mapWork, FixedSeconds: p.OverheadSeconds},
+		Upper: capacity.Demand{FixedSeconds: p.OverheadSeconds},
+	}
+	var ramp float64
+	d.Upper.MapWorkSeconds, ramp = sharedPhase(mapWork, p.MapMaxSeconds)
+	d.Upper.FixedSeconds += ramp
+
+	if p.ReduceTasks > 0 {
+		// Shuffle and reduce run as one task, so that its longest is the sum of both.
+		reduceWork := float64(p.ReduceTasks) * (p.ShuffleAvgSeconds + p.ReduceAvgSeconds)
+		d.Lower.ReduceWorkSeconds = reduceWork
+		d.Lower.FixedSeconds += p.FirstShuffleAvgSeconds - p.ShuffleAvgSeconds
+
+		d.Upper.ReduceWorkSeconds, ramp = sharedPhase(reduceWork, p.ShuffleMaxSeconds+p.ReduceMaxSeconds)
+		d.Upper.FixedSeconds += ramp + p.FirstShuffleMaxSeconds
+		d.Warnings = firstShuffleWarnings(p)
+	}
+	d.Average = capacity.Demand{
+		MapWorkSeconds:    (d.Lower.MapWorkSeconds + d.Upper.MapWorkSeconds) / 2,
+		ReduceWorkSeconds: (d.Lower.ReduceWorkSeconds + d.Upper.ReduceWorkSeconds) / 2,
+		FixedSeconds:      (d.Lower.FixedSeconds + d.Upper.FixedSeconds) / 2,
+	}
+	return d
+}
+
+// sharedPhase splits the upper bound of a phase with m slots per job, (W - 2λ)/m + 2λ (paper Prop.
+// 2.5), into what shrinks with slots and what does not. A phase shorter than two of its longest tasks
+// is all fixed time: the printed form would grow with slots (E7).
+func sharedPhase(work, longest float64) (shrinking, fixed float64) {
+	return max(0, work-2*longest), min(2*longest, work)
+}
+
+func firstShuffleWarnings(p capacity.Profile) []capacity.Warning {
+	if !above(p.FirstShuffleMaxSeconds, p.ShuffleMaxSeconds) {
+		return nil
+	}
+	return []capacity.Warning{{
+		Code:    FirstShuffleWarning,
+		Pointer: "/first_shuffle_max_s",
+		Detail: "The longest shuffle of the first wave exceeds the longest typical shuffle, so executions may take " +
+			"longer than the upper bound; raise shuffle_max_s to first_shuffle_max_s to plan with a bound that holds.",
+	}}
+}
+
+// Of is the demand a class is planned with under the bound chosen; anything but lower and upper is the
+// average.
+func (d JobDemands) Of(bound capacity.Bound) capacity.Demand {
+	switch bound {
+	case capacity.LowerBound:
+		return d.Lower
+	case capacity.UpperBound:
+		return d.Upper
+	default:
+		return d.Average
+	}
+}
+
+// Time is how long an execution with demand d takes when the given number of jobs run at once on all
+// these slots together: A·h/s_M + B·h/s_R + C. A phase without work takes no time even without slots; a
+// phase with work and no slots takes for ever (+Inf).
+func Time(d capacity.Demand, jobs, mapSlots, reduceSlots float64) float64 {
+	return phaseTime(d.MapWorkSeconds, jobs, mapSlots) + phaseTime(d.ReduceWorkSeconds, jobs, reduceSlots) + d.FixedSeconds
+}
+
+func phaseTime(work, jobs, slots float64) float64 {
+	if work == 0 || jobs == 0 {
+		return 0
+	}
+	return work * jobs / slots
+}
+
+// slack is how far, relatively, an input may stand beyond a premise (longest below mean, share above
+// one): figures computed or printed elsewhere carry rounding errors, and none of these is a mistake.
+const slack = 1e-9
+
+// above says whether x exceeds limit by more than the slack.
+func above(x, limit float64) bool { return x > limit*(1+slack) }
