@@ -1,0 +1,158 @@
+// Package study holds the seeded families of problems that Headroom is tested and measured with:
+// the paper's own experiment, variations of it that make admission real, and the families on which
+// knapsack solvers fail. A family, a size and a seed name one instance for ever, whoever draws it.
+// It solves nothing.
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+)
+
+// Instance is P2 as bare numbers. Prices are per VM-hour and the period is an hour, so that every
+// amount is in the same unit; the paper's cents are read as the problem's currency as they stand.
+type Instance struct {
+	Family  string
+	Seed    uint64
+	Gamma   []float64 // VMs one job takes
+	Penalty []float64 // per job refused
+	Low     []int64   // promised jobs
+	High    []int64   // wanted jobs
+	Supply  []Tier    // contracts in order of signing, then on-demand
+}
+
+// Tier is some VMs at one price.
+type Tier struct {
+	VMs   int64
+	Price float64
+}
+
+// Unlimited is the size of a tier that never runs out.
+const Unlimited = int64(1) << 52
+
+// MostClasses is the largest instance Generate makes: about a gigabyte.
+const MostClasses = 10_000_000
+
+// reservedShare is how much of what all demand needs is reserved.
+const reservedShare = 0.5
+
+// promisedShare is how much of a class's jobs is promised in families that promise any. The slack
+// keeps 0.9·10 from becoming 10 (E12).
+const promisedShare, promisedSlack = 0.9, 1e-9
+
+// Generate draws the instance of a family with so many classes.
+func Generate(name string, classes int, seed uint64) (Instance, error) {
+	f, err := familyNamed(name)
+	if err != nil {
+		return Instance{}, err
+	}
+	if classes < 1 || classes > MostClasses {
+		return Instance{}, fmt.Errorf("an instance has 1 to %d classes, not %d: %w", MostClasses, classes, capacity.Invalid)
+	}
+	s := &stream{state: seed}
+	m := drawMarket(s)
+	in := Instance{
+		Family: name, Seed: seed,
+		Gamma: make([]float64, classes), Penalty: make([]float64, classes),
+		Low: make([]int64, classes), High: make([]int64, classes),
+	}
+	demand := 0.0
+	for i := range classes {
+		drawn := draw(s)
+		in.Gamma[i], in.Penalty[i] = f.class(m, drawn, i)
+		in.High[i] = drawn.high
+		if f.promised {
+			in.Low[i] = int64(math.Ceil(promisedShare*float64(drawn.high) - promisedSlack))
+		}
+		demand += float64(in.Gamma[i] * float64(drawn.high))
+	}
+	reserved := int64(math.Floor(reservedShare * demand))
+	if f.odd {
+		reserved |= 1
+	}
+	in.Supply = []Tier{{VMs: reserved, Price: m.reserved}, {VMs: Unlimited, Price: m.onDemand}}
+	return in, nil
+}
+
+// drawMarket draws the two prices. The on-demand price is drawn again until it is the higher one:
+// the paper's ranges overlap (E12).
+func drawMarket(s *stream) market {
+	m := market{reserved: places(s.between(5, 20), pricePlaces)}
+	for m.onDemand <= m.reserved {
+		m.onDemand = places(s.between(5, 40), pricePlaces)
+	}
+	m.middle = places((m.reserved+m.onDemand)/2, pricePlaces)
+	return m
+}
+
+// Problem states the instance with gammas given directly, to be solved as the paper's integer
+// program. Every figure is the decimal that the instance's float64 stands for.
+func (in Instance) Problem() capacity.Problem {
+	p := capacity.Problem{
+		Currency: "USD", PeriodSeconds: 3600,
+		Supply:  in.supply(),
+		Classes: make([]capacity.Class, len(in.Gamma)),
+		Options: capacity.DefaultOptions(),
+	}
+	p.Options.Integrality = capacity.Integer
+	for i := range in.Gamma {
+		gamma := decimal.NewFromFloat(in.Gamma[i])
+		p.Classes[i] = in.class(i)
+		p.Classes[i].VMsPerJob = &gamma
+	}
+	return p
+}
+
+// Profiled states the same instance with full profiles and deadlines instead of gammas. Only
+// families whose gammas are those of drawn profiles can: table2, mixed and hard.
+func (in Instance) Profiled() (capacity.Problem, error) {
+	f, err := familyNamed(in.Family)
+	if err != nil {
+		return capacity.Problem{}, err
+	}
+	if !f.profiled {
+		return capacity.Problem{}, fmt.Errorf("family %s has no profiles behind its gammas; table2, mixed and hard have: %w",
+			in.Family, capacity.Invalid)
+	}
+	p := in.Problem()
+	s := &stream{state: in.Seed}
+	drawMarket(s)
+	for i := range p.Classes {
+		drawn := draw(s)
+		c := &p.Classes[i]
+		c.VMsPerJob = nil
+		c.Profile = &drawn.profile
+		c.DeadlineSeconds = drawn.deadline
+		c.SlotsPerVM = drawn.slots
+	}
+	return p, nil
+}
+
+func (in Instance) class(i int) capacity.Class {
+	width := len(fmt.Sprint(len(in.Gamma)))
+	return capacity.Class{
+		Name:    fmt.Sprintf("class-%0*d", width, i+1),
+		Jobs:    capacity.JobRange{Min: float64(in.Low[i]), Max: float64(in.High[i])},
+		Penalty: money(in.Penalty[i]),
+	}
+}
+
+func (in Instance) supply() capacity.Supply {
+	last := len(in.Supply) - 1
+	s := capacity.Supply{OnDemand: capacity.OnDemand{Price: money(in.Supply[last].Price)}}
+	if quota := in.Supply[last].VMs; quota != Unlimited {
+		s.OnDemand.Quota = &quota
+	}
+	for i, t := range in.Supply[:last] {
+		s.Contracts = append(s.Contracts, capacity.Contract{
+			Name: fmt.Sprintf("contract-%d", i+1), VMs: t.VMs, Price: money(t.Price), Billing: capacity.BilledUsed,
+		})
+	}
+	return s
+}
+
+func money(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x)} }
