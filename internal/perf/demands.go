@@ -102,9 +102,6 @@ func phaseTime(work, jobs, slots float64) float64 {
 	return work * jobs / slots
 }
 
-// slack is how far, relatively, an input may stand beyond a premise (longest below mean, share above
-// one): figures computed or printed elsewhere carry rounding errors, and none of these is a mistake.
-const slack = 1e-9
-
-// above says whether x exceeds limit by more than the slack.
-func above(x, limit float64) bool { return x > limit*(1+slack) }
+// above says whether x exceeds limit by more than rounding explains: figures computed or printed
+// elsewhere are not mistaken for the last digit's sake.
+func above(x, limit float64) bool { return x > limit*(1+capacity.PremiseSlack) }
