@@ -112,6 +112,11 @@ func TestPremisesHaveSlack(t *testing.T) {
 	if !a.PremiseOK || len(a.Warnings) != 0 {
 		t.Errorf("one slot per job but for rounding: got premise %v and warnings %v", a.PremiseOK, a.Warnings)
 	}
+	b := ask[TwoJobsAnswer](t, capacity.BoundsQuestion{TwoJobs: &capacity.TwoJobsQuestion{Slots: 100, Jobs: []capacity.PairedJob{
+		{Tasks: 59, MeanSeconds: 1, MaxSeconds: 1, Share: 28.999999999999996}, {Tasks: 1000, MeanSeconds: 1, MaxSeconds: 1, Share: 71}}}})
+	if got := b.Jobs[0].UpperSeconds; got != 3 { // 100 * 0.29 in floating point
+		t.Errorf("a share of 29 slots but for rounding: got %g s, want 58/29 + 1", got)
+	}
 }
 
 func TestAnswersInJSON(t *testing.T) {
@@ -156,6 +161,16 @@ func TestTooFewSlotsPerJob(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, a.Warnings); diff != "" || a.PremiseOK {
 		t.Errorf("premise %v, warnings (-want +got):\n%s", a.PremiseOK, diff)
+	}
+}
+
+func TestMapOnlyJobNeedsNoReduceSlots(t *testing.T) {
+	p := nightly
+	p.ReduceTasks = 0
+	a := ask[JobAnswer](t, capacity.BoundsQuestion{Job: &capacity.JobQuestion{Profile: p, Jobs: 10,
+		Slots: capacity.SlotPools{Map: 100}, Share: capacity.PhaseShare{Map: 1}}})
+	if !a.PremiseOK || len(a.Warnings) != 0 || a.UpperSeconds != 8880/10+120 {
+		t.Errorf("got %g s, premise %v, warnings %v, want 1008 s and no warning", a.UpperSeconds, a.PremiseOK, a.Warnings)
 	}
 }
 
