@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -17,8 +18,15 @@ const MoneyPlaces = 9
 
 // ParseMoney reads a decimal such as "0.10".
 func ParseMoney(s string) (Money, error) {
-	d, err := decimal.NewFromString(s)
-	return Money{d}, err
+	n, fault := parseNumeral([]byte(s))
+	if fault != "" || len(n.text) != len(s) {
+		return Money{}, fmt.Errorf("%q is not a decimal such as \"0.10\"", clip(s))
+	}
+	d, ok := n.decimal()
+	if !ok || placesBeyond(d, MoneyPlaces) {
+		return Money{}, fmt.Errorf("%q is too long for an amount; it can have %d decimal places at most", clip(s), MoneyPlaces)
+	}
+	return Money{d}, nil
 }
 
 // RoundMoney is the amount nearest to x that money can hold. It is for figures that come out of
@@ -45,6 +53,12 @@ func (m Money) String() string {
 
 // MarshalJSON writes the amount as a string, so that no reader makes a float of it.
 func (m Money) MarshalJSON() ([]byte, error) { return []byte(`"` + m.String() + `"`), nil }
+
+// UnmarshalJSON reads an amount written as a decimal string or as a number.
+func (m *Money) UnmarshalJSON(text []byte) (err error) {
+	*m, err = ParseMoney(strings.TrimSuffix(strings.TrimPrefix(string(text), `"`), `"`))
+	return err
+}
 
 // Float is the float64 nearest to the amount, for solvers.
 func (m Money) Float() float64 { return m.InexactFloat64() }

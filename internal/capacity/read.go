@@ -1,0 +1,321 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// Limits is how large a problem may be; a member that is 0 limits nothing.
+type Limits struct {
+	Bytes     int
+	Classes   int
+	Contracts int
+}
+
+// DefaultLimits is what a service accepts from strangers.
+func DefaultLimits() Limits { return Limits{Bytes: 8 << 20, Classes: 10_000, Contracts: 1_000} }
+
+// The longest run of digits after the point that input decimals may have. Money has MoneyPlaces.
+const gammaPlaces = 18
+
+var (
+	problemShape  = newShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options")
+	supplyShape   = newShape("the supply", []string{"on_demand"}, "contracts")
+	contractShape = newShape("a contract", []string{"name", "vms", "price"}, "billing")
+	onDemandShape = newShape("on-demand supply", []string{"price"}, "quota")
+	classShape    = newShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "deadline_s", "slots_per_vm")
+	profileShape  = newShape("a profile", []string{"map_tasks", "reduce_tasks", "map_avg_s", "map_max_s"}, append(reduceMembers[:], "overhead_s")...)
+	demandShape   = newShape("a demand", []string{"map_work_s", "reduce_work_s", "fixed_s"})
+	slotsShape    = newShape("slots per VM", []string{"map", "reduce"})
+	jobsShape     = newShape("the range of jobs", []string{"min", "max"})
+	optionsShape  = newShape("the options", nil, "integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "near")
+	nearShape     = newShape("a previous plan", []string{"vms", "jobs"})
+)
+
+// reduceMembers is what a profile must give as well when it has reduce tasks.
+var reduceMembers = [...]string{
+	"first_shuffle_avg_s", "first_shuffle_max_s", "shuffle_avg_s", "shuffle_max_s", "reduce_avg_s", "reduce_max_s",
+}
+
+// ReadProblem reads and validates a problem. Members left out get their defaults (see
+// DefaultOptions; period_s 3600, billing used, quota null, overhead_s 0). Whatever is wrong comes as
+// one *InputError with every finding, or with the first place where the text is not JSON.
+func ReadProblem(data []byte, limits Limits) (Problem, error) {
+	p := Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
+	if limits.Bytes > 0 && len(data) > limits.Bytes {
+		return Problem{}, &InputError{[]Finding{{Code: "too_large",
+			Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
+	}
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.problem(&p, limits)
+	r.end()
+	if err := r.result(p.check); err != nil {
+		return Problem{}, err
+	}
+	return p, nil
+}
+
+// result is what went wrong: the failure, or the reader's findings and those of check that do not
+// concern members the reader could not read.
+func (r *reader) result(check func(*checker)) error {
+	if r.failure != nil {
+		return &InputError{[]Finding{*r.failure}}
+	}
+	unreadable := r.findings
+	c := &checker{covered: func(pointer string) bool {
+		for _, f := range unreadable {
+			if rest, ok := strings.CutPrefix(pointer, f.Pointer); ok && (rest == "" || rest[0] == '/') {
+				return true
+			}
+		}
+		return false
+	}}
+	check(c)
+	return inputError(append(r.findings, c.findings...))
+}
+
+// inputError is the error of some findings; nil where there are none.
+func inputError(findings []Finding) error {
+	if len(findings) == 0 {
+		return nil
+	}
+	return &InputError{findings[:min(len(findings), MaxFindings)]}
+}
+
+func (r *reader) problem(p *Problem, limits Limits) {
+	r.object(problemShape, func(name string) {
+		switch name {
+		case "currency":
+			p.Currency, _ = r.text()
+		case "period_s":
+			r.whole(&p.PeriodSeconds)
+		case "supply":
+			r.supply(&p.Supply, limits)
+		case "classes":
+			p.Classes = list(r, "of classes", limits.Classes, r.class)
+		case "options":
+			r.options(&p.Options)
+		}
+	})
+}
+
+// list reads an array of one kind of object, of which there may be limit; an empty one is nil.
+func list[T any](r *reader, what string, limit int, read func(*T)) (items []T) {
+	var count int
+	r.array(what, func(i int) {
+		if count = i + 1; limit > 0 && count > limit {
+			r.skip()
+			return
+		}
+		var item T
+		read(&item)
+		items = append(items, item)
+	})
+	if limit > 0 && count > limit {
+		r.found("too_many", fmt.Sprintf("Here are %d %s; at most %d are read.", count, strings.TrimPrefix(what, "of "), limit), nil)
+	}
+	return items
+}
+
+func (r *reader) supply(s *Supply, limits Limits) {
+	r.object(supplyShape, func(name string) {
+		switch name {
+		case "contracts":
+			s.Contracts = list(r, "of contracts", limits.Contracts, r.contract)
+		case "on_demand":
+			r.onDemand(&s.OnDemand)
+		}
+	})
+}
+
+func (r *reader) contract(c *Contract) {
+	c.Billing = BilledUsed
+	r.object(contractShape, func(name string) {
+		switch name {
+		case "name":
+			c.Name, _ = r.text()
+		case "vms":
+			r.whole(&c.VMs)
+		case "price":
+			r.money(&c.Price)
+		case "billing":
+			word(r, &c.Billing, billings)
+		}
+	})
+}
+
+func (r *reader) money(m *Money) { r.exact(&m.Decimal, MoneyPlaces, "0.10") }
+
+func (r *reader) onDemand(o *OnDemand) {
+	r.object(onDemandShape, func(name string) {
+		switch name {
+		case "price":
+			r.money(&o.Price)
+		case "quota":
+			if r.sees("null") { // unlimited
+				r.skip()
+				return
+			}
+			o.Quota = new(int64)
+			r.whole(o.Quota)
+		}
+	})
+}
+
+func (r *reader) class(c *Class) {
+	had := r.object(classShape, func(name string) {
+		switch name {
+		case "name":
+			c.Name, _ = r.text()
+		case "profile":
+			c.Profile = new(Profile)
+			r.profile(c.Profile)
+		case "demand":
+			c.Demand = new(Demand)
+			r.demand(c.Demand)
+		case "vms_per_job":
+			c.VMsPerJob = new(decimal.Decimal)
+			r.exact(c.VMsPerJob, gammaPlaces, "4.03")
+		case "deadline_s":
+			r.float(&c.DeadlineSeconds)
+		case "slots_per_vm":
+			r.slotsPerVM(&c.SlotsPerVM)
+		case "jobs":
+			r.jobRange(&c.Jobs)
+		case "penalty":
+			r.money(&c.Penalty)
+		}
+	})
+	if c.VMsPerJob == nil && (c.Profile != nil || c.Demand != nil) {
+		for _, name := range [...]string{"deadline_s", "slots_per_vm"} {
+			if !had.has(classShape, name) {
+				r.missing(name, "a class with a profile or a demand")
+			}
+		}
+	}
+}
+
+func (r *reader) profile(p *Profile) {
+	p.MapTasks, p.ReduceTasks = unread, unread
+	p.MapAvgSeconds, p.MapMaxSeconds = math.NaN(), math.NaN()
+	had := r.object(profileShape, func(name string) {
+		switch name {
+		case "map_tasks":
+			r.whole(&p.MapTasks)
+		case "reduce_tasks":
+			r.whole(&p.ReduceTasks)
+		case "map_avg_s":
+			r.float(&p.MapAvgSeconds)
+		case "map_max_s":
+			r.float(&p.MapMaxSeconds)
+		case "first_shuffle_avg_s":
+			r.float(&p.FirstShuffleAvgSeconds)
+		case "first_shuffle_max_s":
+			r.float(&p.FirstShuffleMaxSeconds)
+		case "shuffle_avg_s":
+			r.float(&p.ShuffleAvgSeconds)
+		case "shuffle_max_s":
+			r.float(&p.ShuffleMaxSeconds)
+		case "reduce_avg_s":
+			r.float(&p.ReduceAvgSeconds)
+		case "reduce_max_s":
+			r.float(&p.ReduceMaxSeconds)
+		case "overhead_s":
+			r.float(&p.OverheadSeconds)
+		}
+	})
+	if p.ReduceTasks <= 0 { // none, or not known how many
+		return
+	}
+	for i, into := range [...]*float64{
+		&p.FirstShuffleAvgSeconds, &p.FirstShuffleMaxSeconds, &p.ShuffleAvgSeconds, &p.ShuffleMaxSeconds, &p.ReduceAvgSeconds, &p.ReduceMaxSeconds,
+	} {
+		if !had.has(profileShape, reduceMembers[i]) {
+			r.missing(reduceMembers[i], "a profile with reduce tasks")
+			*into = math.NaN()
+		}
+	}
+}
+
+func (r *reader) demand(d *Demand) {
+	r.object(demandShape, func(name string) {
+		switch name {
+		case "map_work_s":
+			r.float(&d.MapWorkSeconds)
+		case "reduce_work_s":
+			r.float(&d.ReduceWorkSeconds)
+		case "fixed_s":
+			r.float(&d.FixedSeconds)
+		}
+	})
+}
+
+func (r *reader) slotsPerVM(s *SlotsPerVM) {
+	r.object(slotsShape, func(name string) {
+		if name == "map" {
+			r.whole(&s.Map)
+		} else {
+			r.whole(&s.Reduce)
+		}
+	})
+}
+
+func (r *reader) jobRange(j *JobRange) {
+	j.Min, j.Max = math.NaN(), math.NaN()
+	r.object(jobsShape, func(name string) {
+		if name == "min" {
+			r.float(&j.Min)
+		} else {
+			r.float(&j.Max)
+		}
+	})
+}
+
+func (r *reader) options(o *Options) {
+	r.object(optionsShape, func(name string) {
+		switch name {
+		case "integrality":
+			word(r, &o.Integrality, integralities)
+		case "bound":
+			word(r, &o.Bound, bounds)
+		case "engine":
+			word(r, &o.Engine, engines)
+		case "gap":
+			r.float(&o.Gap)
+		case "max_solve_ms":
+			r.whole(&o.MaxSolveMs)
+		case "one_slot_per_job":
+			r.flag(&o.OneSlotPerJob)
+		case "sharing":
+			word(r, &o.Sharing, sharings)
+		case "near":
+			o.Near = new(Near)
+			r.near(o.Near)
+		}
+	})
+}
+
+func (r *reader) near(n *Near) {
+	r.object(nearShape, func(name string) {
+		if name == "vms" {
+			r.float(&n.VMs)
+			return
+		}
+		n.Jobs = map[string]float64{}
+		r.members("of admitted jobs by class name", func(key []byte) {
+			class := string(key)
+			r.enter(class)
+			if _, twice := n.Jobs[class]; twice {
+				r.found("duplicate_member", fmt.Sprintf("The class %q is given twice; keep one.", clip(class)), nil)
+			}
+			var jobs float64
+			r.float(&jobs)
+			n.Jobs[class] = jobs
+			r.leave()
+		})
+	})
+}

@@ -1,0 +1,47 @@
+package capacity
+
+import "fmt"
+
+// Findings is what is wrong with the profile, with JSON pointers below pointer; empty if nothing is.
+func (p Profile) Findings(pointer string) []Finding {
+	c := checker{base: pointer}
+	p.check(&c)
+	return c.findings
+}
+
+// check refuses profiles that no execution can have. Where there are no reduce tasks the reduce
+// figures mean nothing: they must be sensible numbers, no more.
+func (p *Profile) check(c *checker) {
+	c.whole("map_tasks", "The number of map tasks", "tasks", p.MapTasks, 1, MaxTasks)
+	c.whole("reduce_tasks", "The number of reduce tasks", "tasks", p.ReduceTasks, 0, MaxTasks)
+	checkPhase(c, "map", "map_avg_s", "map_max_s", p.MapTasks, p.MapAvgSeconds, p.MapMaxSeconds)
+	// The first wave has at most as many shuffles as there are reduce tasks, so that what is
+	// impossible for all of them is impossible for it.
+	checkPhase(c, "first shuffle", "first_shuffle_avg_s", "first_shuffle_max_s", p.ReduceTasks, p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds)
+	checkPhase(c, "shuffle", "shuffle_avg_s", "shuffle_max_s", p.ReduceTasks, p.ShuffleAvgSeconds, p.ShuffleMaxSeconds)
+	checkPhase(c, "reduce", "reduce_avg_s", "reduce_max_s", p.ReduceTasks, p.ReduceAvgSeconds, p.ReduceMaxSeconds)
+	c.number("overhead_s", "The overhead", "seconds", p.OverheadSeconds, MaxSeconds)
+}
+
+// checkPhase checks the mean and the longest of a phase's tasks: mean <= longest <= tasks·mean.
+func checkPhase(c *checker, phase, avg, longest string, tasks int64, mean, most float64) {
+	ok := c.number(avg, "The mean "+phase+" task", "seconds", mean, MaxSeconds)
+	ok = c.number(longest, "The longest "+phase+" task", "seconds", most, MaxSeconds) && ok
+	if !ok || tasks < 1 {
+		return
+	}
+	n := float64(tasks)
+	switch {
+	case tasks == 1 && differ(mean, most):
+		c.found(longest, "premise", fmt.Sprintf("With one task the mean and the longest %s task are the same, not %s and %s seconds.", phase, plain(mean), plain(most)),
+			c.hint(longest, mean, "Set it to %s.", plain(mean)))
+	case most < mean*(1-PremiseSlack):
+		c.found(longest, "premise", fmt.Sprintf("The longest %s task (%s seconds) is shorter than the mean (%s).", phase, plain(most), plain(mean)),
+			c.hint(longest, mean, "Set it to %s at least; perhaps the two are swapped.", plain(mean)))
+	case n*mean < most*(1-PremiseSlack):
+		c.found(avg, "premise", fmt.Sprintf("%d tasks with a mean of %s seconds take %s together, less than the longest %s task alone (%s).", tasks, plain(mean), plain(n*mean), phase, plain(most)),
+			c.hint(avg, most/n, "The mean must be %s at least.", plain(most/n)))
+	}
+}
+
+func differ(x, y float64) bool { return max(x, y)-min(x, y) > PremiseSlack*max(x, y) }
