@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// fill brings the load near the kink with the moves that cost least per unit of load: a first good
+// plan where one large class does not fit any more and many small ones do. It proves nothing.
+func (s *search) fill(leads []lead) {
+	k := &s.kink
+	room := k.low*k.grid - s.base
+	if k.low != k.high || room == 0 {
+		return
+	}
+	var steps []move
+	var list []choice
+	for _, l := range leads {
+		list = s.front.choices(l.class, s.gap, list[:0])
+		for _, c := range list {
+			if c.load > 0 == (room > 0) {
+				steps = append(steps, move{l.class, c})
+			}
+		}
+	}
+	size := func(m move) float64 { return math.Abs(float64(m.load)) }
+	slices.SortFunc(steps, func(a, b move) int {
+		return cmp.Or(cmp.Compare(a.extra*size(b), b.extra*size(a)), cmp.Compare(size(b), size(a)), cmp.Compare(a.class, b.class))
+	})
+	taken := make(map[int]bool)
+	var moves []move
+	for _, m := range steps {
+		if taken[m.class] || room > 0 && m.load > room || room < 0 && m.load < room {
+			continue
+		}
+		taken[m.class] = true
+		room -= m.load
+		moves = append(moves, m)
+	}
+	s.accept(moves)
+}
+
+// join looks for a good plan by meeting in the middle: the moves of a few cheap classes are
+// multiplied out in two halves, each half is sorted by load, and for every number of VMs near the
+// kink the best pair that fits is found in one sweep. It proves nothing.
+func (s *search) join(leads []lead, target float64, e effort) {
+	for try := 0; try < e.tries && s.gap-s.floor > target && !s.done(); try++ {
+		picked := s.pick(leads, e.classes)
+		var halves [2]half
+		for h := range halves {
+			halves[h].start(e.states)
+		}
+		for i, class := range picked {
+			halves[i%2].multiply(s, class, e.states)
+		}
+		for h := range halves {
+			halves[h].sort(s.kink.perUnit)
+		}
+		s.meet(&halves[0], &halves[1], e.window)
+	}
+}
+
+// pick chooses classes with cheap moves: the cheapest ones with some shuffling, so that every try
+// sees others where many tie.
+func (s *search) pick(leads []lead, n int) []int {
+	pool := slices.Clone(leads)
+	if len(pool) > 2*n {
+		slices.SortFunc(pool, func(a, b lead) int {
+			return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class))
+		})
+		// Classes that tie with the last one wanted are as good as it.
+		end := n
+		for end < len(pool) && pool[end].extra <= pool[n-1].extra {
+			end++
+		}
+		pool = pool[:max(end, n*3/2)]
+	}
+	for i := len(pool) - 1; i > 0; i-- {
+		j := s.random.below(i + 1)
+		pool[i], pool[j] = pool[j], pool[i]
+	}
+	picked := make([]int, min(n, len(pool)))
+	for i := range picked {
+		picked[i] = pool[i].class
+	}
+	return picked
+}
+
+// half is one list of combined moves.
+type half struct {
+	items  []combined
+	order  []int32   // items by load
+	value  []float64 // extra - nu·load, by order
+	least  []int32   // position of the smallest value up to here
+	picks  []move
+	choice []choice
+}
+
+type combined struct {
+	load   int64
+	extra  float64
+	parent int32 // item it was made from, -1 for none
+	pick   int32 // the move added, index into picks
+}
+
+func (h *half) start(states int) {
+	h.items = make([]combined, 1, states)
+	h.items[0] = combined{parent: -1, pick: -1}
+}
+
+// multiply adds the moves of one class to every combination so far.
+func (h *half) multiply(s *search, class, states int) {
+	h.choice = s.front.choices(class, s.gap, h.choice[:0])
+	n := len(h.items)
+	// Two moves a class reach more classes within the limit, which varies loads best.
+	const movesPerClass = 2
+	for k := 0; k < movesPerClass && k < len(h.choice); k++ {
+		c := h.choice[k]
+		if len(h.choice) > movesPerClass { // ties and near ties: any of the cheapest will do
+			c = h.choice[s.random.below(min(len(h.choice), 8))]
+		}
+		pick := int32(len(h.picks))
+		h.picks = append(h.picks, move{class, c})
+		for i := 0; i < n && len(h.items) < states; i++ {
+			if extra := h.items[i].extra + c.extra; extra < s.gap {
+				h.items = append(h.items, combined{h.items[i].load + c.load, extra, int32(i), pick})
+			}
+		}
+	}
+}
+
+func (h *half) sort(perUnit float64) {
+	h.order = make([]int32, len(h.items))
+	for i := range h.order {
+		h.order[i] = int32(i)
+	}
+	slices.SortFunc(h.order, func(a, b int32) int { return cmp.Compare(h.items[a].load, h.items[b].load) })
+	h.value = make([]float64, len(h.items))
+	h.least = make([]int32, len(h.items))
+	for pos, i := range h.order {
+		h.value[pos] = h.items[i].extra - perUnit*float64(h.items[i].load)
+		h.least[pos] = int32(pos)
+		if pos > 0 && h.value[h.least[pos-1]] <= h.value[pos] {
+			h.least[pos] = h.least[pos-1]
+		}
+	}
+}
+
+// path lists the moves of an item.
+func (h *half) path(dst []move, item int32) []move {
+	for i := item; h.items[i].parent >= 0; i = h.items[i].parent {
+		dst = append(dst, h.picks[h.items[i].pick])
+	}
+	return dst
+}
+
+// meet finds the best pair of items for every VM count in the window and accepts the best of all.
+func (s *search) meet(a, b *half, window int64) {
+	k := &s.kink
+	middle := min(max(ceilDiv(s.base, k.grid), k.low), k.high)
+	best := s.gap
+	bestA, bestB := int32(-1), int32(-1)
+	for n := middle - window; n <= middle+window; n++ {
+		if n < 0 || n > k.most() {
+			continue
+		}
+		room := n*k.grid - s.base
+		fixed := k.awayFromKink(n) + k.perUnit*float64(room)
+		if math.IsInf(fixed, 1) {
+			continue
+		}
+		pos := len(b.order) - 1
+		for ia, i := range a.order {
+			for pos >= 0 && a.items[i].load+b.items[b.order[pos]].load > room {
+				pos--
+			}
+			if pos < 0 {
+				break
+			}
+			if gap := fixed + a.value[ia] + b.value[b.least[pos]]; gap < best {
+				best, bestA, bestB = gap, i, b.order[b.least[pos]]
+			}
+		}
+	}
+	if bestA >= 0 {
+		s.accept(b.path(a.path(nil, bestA), bestB))
+	}
+}

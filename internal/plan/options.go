@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// loader says what a class's jobs cost when its slots, or its VMs, must be whole: not a multiple
+// of one job any more.
+type loader interface {
+	// units is the load of so many jobs.
+	units(class int, jobs int64) int64
+	// perJob is gamma: jobs·gamma is never more than their load.
+	perJob(class int) float64
+}
+
+// options is the front of the slot-exact program: every number of jobs of a class is an option
+// with a load of its own. Options far from the straight line's optimum are never evaluated.
+type options struct {
+	loader
+	supply   supply
+	grid     int64
+	penalty  []float64
+	low      []int64
+	high     []int64
+	nu       float64
+	base     []int64
+	value    []float64 // nu·load - penalty·jobs at the base
+	baseLoad int64
+}
+
+// lineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
+const lineNoise = 1e-9
+
+// line is what one more job costs at least, at a price.
+func (o *options) line(class int, nu float64) (slope float64, from, step int64) {
+	gamma := o.perJob(class)
+	slope = nu*gamma*(1-lineNoise) - o.penalty[class]
+	if slope < 0 {
+		return slope, o.high[class], -1
+	}
+	return slope, o.low[class], 1
+}
+
+// worth is nu·load - penalty·jobs.
+func (o *options) worth(class int, nu float64, jobs int64) float64 {
+	return nu*float64(o.units(class, jobs))/float64(o.grid) - o.penalty[class]*float64(jobs)
+}
+
+// cheapest is the class's best number of jobs at a price, the smallest load where several tie.
+func (o *options) cheapest(class int, nu float64) (jobs, load int64, value float64) {
+	slope, jobs, step := o.line(class, nu)
+	load, value = o.units(class, jobs), o.worth(class, nu, jobs)
+	for h := jobs + step; h >= o.low[class] && h <= o.high[class] && slope*float64(h) <= value; h += step {
+		v := o.worth(class, nu, h)
+		noise := lineNoise * 1e-3 * math.Abs(v)
+		if u := o.units(class, h); v < value-noise || v <= value+noise && u < load {
+			jobs, load, value = h, u, v
+		}
+	}
+	return jobs, load, value
+}
+
+// relax finds a Lagrangian point and the options that are cheapest there; false if not even the
+// promised jobs fit.
+func (o *options) relax() bool {
+	n := len(o.penalty)
+	floor := int64(0)
+	for i := range n {
+		floor += o.units(i, o.low[i])
+	}
+	if ceilDiv(floor, o.grid) > o.supply.most() {
+		return false
+	}
+	o.base = make([]int64, n)
+	o.value = make([]float64, n)
+	o.nu = o.price()
+	o.baseLoad = 0
+	for i := range n {
+		jobs, load, value := o.cheapest(i, o.nu)
+		o.base[i], o.value[i] = jobs, value
+		o.baseLoad += load
+	}
+	return true
+}
+
+// price finds where demand, which falls with the price of capacity, meets supply.
+func (o *options) price() float64 {
+	n := len(o.penalty)
+	demand := make([]int64, n)
+	evaluate := func(nu float64) (sum int64) {
+		for i := range n {
+			_, demand[i], _ = o.cheapest(i, nu)
+			sum += demand[i]
+		}
+		return sum
+	}
+	low, end := 0.0, int64(0) // demand at low exceeds the supply that ends here
+	var atLow []int64
+	for k, price := range o.supply.price {
+		from, to := o.supply.tier(k)
+		sum := evaluate(price)
+		if ceilDiv(sum, o.grid) > to {
+			low, end = price, to
+			atLow = append(atLow[:0], demand...)
+			continue
+		}
+		if k == 0 || sum >= from*o.grid {
+			return price
+		}
+		return o.bisect(low, price, atLow, demand, sum, end)
+	}
+	if atLow == nil { // no VM to be had: any price at which nobody wants one
+		atLow = make([]int64, n)
+		for i := range n {
+			_, atLow[i], _ = o.cheapest(i, 0)
+		}
+	}
+	high := max(1, 2*low)
+	sum := evaluate(high)
+	for ceilDiv(sum, o.grid) > end && high < 1e15 {
+		high *= 4
+		sum = evaluate(high)
+	}
+	return o.bisect(low, high, atLow, demand, sum, end)
+}
+
+// bisect narrows the price between one at which demand exceeds the VMs and one at which it fits.
+// Only classes whose demand still differs between the two are evaluated again.
+func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int64) float64 {
+	var active []int
+	for i := range atLow {
+		if atLow[i] != atHigh[i] {
+			active = append(active, i)
+		}
+	}
+	atMiddle := make([]int64, len(atLow))
+	for len(active) > 0 {
+		middle := low + (high-low)/2
+		if middle <= low || middle >= high || high-low < 1e-14*high {
+			break
+		}
+		changed := int64(0)
+		for _, i := range active {
+			_, atMiddle[i], _ = o.cheapest(i, middle)
+			changed += atMiddle[i] - atHigh[i]
+		}
+		target := atLow
+		if ceilDiv(sum+changed, o.grid) <= vms {
+			high, sum, target = middle, sum+changed, atHigh
+		} else {
+			low = middle
+		}
+		kept := active[:0]
+		for _, i := range active {
+			target[i] = atMiddle[i]
+			if atLow[i] != atHigh[i] {
+				kept = append(kept, i)
+			}
+		}
+		active = kept
+	}
+	return high
+}
+
+func (o *options) leads(below float64, most int, dst []lead) ([]lead, bool) {
+	all := true
+	var list []choice
+	for i := range o.penalty {
+		if o.low[i] == o.high[i] {
+			continue
+		}
+		list = o.choices(i, below, list[:0])
+		if len(list) == 0 {
+			continue
+		}
+		dst = append(dst, lead{i, list[0].extra})
+		if len(dst) == 2*most {
+			dst, below = cheapest(dst, most)
+			all = false
+		}
+	}
+	if len(dst) > most {
+		dst, _ = cheapest(dst, most)
+		all = false
+	}
+	return dst, all
+}
+
+func (o *options) choices(class int, below float64, dst []choice) []choice {
+	slope, from, step := o.line(class, o.nu)
+	base, value := o.base[class], o.value[class]
+	baseUnits := o.units(class, base)
+	begin := len(dst)
+	for h := from; h >= o.low[class] && h <= o.high[class] && slope*float64(h)-value < below; h += step {
+		if h == base {
+			continue
+		}
+		if extra := max(0, o.worth(class, o.nu, h)-value); extra < below {
+			dst = append(dst, choice{h, o.units(class, h) - baseUnits, extra})
+		}
+	}
+	slices.SortFunc(dst[begin:], func(a, b choice) int {
+		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.jobs, b.jobs))
+	})
+	return dst
+}
+
+// objective is P2's at so many jobs.
+func (o *options) objective(jobs []int64) float64 {
+	var sum neumaier
+	for i, p := range o.penalty {
+		sum.add(-p * float64(jobs[i]))
+	}
+	sum.add(o.supply.cost(ceilDiv(o.load(jobs), o.grid)))
+	return sum.value()
+}
+
+func (o *options) load(jobs []int64) int64 {
+	sum := int64(0)
+	for i, h := range jobs {
+		sum += o.units(i, h)
+	}
+	return sum
+}

@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"math"
+)
+
+// state is a set of moves made so far. States of one layer are kept by ascending load, and only
+// those that no other beats: of two states the one with the smaller load and the smaller
+// cost - nu·load serves every continuation at least as well.
+type state struct {
+	load int64
+	cost float64 // sum of extras
+	node int32   // how it was reached
+}
+
+// node says how a state was reached: which choice of which class was added to which node.
+type node struct {
+	parent, class, choice int32
+}
+
+// pareto tries all moves of the classes, cheapest class first. Completed, it has proved the best
+// plan; the early rounds allow little extra each, which finds better plans cheaply and proves the
+// gap in part when a later round runs out of nodes.
+func (s *search) pareto(leads []lead, target float64, e effort) {
+	const rounds, factor = 4, 4
+	limit := s.gap
+	for range rounds {
+		limit /= factor
+	}
+	for round := 0; round <= rounds; round++ {
+		if round == rounds {
+			limit = math.Inf(1)
+		}
+		if limit > s.proven {
+			if !s.paretoRound(leads, limit, target, e.nodes) {
+				return
+			}
+		}
+		if s.gap-max(s.floor, s.proven) <= target {
+			return
+		}
+		limit *= factor
+	}
+}
+
+// paretoRound looks at every set of moves whose extras stay below limit; false if it gave up.
+func (s *search) paretoRound(leads []lead, limit, target float64, nodes int) bool {
+	k := &s.kink
+	choices := make([][]choice, 0, len(leads))
+	var list []choice
+	for _, l := range leads {
+		if l.extra >= min(limit, s.gap) {
+			break
+		}
+		from := len(list)
+		list = s.front.choices(l.class, min(limit, s.gap), list)
+		choices = append(choices, list[from:len(list):len(list)])
+		if len(list) > 4*nodes {
+			return false
+		}
+	}
+	up, down := rates(choices)
+
+	arena := make([]node, 1, 1024)
+	arena[0].parent = -1
+	layer := []state{{load: s.base}}
+	var next, shifted, merged []state
+	bestNode := int32(-1)
+	best := s.gap
+	margin := max(target*marginShare, s.gap*floatNoise)
+
+	for g, moves := range choices {
+		lead := leads[g].extra
+		bar := min(limit, best-margin)
+		// States from which even the cheapest move still to come costs too much are finished.
+		kept := layer[:0]
+		for _, st := range layer {
+			if st.cost+lead >= bar || s.outOfReach(st, up[g], down[g], bar) {
+				continue
+			}
+			kept = append(kept, st)
+		}
+		layer = kept
+		if len(layer) == 0 {
+			break
+		}
+		next = append(next[:0], layer...)
+		for c, m := range moves {
+			shifted = shifted[:0]
+			for _, st := range layer {
+				cost := st.cost + m.extra
+				if cost >= bar {
+					continue
+				}
+				load := st.load + m.load
+				if total := cost + k.excess(load); total < best {
+					best = total
+					arena = append(arena, node{st.node, int32(g), int32(c)})
+					bestNode = int32(len(arena) - 1)
+					bar = min(limit, best-margin)
+				}
+				if g+1 >= len(choices) || cost+leads[g+1].extra >= bar {
+					continue
+				}
+				arena = append(arena, node{st.node, int32(g), int32(c)})
+				shifted = append(shifted, state{load, cost, int32(len(arena) - 1)})
+			}
+			if len(arena) > nodes || s.done() {
+				s.acceptNode(arena, bestNode, leads, choices)
+				return false
+			}
+			merged = mergeStates(merged[:0], next, shifted, k.perUnit)
+			next, merged = merged, next
+		}
+		layer, next = next, layer
+	}
+	s.acceptNode(arena, bestNode, leads, choices)
+	s.proven = max(s.proven, min(limit, s.gap-margin))
+	return true
+}
+
+const (
+	// marginShare of the target is given away in the proof: plans that are better by less are not
+	// looked for, which cuts the states that only differ by crumbs.
+	marginShare = 0.25
+	// floatNoise, relative to a gap, is far above what its sum of a few dozen floats can be off.
+	floatNoise = 1e-12
+)
+
+// acceptNode accepts the moves that lead to a node.
+func (s *search) acceptNode(arena []node, at int32, leads []lead, choices [][]choice) {
+	var moves []move
+	for i := at; i > 0; i = arena[i].parent {
+		n := arena[i]
+		moves = append(moves, move{leads[n.class].class, choices[n.class][n.choice]})
+	}
+	if at > 0 {
+		s.accept(moves)
+	}
+}
+
+// rates says, for each position in the order of classes, the least extra a unit of load up or down
+// costs by any move from there on.
+func rates(choices [][]choice) (up, down []float64) {
+	up = make([]float64, len(choices)+1)
+	down = make([]float64, len(choices)+1)
+	up[len(choices)], down[len(choices)] = math.Inf(1), math.Inf(1)
+	for g := len(choices) - 1; g >= 0; g-- {
+		up[g], down[g] = up[g+1], down[g+1]
+		for _, c := range choices[g] {
+			if c.load > 0 {
+				up[g] = min(up[g], c.extra/float64(c.load))
+			} else if c.load < 0 {
+				down[g] = min(down[g], c.extra/float64(-c.load))
+			}
+		}
+	}
+	return up, down
+}
+
+// outOfReach says that coming back to the kink from here costs too much, by moves or by VMs.
+func (s *search) outOfReach(st state, up, down, bar float64) bool {
+	k := &s.kink
+	if below := (k.low-1)*k.grid - st.load; below > 0 {
+		return st.cost+min(up, k.slopeLow)*float64(below) >= bar
+	}
+	if above := st.load - k.high*k.grid; above > 0 {
+		return st.cost+min(down, k.slopeHigh)*float64(above) >= bar
+	}
+	return false
+}
+
+// mergeStates merges two lists by load and drops what is beaten.
+func mergeStates(dst, a, b []state, perUnit float64) []state {
+	least := math.Inf(1)
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		var st state
+		if j >= len(b) || i < len(a) && (a[i].load < b[j].load || a[i].load == b[j].load && a[i].cost <= b[j].cost) {
+			st = a[i]
+			i++
+		} else {
+			st = b[j]
+			j++
+		}
+		if value := st.cost - perUnit*float64(st.load); value < least {
+			least = value
+			dst = append(dst, st)
+		}
+	}
+	return dst
+}
