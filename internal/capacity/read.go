@@ -18,8 +18,9 @@ type Limits struct {
 // DefaultLimits is what a service accepts from strangers.
 func DefaultLimits() Limits { return Limits{Bytes: 8 << 20, Classes: 10_000, Contracts: 1_000} }
 
-// The longest run of digits after the point that input decimals may have. Money has MoneyPlaces.
-const gammaPlaces = 18
+// gammaPlaces is how many decimal places VMs per job may have: as many as any float64 that means
+// something is written with.
+const gammaPlaces = 30
 
 var (
 	problemShape  = newShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options")

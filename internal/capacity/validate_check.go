@@ -76,18 +76,18 @@ func (c *checker) whole(member, what, unit string, x, low, high int64) {
 
 // number refuses what is not finite, negative or above the limit; it is false then.
 func (c *checker) number(member, what, unit string, x, limit float64) bool {
+	if x >= 0 && x <= limit {
+		return true
+	}
 	if unit != "" {
 		unit = " " + unit
 	}
 	switch {
 	case !c.finite(member, what, x):
-		return false
 	case x < 0:
 		c.refuse(member, "range", "%s is %s%s; it cannot be negative.", what, plain(x), unit)
-	case x > limit:
-		c.refuse(member, "range", "%s is %s%s; it can be %s%s at most.", what, plain(x), unit, plain(limit), unit)
 	default:
-		return true
+		c.refuse(member, "range", "%s is %s%s; it can be %s%s at most.", what, plain(x), unit, plain(limit), unit)
 	}
 	return false
 }

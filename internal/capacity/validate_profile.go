@@ -25,8 +25,8 @@ func (p *Profile) check(c *checker) {
 
 // checkPhase checks the mean and the longest of a phase's tasks: mean <= longest <= tasks·mean.
 func checkPhase(c *checker, phase, avg, longest string, tasks int64, mean, most float64) {
-	ok := c.number(avg, "The mean "+phase+" task", "seconds", mean, MaxSeconds)
-	ok = c.number(longest, "The longest "+phase+" task", "seconds", most, MaxSeconds) && ok
+	ok := c.number(avg, "The mean task", "seconds", mean, MaxSeconds)
+	ok = c.number(longest, "The longest task", "seconds", most, MaxSeconds) && ok
 	if !ok || tasks < 1 {
 		return
 	}

@@ -1,0 +1,224 @@
+package capacity
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+)
+
+// anyProblem draws valid problems of every kind.
+func anyProblem(t *rapid.T) Problem {
+	name := rapid.StringMatching(`[a-zA-Zäß水😀"\\/<&~ ]{1,12}`)
+	money := rapid.Custom(func(t *rapid.T) Money {
+		return Money{decimal.New(rapid.Int64Range(0, 1e15).Draw(t, "digits"), -int32(rapid.IntRange(6, 9).Draw(t, "places")))}
+	})
+	integrality := rapid.SampledFrom(integralities).Draw(t, "integrality")
+	p := Problem{
+		Currency: rapid.StringMatching(`[A-Z]{3}`).Draw(t, "currency"), PeriodSeconds: rapid.Int64Range(1, MaxPeriodSeconds).Draw(t, "period"),
+		Options: Options{
+			Integrality: integrality, Bound: rapid.SampledFrom(bounds).Draw(t, "bound"), Engine: rapid.SampledFrom(engines).Draw(t, "engine"),
+			Gap: rapid.Float64Range(0, MaxGap).Draw(t, "gap"), MaxSolveMs: rapid.Int64Range(1, MaxSolveMs).Draw(t, "ms"),
+			OneSlotPerJob: rapid.Bool().Draw(t, "floors"), Sharing: rapid.SampledFrom(sharings).Draw(t, "sharing"),
+		},
+	}
+	for i, n := range rapid.SliceOfNDistinct(name, 0, 3, rapid.ID).Draw(t, "contracts") {
+		p.Supply.Contracts = append(p.Supply.Contracts, Contract{n, int64(i) * 100, money.Draw(t, "price"), rapid.SampledFrom(billings).Draw(t, "billing")})
+	}
+	p.Supply.OnDemand.Price = money.Draw(t, "price")
+	if rapid.Bool().Draw(t, "limited") {
+		quota := rapid.Int64Range(0, MaxVMs).Draw(t, "quota")
+		p.Supply.OnDemand.Quota = &quota
+	}
+	for _, n := range rapid.SliceOfNDistinct(name, 1, 4, rapid.ID).Draw(t, "classes") {
+		p.Classes = append(p.Classes, anyClass(t, n, integrality, money.Draw(t, "penalty")))
+	}
+	if rapid.Bool().Draw(t, "near") {
+		p.Options.Near = &Near{VMs: rapid.Float64Range(0, 1e6).Draw(t, "vms"), Jobs: map[string]float64{p.Classes[0].Name: 2.5}}
+	}
+	return p
+}
+
+func anyClass(t *rapid.T, name string, integrality Integrality, penalty Money) Class {
+	seconds := rapid.Float64Range(0, 1000)
+	c := Class{Name: name, Penalty: penalty, DeadlineSeconds: rapid.Float64Range(1, MaxSeconds).Draw(t, "deadline"),
+		SlotsPerVM: SlotsPerVM{rapid.Int64Range(1, 8).Draw(t, "map"), rapid.Int64Range(1, 8).Draw(t, "reduce")}}
+	c.Jobs.Max = rapid.Float64Range(0, 100).Draw(t, "max")
+	c.Jobs.Min = c.Jobs.Max * rapid.Float64Range(0, 1).Draw(t, "min")
+	if integrality != Relaxed {
+		c.Jobs.Min, c.Jobs.Max = math.Floor(c.Jobs.Min), math.Floor(c.Jobs.Max)
+	}
+	figures := func(n int64) (mean, longest float64) {
+		mean = seconds.Draw(t, "mean")
+		return mean, mean * rapid.Float64Range(1, float64(n)).Draw(t, "spread")
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "need") {
+	case 0:
+		p := &Profile{MapTasks: rapid.Int64Range(1, 500).Draw(t, "maps"), ReduceTasks: rapid.Int64Range(0, 50).Draw(t, "reduces"), OverheadSeconds: seconds.Draw(t, "overhead")}
+		p.MapAvgSeconds, p.MapMaxSeconds = figures(p.MapTasks)
+		if p.ReduceTasks > 0 {
+			p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds = figures(p.ReduceTasks)
+			p.ShuffleAvgSeconds, p.ShuffleMaxSeconds = figures(p.ReduceTasks)
+			p.ReduceAvgSeconds, p.ReduceMaxSeconds = figures(p.ReduceTasks)
+		}
+		c.Profile = p
+	case 1:
+		c.Demand = &Demand{seconds.Draw(t, "a"), seconds.Draw(t, "b"), seconds.Draw(t, "c") - 500}
+	default:
+		gamma := decimal.New(rapid.Int64Range(0, 1e12).Draw(t, "gamma"), -9)
+		c.VMsPerJob = &gamma
+		if rapid.Bool().Draw(t, "bare") {
+			c.DeadlineSeconds, c.SlotsPerVM = 0, SlotsPerVM{}
+		}
+	}
+	return c
+}
+
+// equal compares problems; decimals by value.
+func equal(a, b Problem) string { return cmp.Diff(a, b) }
+
+// TestReadProblemAgreesWithTheStandardLibrary: what encoding/json writes is read back, as it reads it.
+func TestReadProblemAgreesWithTheStandardLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := anyProblem(t)
+		if err := p.Validate(); err != nil {
+			t.Fatalf("%v", err)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadProblem(text, Limits{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if diff := equal(p, got); diff != "" {
+			t.Errorf("written and read (-want +got):\n%s", diff)
+		}
+		var theirs Problem
+		if err := json.Unmarshal(text, &theirs); err != nil {
+			t.Fatal(err)
+		}
+		if diff := equal(theirs, got); diff != "" {
+			t.Errorf("encoding/json against ours:\n%s", diff)
+		}
+	})
+}
+
+// mutate changes a text in one of the ways a hand, an editor or a bad program does.
+func mutate(random *rand.Rand, text []byte) []byte {
+	out := append([]byte{}, text...)
+	tokens := []string{"null", "NaN", "-Infinity", "1e309", "-0", "{}", "[]", `""`, `"\u0000"`, `"\ud800"`, ",", ":", "}", "]", "{", "[", `"`, "\\", "\x00", "\xff", "1e999999999", "true", `"name":1,`, " ", "00", "-", "."}
+	for range 1 + random.IntN(3) {
+		i := random.IntN(len(out) + 1)
+		j := min(len(out), i+random.IntN(8))
+		switch token := tokens[random.IntN(len(tokens))]; random.IntN(5) {
+		case 0:
+			out = append(out[:i:i], out[j:]...)
+		case 1:
+			out = append(out[:i:i], append([]byte(token), out[i:]...)...)
+		case 2:
+			out = append(out[:i:i], append([]byte(token), out[j:]...)...)
+		case 3:
+			out = append(out[:j:j], out[i:]...) // a piece twice
+		default:
+			if i < len(out) {
+				out[i] ^= 1 << random.IntN(8)
+			}
+		}
+		if len(out) == 0 {
+			return out
+		}
+	}
+	return out
+}
+
+func TestMutatedProblemsAreReadOrRefusedByPlace(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := []byte(nightly(t))
+	read, refused := 0, 0
+	for range 10_000 {
+		mutant := mutate(random, text)
+		p, err := ReadProblem(mutant, DefaultLimits())
+		if err == nil {
+			read++
+			if err := p.Validate(); err != nil {
+				t.Fatalf("read, but invalid: %v\n%s", err, mutant)
+			}
+			continue
+		}
+		refused++
+		for _, f := range findings(t, err) {
+			if f.Detail == "" || f.Code == "" || f.Line == 0 && f.Pointer == "" && !(f.Code == "type" || f.Code == "null") {
+				t.Fatalf("the finding %+v names no place\n%s", f, mutant)
+			}
+		}
+	}
+	if read < 100 || refused < 5000 {
+		t.Errorf("%d mutants were read and %d refused; want a mixture", read, refused)
+	}
+}
+
+func FuzzReadProblem(f *testing.F) {
+	f.Add([]byte(nightly(f)))
+	f.Add([]byte(`{"currency":"USD","supply":{"on_demand":{"price":0.2}},"classes":[{"name":"\ud83d\ude00","vms_per_job":"1.5","jobs":{"min":0,"max":1e0},"penalty":1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ReadProblem(data, DefaultLimits())
+		if err != nil {
+			var input *InputError
+			if !errors.As(err, &input) || len(input.Findings) == 0 {
+				t.Fatalf("refused with %v, want an InputError", err)
+			}
+			return
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadProblem(text, Limits{})
+		if err != nil {
+			t.Fatalf("its own writing is refused: %v\n%s", err, text)
+		}
+		if diff := equal(p, again); diff != "" {
+			t.Errorf("read twice:\n%s", diff)
+		}
+	})
+}
+
+// bulk is a body of n full classes.
+func bulk(n int) []byte {
+	p := Problem{Currency: "USD", PeriodSeconds: 3600, Supply: Supply{OnDemand: OnDemand{Price: Money{decimal.New(2, -1)}}}, Options: DefaultOptions()}
+	for i := range n {
+		x := float64(i%97) / 7
+		p.Classes = append(p.Classes, Class{
+			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{2, 4}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(int64(i)+100, -2)},
+			Profile: &Profile{300, 40, 30 + x, 60 + x, 12 + x, 20 + x, 40 + x, 90 + x, 20 + x, 50 + x, 0},
+		})
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func BenchmarkReadProblem(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		text := bulk(n)
+		b.Run(fmt.Sprintf("classes=%d", n), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ReadProblem(text, DefaultLimits()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
