@@ -1,0 +1,324 @@
+package proof
+
+import (
+	"math"
+	"math/big"
+	"slices"
+)
+
+// choices is the whole-numbered problem as a search sees it: each class takes exactly one of its
+// options, and the VMs for their weights are rented cheapest first. Weights are in units of a VM
+// and money in units fine enough to fit 64 bits; what does not fit exactly is rounded so that
+// every cost found is a lower bound.
+type choices struct {
+	unit     int64    // weight of one VM
+	scale    *big.Rat // money units in one unit of currency
+	classes  []choice
+	steps    []step
+	nu       *big.Int // price of one weight unit, in money units shifted by fraction bits
+	bound    *big.Rat // no selection costs less, in currency; without what is fixed
+	rootCost int64    // bound in money units, rounded down
+}
+
+// choice is one class's options.
+type choice struct {
+	class   int
+	options []option
+}
+
+// option is a number of jobs.
+type option struct {
+	jobs      int64
+	low, high *big.Rat // VMs, at least and at most
+	slots     slotting
+	weight    int64 // low, in units
+	cost      int64 // minus the penalties avoided
+	regret    int64 // cost with VMs at nu, over the class's least
+}
+
+// step is a source in units.
+type step struct {
+	vms       int64 // math.MaxInt64: unlimited
+	price     int64
+	exact     *big.Rat
+	unlimited bool
+}
+
+const (
+	fraction  = 80      // binary places of nu
+	maxWeight = 1 << 61 // of all classes together
+	maxMoney  = 1 << 57 // of all amounts together
+	maxUnit   = 1e12    // finest unit of a VM that is tried
+	coarse    = 1e9     // unit where no finer one is exact
+	maxChoice = 60_000  // most options looked at: beyond, the linear bound has to do
+	noEnd     = 1 << 62 // VMs of an unlimited source
+	keepGoing = 200     // complete selections tried before giving up on a better plan
+	bisection = 60      // steps towards the best nu
+)
+
+// choices lists the options that a plan better than threshold can use. Jobs that the linear
+// program wants at a bound deviate from it at a known price each, and better plans cannot pay more than
+// threshold minus the linear bound. It is false, with the reason, where there are too many.
+func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
+	s := &choices{}
+	budget := sub(threshold, lp.objective)
+	options := int64(0)
+	for i := range m.classes {
+		c := &m.classes[i]
+		from, to := c.min.Num().Int64(), c.max.Num().Int64()
+		if c.impossible {
+			to = 0
+		}
+		gain := sub(c.penalty, mul(lp.low, c.low))
+		if gain.Sign() != 0 {
+			if steps := floor(quo(budget, abs(gain))); steps.IsInt64() && steps.Int64() < to-from {
+				if gain.Sign() > 0 {
+					from = to - steps.Int64()
+				} else {
+					to = from + steps.Int64()
+				}
+			}
+		}
+		if options += to - from + 1; options > maxChoice {
+			return nil, "the classes leave more open than is looked at one by one"
+		}
+		ch := choice{class: i}
+		for h := from; h <= to; h++ {
+			low, high, slots, ok := m.needs(i, h)
+			if !ok {
+				return nil, "the slots of " + m.problem.Classes[i].Name + " are beyond reason"
+			}
+			ch.options = append(ch.options, option{jobs: h, low: low, high: high, slots: slots})
+		}
+		s.classes = append(s.classes, ch)
+	}
+	s.weigh()
+	s.price(m)
+	s.relax(lp)
+	return s, ""
+}
+
+// weigh chooses the unit of weight: the least in which all weights are whole, or a coarser one.
+func (s *choices) weigh() {
+	unit, most, exact := big.NewInt(1), zero(), true
+	for _, ch := range s.classes {
+		heaviest := zero()
+		for k := range ch.options {
+			o := &ch.options[k]
+			heaviest = larger(heaviest, o.high)
+			d := o.low.Denom()
+			if exact && new(big.Int).Rem(unit, d).Sign() != 0 {
+				unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
+				exact = unit.Cmp(big.NewInt(maxUnit)) <= 0
+			}
+		}
+		most.Add(most, heaviest)
+	}
+	if !exact {
+		unit.SetInt64(coarse)
+	}
+	if limit := floor(quo(whole(maxWeight), add(whole(1), most))); limit.Cmp(unit) < 0 {
+		unit.Set(limit)
+	}
+	s.unit = max(1, unit.Int64())
+	per := whole(s.unit)
+	for _, ch := range s.classes {
+		for k := range ch.options {
+			o := &ch.options[k]
+			o.weight = floor(mul(o.low, per)).Int64()
+		}
+	}
+}
+
+// price chooses the unit of money and prices sources and options in it, rounded down.
+func (s *choices) price(m *model) {
+	unit, most, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
+	include := func(x *big.Rat) {
+		d := x.Denom()
+		unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
+	}
+	for _, ch := range s.classes {
+		c := &m.classes[ch.class]
+		include(c.penalty)
+		most.Add(most, mul(c.penalty, c.max))
+		heaviest := zero()
+		for k := range ch.options {
+			heaviest = larger(heaviest, ch.options[k].high)
+		}
+		vms.Add(vms, heaviest)
+	}
+	for _, src := range m.supply {
+		include(src.price)
+		dearest = larger(dearest, src.price)
+	}
+	most.Add(most, add(whole(1), mul(dearest, vms)))
+	s.scale = new(big.Rat).SetInt(unit)
+	limit := quo(whole(maxMoney), most)
+	for half := quo(limit, whole(2)); s.scale.Cmp(half) <= 0; {
+		s.scale.Mul(s.scale, whole(2)) // regrets are rounded down to this unit: the finer the better
+	}
+	if limit.Cmp(s.scale) < 0 {
+		s.scale = limit
+	}
+	for _, src := range m.supply {
+		st := step{vms: noEnd, price: floor(mul(src.price, s.scale)).Int64(), exact: src.price, unlimited: src.unlimited}
+		if n := src.vms.Num(); !src.unlimited && n.IsInt64() {
+			st.vms = min(noEnd, n.Int64())
+		}
+		s.steps = append(s.steps, st)
+	}
+	for _, ch := range s.classes {
+		per := mul(m.classes[ch.class].penalty, s.scale)
+		for k := range ch.options {
+			o := &ch.options[k]
+			o.cost = -ceil(mul(per, whole(o.jobs))).Int64()
+		}
+	}
+}
+
+// rent is what the cheapest n VMs cost, in units; false where there are not so many.
+func (s *choices) rent(n int64) (int64, bool) {
+	cost := int64(0)
+	for _, st := range s.steps {
+		take := min(n, st.vms)
+		cost += take * st.price
+		if n -= take; n == 0 {
+			return cost, true
+		}
+	}
+	return cost, n == 0
+}
+
+// relax finds a price of weight, nu, for which the bound
+//
+//	sum over classes of min over options (cost + nu·weight) + min over N of (rent(N) - nu·unit·N)
+//
+// is high. Any nu gives a bound, since a selection's weight never exceeds unit·N; so nu may come
+// from floating point and the bound is exact all the same.
+func (s *choices) relax(lp relaxed) {
+	low, high := 0.0, 0.0 // of nu a VM in money units
+	for _, ch := range s.classes {
+		for _, o := range ch.options {
+			if o.weight > 0 {
+				high = max(high, -float64(o.cost)/float64(o.weight)*float64(s.unit))
+			}
+		}
+	}
+	for _, st := range s.steps {
+		high = max(high, float64(st.price))
+	}
+	for range bisection {
+		nu := (low + high) / 2
+		if s.excess(nu) > 0 {
+			low = nu
+		} else {
+			high = nu
+		}
+	}
+	scale, _ := s.scale.Float64()
+	candidates := []float64{low, high}
+	for _, st := range s.steps {
+		candidates = append(candidates, float64(st.price))
+	}
+	for _, x := range []*big.Rat{lp.low, lp.high} {
+		if x != nil {
+			f, _ := x.Float64()
+			candidates = append(candidates, f*scale)
+		}
+	}
+	slices.Sort(candidates)
+	var best *big.Int
+	for _, f := range slices.Compact(candidates) {
+		if nu := s.shifted(f); nu != nil {
+			if value := s.value(nu); best == nil || value.Cmp(best) > 0 {
+				best, s.nu = value, nu
+			}
+		}
+	}
+	s.rootCost = new(big.Int).Rsh(best, fraction).Int64() // rounds down
+	s.bound = quo(new(big.Rat).SetFrac(best, new(big.Int).Lsh(big.NewInt(1), fraction)), s.scale)
+	for i := range s.classes {
+		options := s.classes[i].options
+		least := s.cheapest(options, s.nu)
+		for k := range options {
+			regret := new(big.Int).Sub(options[k].at(s.nu), least)
+			regret.Rsh(regret, fraction)
+			options[k].regret = math.MaxInt64 / 4
+			if regret.IsInt64() {
+				options[k].regret = min(regret.Int64(), math.MaxInt64/4)
+			}
+		}
+	}
+}
+
+// excess is how much weight the classes want above what the sources offer, VMs at nu money units.
+func (s *choices) excess(nu float64) float64 {
+	sum := 0.0
+	for _, ch := range s.classes {
+		best, weight := math.Inf(1), 0.0
+		for _, o := range ch.options {
+			w := float64(o.weight)
+			if v := float64(o.cost) + nu*w/float64(s.unit); v < best {
+				best, weight = v, w
+			}
+		}
+		sum += weight
+	}
+	for _, st := range s.steps {
+		if float64(st.price) < nu {
+			sum -= float64(st.vms) * float64(s.unit)
+		}
+	}
+	return sum
+}
+
+// shifted is nu as a whole number, clipped where an unlimited source would make the bound useless.
+func (s *choices) shifted(perVM float64) *big.Int {
+	if !(perVM >= 0) || math.IsInf(perVM, 0) {
+		return nil
+	}
+	r := new(big.Rat).SetFloat64(perVM)
+	r.Mul(r, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), fraction)))
+	nu := floor(r.Quo(r, whole(s.unit)))
+	for _, st := range s.steps {
+		if st.unlimited {
+			top := new(big.Int).Lsh(big.NewInt(st.price), fraction)
+			if top.Div(top, big.NewInt(s.unit)); nu.Cmp(top) > 0 {
+				nu = top
+			}
+		}
+	}
+	return nu
+}
+
+// at is the option's cost with its weight at nu.
+func (o *option) at(nu *big.Int) *big.Int {
+	v := new(big.Int).Mul(nu, big.NewInt(o.weight))
+	return v.Add(v, new(big.Int).Lsh(big.NewInt(o.cost), fraction))
+}
+
+func (s *choices) cheapest(options []option, nu *big.Int) *big.Int {
+	var least *big.Int
+	for k := range options {
+		if v := options[k].at(nu); least == nil || v.Cmp(least) < 0 {
+			least = v
+		}
+	}
+	return least
+}
+
+// value is the bound at nu.
+func (s *choices) value(nu *big.Int) *big.Int {
+	sum := new(big.Int)
+	for _, ch := range s.classes {
+		sum.Add(sum, s.cheapest(ch.options, nu))
+	}
+	perVM := new(big.Int).Mul(nu, big.NewInt(s.unit))
+	for _, st := range s.steps {
+		loss := new(big.Int).Lsh(big.NewInt(st.price), fraction)
+		if loss.Sub(loss, perVM); loss.Sign() < 0 { // not for an unlimited one: nu is clipped
+			sum.Add(sum, loss.Mul(loss, big.NewInt(st.vms)))
+		}
+	}
+	return sum
+}

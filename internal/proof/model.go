@@ -1,0 +1,242 @@
+package proof
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"headroom/internal/capacity"
+)
+
+// model is a problem in exact numbers.
+type model struct {
+	problem     capacity.Problem
+	integrality capacity.Integrality
+	bound       capacity.Bound
+	dedicated   bool
+	hours       *big.Rat // of a period
+	classes     []class
+	byWorth     []int    // classes by descending penalty a VM
+	supply      []source // by ascending price at the margin
+	fixed       *big.Rat // what is paid a period whatever is used
+}
+
+// source is one place VMs come from.
+type source struct {
+	contract  int      // index in the problem; -1 is on-demand
+	price     *big.Rat // of one VM more, a period
+	vms       *big.Rat
+	unlimited bool
+}
+
+// demand is the three coefficients of an execution's time, T = A·h/s_M + B·h/s_R + C.
+type demand struct{ a, b, c *big.Rat }
+
+// class is one class in exact numbers.
+type class struct {
+	given                 bool // gamma is given: no deadline, no slots
+	profiled              bool
+	lower, average, upper demand // of a profile
+	plan                  demand // what the deadline is planned with
+	deadline, slack       *big.Rat
+	impossible            bool // no number of slots meets the deadline
+	perMap, perReduce     int64
+	hasMap, hasReduce     bool // the phase exists, so that it needs a slot
+	oneSlot               bool
+	low, high             *big.Rat // gamma lies between; equal where it is rational
+	spread                *big.Rat // relative doubt about gamma where slack is a small difference of large numbers
+	penalty, min, max     *big.Rat
+}
+
+func newModel(p capacity.Problem) *model {
+	m := &model{
+		problem:     p,
+		integrality: cmp.Or(p.Options.Integrality, capacity.Executable),
+		bound:       cmp.Or(p.Options.Bound, capacity.AverageBound),
+		dedicated:   p.Options.Sharing == capacity.Dedicated,
+		hours:       big.NewRat(p.PeriodSeconds, 3600),
+		fixed:       zero(),
+	}
+	for i := range p.Classes {
+		m.classes = append(m.classes, newClass(&p.Classes[i], m.bound, p.Options.OneSlotPerJob))
+	}
+	m.rank()
+	for i, c := range p.Supply.Contracts {
+		price := mul(amount(c.Price.Decimal), m.hours)
+		if c.Billing == capacity.BilledAlways {
+			m.fixed.Add(m.fixed, mul(price, whole(c.VMs)))
+			price = zero()
+		}
+		m.supply = append(m.supply, source{contract: i, price: price, vms: whole(c.VMs)})
+	}
+	onDemand := source{contract: -1, price: mul(amount(p.Supply.OnDemand.Price.Decimal), m.hours), vms: zero(), unlimited: true}
+	if q := p.Supply.OnDemand.Quota; q != nil {
+		onDemand.vms, onDemand.unlimited = whole(*q), false
+	}
+	m.supply = append(m.supply, onDemand)
+	slices.SortStableFunc(m.supply, func(x, y source) int { return x.price.Cmp(y.price) })
+	return m
+}
+
+// rank orders the classes by penalty a VM, theta in the paper; free ones first.
+func (m *model) rank() {
+	m.byWorth = m.byWorth[:0]
+	for i := range m.classes {
+		m.byWorth = append(m.byWorth, i)
+	}
+	slices.SortStableFunc(m.byWorth, func(i, j int) int {
+		x, y := &m.classes[i], &m.classes[j]
+		return mul(y.penalty, x.low).Cmp(mul(x.penalty, y.low))
+	})
+}
+
+func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
+	c := class{
+		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
+		spread: zero(), low: zero(), high: zero(), slack: zero(), oneSlot: oneSlot,
+	}
+	if in.VMsPerJob != nil {
+		c.given, c.low = true, amount(*in.VMsPerJob)
+		c.high = c.low
+		return c
+	}
+	c.perMap, c.perReduce = in.SlotsPerVM.Map, in.SlotsPerVM.Reduce
+	c.deadline = number(in.DeadlineSeconds)
+	if in.Profile != nil {
+		c.profiled = true
+		c.lower, c.average, c.upper = demands(in.Profile)
+		c.plan = map[capacity.Bound]demand{
+			capacity.LowerBound: c.lower, capacity.AverageBound: c.average, capacity.UpperBound: c.upper}[bound]
+		c.hasMap, c.hasReduce = true, in.Profile.ReduceTasks > 0
+	} else {
+		d := in.Demand
+		c.plan = demand{number(d.MapWorkSeconds), number(d.ReduceWorkSeconds), number(d.FixedSeconds)}
+		c.hasMap, c.hasReduce = c.plan.a.Sign() > 0, c.plan.b.Sign() > 0
+	}
+	c.slack = sub(c.deadline, c.plan.c)
+	if c.impossible = c.slack.Sign() <= 0; !c.impossible {
+		c.convert()
+	}
+	return c
+}
+
+// demands is the coefficients of the three bounds (paper eq. 1-3 with errata E1, E7, E8), clamped so
+// that phases shorter than two of their longest tasks charge no negative work. A map-only job
+// has no shuffle and no reduce, whatever figures stand there.
+func demands(p *capacity.Profile) (lower, average, upper demand) {
+	two := whole(2)
+	mapWork := mul(whole(p.MapTasks), number(p.MapAvgSeconds))
+	mapEnds := mul(two, number(p.MapMaxSeconds))
+	overhead := number(p.OverheadSeconds)
+	reduceWork, reduceEnds, lowFixed, first := zero(), zero(), zero(), zero()
+	if p.ReduceTasks > 0 {
+		reduceWork = mul(whole(p.ReduceTasks), add(number(p.ShuffleAvgSeconds), number(p.ReduceAvgSeconds)))
+		reduceEnds = mul(two, add(number(p.ShuffleMaxSeconds), number(p.ReduceMaxSeconds)))
+		lowFixed = sub(number(p.FirstShuffleAvgSeconds), number(p.ShuffleAvgSeconds))
+		first = number(p.FirstShuffleMaxSeconds)
+	}
+	lower = demand{mapWork, reduceWork, add(lowFixed, overhead)}
+	upper = demand{
+		a: larger(zero(), sub(mapWork, mapEnds)),
+		b: larger(zero(), sub(reduceWork, reduceEnds)),
+		c: add(add(smaller(mapEnds, mapWork), smaller(reduceEnds, reduceWork)), add(first, overhead)),
+	}
+	half := big.NewRat(1, 2)
+	average = demand{
+		a: mul(half, add(lower.a, upper.a)),
+		b: mul(half, add(lower.b, upper.b)),
+		c: mul(half, add(lower.c, upper.c)),
+	}
+	return lower, average, upper
+}
+
+// convert works out gamma, the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and
+// y = s_R/h, the least x/c_M + y/c_R for which A/x + B/y fits the slack, both at least one where
+// every job keeps a slot in each of its phases.
+func (c *class) convert() {
+	perMap, perReduce := whole(c.perMap), whole(c.perReduce)
+	a, b, f := c.plan.a, c.plan.b, c.slack
+	least := func(has bool) *big.Rat {
+		if c.oneSlot && has {
+			return whole(1)
+		}
+		return zero()
+	}
+	leastMap, leastReduce := least(c.hasMap), least(c.hasReduce)
+	rootLow, rootHigh := root(quo(mul(mul(a, b), perMap), perReduce))
+	x := quo(add(a, rootLow), f)
+	y := quo(add(b, quo(mul(rootLow, perReduce), perMap)), f)
+	switch {
+	case less(x, leastMap): // then A < F, since x >= A/F
+		x, y = leastMap, larger(leastReduce, quo(b, sub(f, a)))
+		c.low = add(quo(x, perMap), quo(y, perReduce))
+		c.high = c.low
+	case less(y, leastReduce):
+		x, y = larger(leastMap, quo(a, sub(f, b))), leastReduce
+		c.low = add(quo(x, perMap), quo(y, perReduce))
+		c.high = c.low
+	default:
+		straight := add(quo(a, perMap), quo(b, perReduce))
+		twice := func(r *big.Rat) *big.Rat { return quo(mul(whole(2), r), perMap) }
+		c.low = quo(add(straight, twice(rootLow)), f)
+		c.high = quo(add(straight, twice(rootHigh)), f)
+	}
+	// A common grid keeps sums of thousands of classes short.
+	c.low, c.high = onGrid(c.low, fineGrid, false), onGrid(c.high, fineGrid, true)
+	// Slack computed in floating point carries the rounding of deadline and fixed time.
+	c.spread = mul(big.NewRat(1, 1e15), quo(add(c.deadline, abs(c.plan.c)), f))
+}
+
+// settle reads a demand without work in a phase as the plan does: such a phase may be absent, or
+// be there and take one slot a job. A profile says which; a demand leaves it open.
+func (m *model) settle(pl capacity.Plan) {
+	for i := range m.classes {
+		c := &m.classes[i]
+		if c.given || c.profiled || c.impossible || c.hasMap && c.hasReduce {
+			continue
+		}
+		other := *c
+		other.hasMap, other.hasReduce = true, true
+		if c.oneSlot {
+			said := number(pl.Classes[i].VMsPerJob)
+			if other.convert(); c.agrees(said) || !other.agrees(said) {
+				continue
+			}
+		} else if s := pl.Classes[i].Slots; s == nil || !c.hasMap && s.Map == 0 || !c.hasReduce && s.Reduce == 0 {
+			continue
+		}
+		*c = other
+	}
+	m.rank()
+}
+
+// agrees says whether a gamma is this class's.
+func (c *class) agrees(gamma *big.Rat) bool {
+	return abs(sub(gamma, c.low)).Cmp(mul(c.doubt(), c.low)) <= 0
+}
+
+// doubt is the relative tolerance for gamma.
+func (c *class) doubt() *big.Rat { return add(relative, c.spread) }
+
+// time is T for h jobs on the slots, and the sum of its terms' sizes, against which rounding is
+// measured. It is false where a phase has work and no slots.
+func (d demand) time(h, maps, reduces *big.Rat) (t, scale *big.Rat, ok bool) {
+	t, scale = new(big.Rat).Set(d.c), abs(d.c)
+	for _, phase := range []struct{ work, slots *big.Rat }{{d.a, maps}, {d.b, reduces}} {
+		if phase.work.Sign() == 0 {
+			continue
+		}
+		if phase.slots.Sign() <= 0 {
+			return nil, nil, false
+		}
+		term := quo(mul(phase.work, h), phase.slots)
+		t.Add(t, term)
+		scale.Add(scale, term)
+	}
+	return t, scale, true
+}
+
+// size is the VMs that slots take (erratum E16: a slot is a map slot or a reduce slot).
+func (c *class) size(maps, reduces *big.Rat) *big.Rat {
+	return add(quo(maps, whole(c.perMap)), quo(reduces, whole(c.perReduce)))
+}

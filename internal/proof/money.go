@@ -1,0 +1,87 @@
+package proof
+
+import (
+	"math/big"
+
+	"headroom/internal/capacity"
+)
+
+// bill is what a plan's counts cost a period, worked out exactly.
+type bill struct {
+	onDemand, reserved, idle, penalties *big.Rat
+	total, objective                    *big.Rat
+	slack                               *big.Rat // what relaxed plans, whose counts are floats, may be off
+}
+
+// bill prices the counts. A used VM of a contract is reserved however it is billed; an unused one of
+// a contract billed always is paid idle.
+func (m *model) bill(pl capacity.Plan, a answer) bill {
+	b := bill{reserved: zero(), idle: zero(), penalties: zero(), slack: zero()}
+	b.onDemand = mul(mul(amount(m.problem.Supply.OnDemand.Price.Decimal), m.hours), number(pl.VMs.OnDemand))
+	used := make(map[string]*big.Rat, len(pl.VMs.Contracts))
+	for _, u := range pl.VMs.Contracts {
+		used[u.Name] = number(u.Used)
+	}
+	for _, c := range m.problem.Supply.Contracts {
+		price, n := mul(amount(c.Price.Decimal), m.hours), used[c.Name]
+		if n == nil {
+			n = zero()
+		}
+		b.reserved.Add(b.reserved, mul(price, n))
+		if c.Billing == capacity.BilledAlways {
+			b.idle.Add(b.idle, mul(price, sub(whole(c.VMs), n)))
+		}
+	}
+	vms := add(add(b.onDemand, b.reserved), b.idle)
+	avoided := zero()
+	for i := range m.classes {
+		penalty := m.classes[i].penalty
+		b.penalties.Add(b.penalties, mul(penalty, a[i].refused))
+		avoided.Add(avoided, mul(penalty, a[i].jobs))
+	}
+	b.total, b.objective = add(vms, b.penalties), sub(vms, avoided)
+	if m.integrality == capacity.Relaxed {
+		b.slack = mul(relative, add(add(vms, abs(b.penalties)), abs(avoided)))
+	}
+	return b
+}
+
+// money compares every amount of the plan with the bill. An amount may be rounded to money's nine
+// places; a sum may be that of the rounded lines shown.
+func (m *model) money(pl capacity.Plan, b bill) []string {
+	var f faults
+	c := pl.Cost
+	line := func(what string, shown capacity.Money, slack *big.Rat, exact ...*big.Rat) {
+		tolerance := add(halfUnit, slack)
+		for _, x := range exact {
+			if abs(sub(amount(shown.Decimal), x)).Cmp(tolerance) <= 0 {
+				return
+			}
+		}
+		f.addf("%s is %s, not %s.", what, money(exact[0]), shown)
+	}
+	line("The cost on demand", c.OnDemand, b.slack, b.onDemand)
+	line("The cost of reserved VMs", c.Reserved, b.slack, b.reserved)
+	line("The cost of idle reserved VMs", c.ReservedIdle, b.slack, b.idle)
+	line("The sum of penalties", c.Penalties, b.slack, b.penalties)
+	lines := zero()
+	for _, x := range []capacity.Money{c.OnDemand, c.Reserved, c.ReservedIdle, c.Penalties} {
+		lines.Add(lines, amount(x.Decimal))
+	}
+	line("The total", c.Total, b.slack, b.total, lines)
+	all := zero() // the penalties of turning everybody away
+	for i := range m.classes {
+		all.Add(all, mul(m.classes[i].penalty, m.classes[i].max))
+	}
+	line("The objective", pl.Objective, b.slack, b.objective, sub(amount(c.Total.Decimal), all))
+	month := whole(capacity.HoursPerMonth)
+	perHour := quo(b.total, m.hours)
+	hourSlack := quo(b.slack, m.hours)
+	line("The cost an hour", c.PerHour, hourSlack, perHour, quo(amount(c.Total.Decimal), m.hours))
+	line("The cost a month", c.PerMonth, mul(hourSlack, month), mul(perHour, month),
+		mul(amount(c.PerHour.Decimal), month), mul(quo(amount(c.Total.Decimal), m.hours), month))
+	if c.Currency != m.problem.Currency || c.PeriodSeconds != m.problem.PeriodSeconds {
+		f.addf("The cost is in %s a %d s, the problem in %s a %d s.", c.Currency, c.PeriodSeconds, m.problem.Currency, m.problem.PeriodSeconds)
+	}
+	return f
+}

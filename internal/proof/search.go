@@ -1,0 +1,196 @@
+package proof
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// state is a selection of options for the first classes, by its last one.
+type state struct {
+	weight, cost, regret int64
+	parent, option       int32
+}
+
+// finding is what a search for a plan cheaper than a threshold came to.
+type finding struct {
+	bound  *big.Rat // no plan costs less; at least the threshold if there is none below it
+	better *selection
+	doubt  bool // a cheaper plan exists if tolerances are stretched, and not certainly
+	states int
+}
+
+// selection is one option for every class.
+type selection struct {
+	options   []option // by class; jobs alone where they are not whole
+	jobs      []float64
+	vms       *big.Rat
+	objective *big.Rat
+}
+
+// search looks for a plan that costs less than the threshold, by dynamic programming over the classes: of two
+// selections for the same classes the heavier one that is not cheaper is dropped, and so is one whose bound
+// and regrets reach the threshold. What had to be dropped for want of room counts against the bound.
+func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
+	target := mul(sub(threshold, m.fixed), s.scale)
+	limit := ceil(target)
+	f := finding{bound: add(s.bound, m.fixed)}
+	if f.bound.Cmp(threshold) >= 0 {
+		return f
+	}
+	if !limit.IsInt64() {
+		limit.SetInt64(math.MaxInt64)
+	}
+	budget := limit.Int64() - s.rootCost // regrets from here on cannot lead below the threshold
+	base, open := s.reduce(budget)
+	layers := [][]state{{{weight: base.weight, cost: base.cost}}}
+	cut := int64(math.MaxInt64) // least regret of a state dropped for want of room
+	room := max(256, nodes/max(1, len(open)))
+	for _, ch := range open {
+		last := layers[len(layers)-1]
+		next := make([]state, 0, min(len(last)*len(ch.options), 4*room))
+		for p, st := range last {
+			for k := range ch.options {
+				o := &ch.options[k]
+				if r := st.regret + o.regret; r < budget {
+					next = append(next, state{st.weight + o.weight, st.cost + o.cost, r, int32(p), int32(k)})
+				}
+			}
+			if len(next) > 16*room {
+				next, cut = trim(undominated(next), room, cut)
+			}
+		}
+		next, cut = trim(undominated(next), room, cut)
+		f.states += len(next)
+		layers = append(layers, next)
+	}
+	m.finish(s, open, layers, threshold, &f)
+	if f.better != nil || f.doubt {
+		return f
+	}
+	f.bound = threshold
+	if cut < budget {
+		reached := quo(new(big.Rat).SetInt64(s.rootCost+cut), s.scale)
+		f.bound = larger(add(s.bound, m.fixed), smaller(threshold, add(reached, m.fixed)))
+	}
+	return f
+}
+
+// reduce drops the options a better plan cannot use, and answers what is settled by that and what is
+// left open, widest regrets first, so that states are given up early.
+func (s *choices) reduce(budget int64) (base state, open []choice) {
+	for i := range s.classes {
+		ch := &s.classes[i]
+		ch.options = slices.DeleteFunc(ch.options, func(o option) bool { return o.regret >= budget })
+		if len(ch.options) == 1 {
+			base.weight += ch.options[0].weight
+			base.cost += ch.options[0].cost
+		} else {
+			open = append(open, *ch)
+		}
+	}
+	second := func(ch choice) int64 {
+		least := [2]int64{math.MaxInt64, math.MaxInt64}
+		for _, o := range ch.options {
+			if o.regret < least[0] {
+				least = [2]int64{o.regret, least[0]}
+			} else if o.regret < least[1] {
+				least[1] = o.regret
+			}
+		}
+		return least[1]
+	}
+	slices.SortStableFunc(open, func(x, y choice) int { return cmp.Compare(second(y), second(x)) })
+	return base, open
+}
+
+// undominated keeps of any two states the lighter and cheaper one; by ascending weight.
+func undominated(states []state) []state {
+	slices.SortFunc(states, func(x, y state) int {
+		return cmp.Or(cmp.Compare(x.weight, y.weight), cmp.Compare(x.cost, y.cost),
+			cmp.Compare(x.parent, y.parent), cmp.Compare(x.option, y.option))
+	})
+	kept, least := states[:0], int64(math.MaxInt64)
+	for _, st := range states {
+		if st.cost < least {
+			kept, least = append(kept, st), st.cost
+		}
+	}
+	return kept
+}
+
+// trim keeps the states of least regret where there are more than there is room for.
+func trim(states []state, room int, cut int64) ([]state, int64) {
+	if len(states) <= room {
+		return states, cut
+	}
+	slices.SortFunc(states, func(x, y state) int {
+		return cmp.Or(cmp.Compare(x.regret, y.regret), cmp.Compare(x.weight, y.weight))
+	})
+	cut = min(cut, states[room].regret)
+	states = states[:room]
+	slices.SortFunc(states, func(x, y state) int { return cmp.Compare(x.weight, y.weight) })
+	return states, cut
+}
+
+// finish rents VMs for the complete selections and takes the cheapest that is below the threshold
+// and can be carried out with certainty.
+func (m *model) finish(s *choices, open []choice, layers [][]state, threshold *big.Rat, f *finding) {
+	type complete struct {
+		cost int64
+		at   int
+	}
+	var ends []complete
+	under := mul(sub(threshold, m.fixed), s.scale)
+	for k, st := range layers[len(layers)-1] {
+		n := st.weight / s.unit
+		if st.weight%s.unit > 0 {
+			n++
+		}
+		if rent, ok := s.rent(n); ok && whole(st.cost+rent).Cmp(under) < 0 {
+			ends = append(ends, complete{st.cost + rent, k})
+		}
+	}
+	slices.SortStableFunc(ends, func(x, y complete) int { return cmp.Compare(x.cost, y.cost) })
+	for _, e := range ends[:min(len(ends), keepGoing)] {
+		chosen := make([]option, len(m.classes))
+		for _, ch := range s.classes {
+			chosen[ch.class] = ch.options[0]
+		}
+		at := e.at
+		for l := len(open); l > 0; l-- {
+			st := layers[l][at]
+			chosen[open[l-1].class] = open[l-1].options[st.option]
+			at = int(st.parent)
+		}
+		if sel, ok := m.carryOut(chosen); ok && less(sel.objective, threshold) {
+			f.better, f.bound = sel, smaller(f.bound, sel.objective)
+			return
+		}
+	}
+	if len(ends) > 0 {
+		f.doubt = true
+	}
+}
+
+// carryOut rents VMs for a selection; false where there are too few of them, or where the slots could not
+// be put on them.
+func (m *model) carryOut(chosen []option) (*selection, bool) {
+	load, avoided := zero(), zero()
+	for i := range chosen {
+		load.Add(load, chosen[i].high)
+		avoided.Add(avoided, mul(m.classes[i].penalty, whole(chosen[i].jobs)))
+	}
+	vms := new(big.Rat).SetInt(ceil(load))
+	if !m.packs(chosen, vms) {
+		if vms.Add(vms, whole(1)); !m.packs(chosen, vms) {
+			return nil, false
+		}
+	}
+	cost, ok := m.rent(vms)
+	if !ok {
+		return nil, false
+	}
+	return &selection{options: chosen, vms: vms, objective: sub(cost, avoided)}, true
+}

@@ -1,0 +1,151 @@
+package proof
+
+import (
+	"math"
+	"math/big"
+
+	"headroom/internal/capacity"
+)
+
+// slotting is a whole number of map and reduce slots for a class's jobs.
+type slotting struct{ maps, reduces int64 }
+
+// slots finds the fewest VMs' worth of whole slots on which so many jobs finish in time. With a = A·h/F and
+// b = B·h/F the deadline reads a/s_M + b/s_R <= 1, so that s_M > a asks for s_R = ceil(b·s_M/(s_M-a)).
+// Without that rounding the VMs are a convex function of s_M; from any start it is enough to walk
+// both ways until this function, which never exceeds the true cost, reaches the best cost seen.
+// It is false where the numbers are beyond reason.
+func (c *class) slots(jobs int64, slack *big.Rat) (slotting, bool) {
+	if jobs == 0 {
+		return slotting{}, true
+	}
+	least := func(has bool) int64 {
+		switch {
+		case !has:
+			return 0
+		case c.oneSlot:
+			return jobs
+		}
+		return 1
+	}
+	leastMap, leastReduce := least(c.hasMap), least(c.hasReduce)
+	h := whole(jobs)
+	a, b := quo(mul(c.plan.a, h), slack), quo(mul(c.plan.b, h), slack)
+	limit := whole(maxSlots)
+	if limit.Cmp(a) < 0 || limit.Cmp(b) < 0 || max(jobs, c.perMap, c.perReduce) > maxSlots {
+		return slotting{}, false
+	}
+	lcm := c.perMap / gcd(c.perMap, c.perReduce) * c.perReduce
+	if lcm > maxSlots {
+		return slotting{}, false
+	}
+	if a.Sign() == 0 {
+		return slotting{leastMap, max(leastReduce, ceil(b).Int64())}, true
+	}
+	if b.Sign() == 0 {
+		return slotting{max(leastMap, ceil(a).Int64()), leastReduce}, true
+	}
+	// a = p/d, b = q/d, and slots cost x and y where a VM costs lcm.
+	d := new(big.Int).Mul(a.Denom(), b.Denom())
+	p := new(big.Int).Mul(a.Num(), b.Denom())
+	q := new(big.Int).Mul(b.Num(), a.Denom())
+	x, y := lcm/c.perMap, lcm/c.perReduce
+
+	first := max(leastMap, floor(a).Int64()+1)
+	fa, _ := a.Float64()
+	fb, _ := b.Float64()
+	start := max(first, int64(fa+math.Sqrt(fa*fb*float64(c.perMap)/float64(c.perReduce))))
+	var best slotting
+	cost := int64(math.MaxInt64)
+	free, need, part := new(big.Int), new(big.Int), new(big.Int)
+	// try looks at one s_M and says whether none beyond it can be better.
+	try := func(s int64) bool {
+		free.Sub(part.Mul(d, part.SetInt64(s)), p) // d·(s - a)
+		need.Mul(q, need.SetInt64(s))              // d·b·s
+		reduces, rest := part.DivMod(need, free, new(big.Int))
+		r := leastReduce
+		if reduces.Cmp(big.NewInt(2*maxSlots*maxSlots)) < 0 { // else s is hopelessly near to a
+			n := reduces.Int64()
+			if rest.Sign() > 0 {
+				n++
+			}
+			r = max(r, n)
+			if w := s*x + r*y; r <= 2*maxSlots && w < cost {
+				best, cost = slotting{s, r}, w
+			}
+		}
+		if cost == math.MaxInt64 {
+			return false
+		}
+		if s*x+leastReduce*y >= cost {
+			return true
+		}
+		// s·x + y·b·s/(s-a) >= cost
+		return need.Mul(need, big.NewInt(y)).Cmp(free.Mul(free, big.NewInt(cost-s*x))) >= 0
+	}
+	for s := start; ; s++ {
+		if try(s) && s > best.maps {
+			break
+		}
+	}
+	for s := start - 1; s >= first; s-- {
+		if try(s) && s < best.maps {
+			break
+		}
+	}
+	return best, true
+}
+
+// maxSlots bounds one class's slots, so that their products fit 64 bits.
+const maxSlots = 1_000_000_000
+
+func gcd(x, y int64) int64 {
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return x
+}
+
+// tolerant is the slack that is just still accepted; it is the one a lower bound must use.
+func (c *class) tolerant() *big.Rat { return sub(c.latest(), c.plan.c) }
+
+// needs is the VMs so many jobs of a class need: at least low, and with certainty no more than high,
+// which differ by tolerances alone. Slots are those of high, for executable plans.
+func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok bool) {
+	c := &m.classes[i]
+	h := whole(jobs)
+	switch {
+	case c.impossible && jobs > 0:
+		return nil, nil, s, false
+	case c.given: // plans hold more than nine places rounded up
+		low, high = mul(c.low, h), mul(onGrid(c.low, big.NewInt(1e9), true), h)
+	case m.integrality == capacity.Executable:
+		var loose slotting
+		if loose, ok = c.slots(jobs, c.tolerant()); !ok {
+			return nil, nil, s, false
+		}
+		s = loose
+		if t, _, fine := c.plan.time(h, whole(loose.maps), whole(loose.reduces)); jobs > 0 && (!fine || less(c.deadline, t)) {
+			if s, ok = c.slots(jobs, c.slack); !ok {
+				return nil, nil, s, false
+			}
+		}
+		low = c.size(whole(loose.maps), whole(loose.reduces))
+		high = c.size(whole(s.maps), whole(s.reduces))
+	default:
+		low, high = mul(c.gridGamma(-1), h), mul(c.gridGamma(1), h)
+	}
+	if m.dedicated && m.integrality != capacity.Relaxed {
+		low, high = new(big.Rat).SetInt(ceil(low)), new(big.Rat).SetInt(ceil(high))
+	}
+	return low, high, s, true
+}
+
+// gridGamma is gamma rounded up to nine places, as plans of whole jobs and VMs hold it; side -1 and 1 are what
+// it is at least and at most when it was worked out in floating point.
+func (c *class) gridGamma(side int64) *big.Rat {
+	doubt := mul(c.low, add(big.NewRat(1, 1e14), c.spread))
+	doubt.Add(doubt, big.NewRat(2, 1e12))
+	g := add(c.low, mul(whole(side), doubt))
+	return larger(zero(), onGrid(g, big.NewInt(1e9), true))
+}
