@@ -1,0 +1,26 @@
+package worker
+
+import "time"
+
+// Event is something that happened to a solver process, for logs and metrics.
+type Event struct {
+	Kind    EventKind
+	Process int           // its process number
+	Took    time.Duration // starting, or the solve that ended this way
+	Detail  string        // for people; at most a few lines
+}
+
+// EventKind says what happened.
+type EventKind string
+
+const (
+	Started  EventKind = "started"  // the process is ready
+	Killed   EventKind = "killed"   // its time was over, or its caller went away
+	Recycled EventKind = "recycled" // it is replaced for its age or its memory
+	Crashed  EventKind = "crashed"  // it ended, or wrote what nobody can read
+	Refused  EventKind = "refused"  // it gave up, or its answer did not pass the check
+)
+
+func (p *Pool) report(process *process, kind EventKind, began time.Time, detail string) {
+	p.config.Report(Event{Kind: kind, Process: process.command.Process.Pid, Took: time.Since(began), Detail: detail})
+}
