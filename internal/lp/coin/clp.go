@@ -92,7 +92,8 @@ func clpBounds(lower, upper []float64) []clp.Bounds {
 	return bounds
 }
 
-// ranging says how far each cost, and each row's limit, may move before another basis is optimal.
+// ranging says how far each cost, and each row's limit, may move before another basis is optimal. Clp
+// widens the costs by its tolerance of 1e-7.
 // The limit of a row is the one it stands at. A row that stands at neither limit does not price
 // anything: the limit meant is then its upper one if it has one (which may sink to where the row
 // stands), else its lower one.
