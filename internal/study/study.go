@@ -5,8 +5,10 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -156,3 +158,47 @@ func (in Instance) supply() capacity.Supply {
 }
 
 func money(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x)} }
+
+// Objective is what admitting so many jobs of each class costs in VMs, minus the penalties avoided
+// (paper P2): every VM is taken from the cheapest tier that has one left. It is infinite where the
+// tiers do not suffice. Sums are compensated and a load that exceeds a whole number of
+// VMs by less than loadNoise counts as that number.
+func (in Instance) Objective(jobs []int64) float64 {
+	var load, avoided sum
+	for i, h := range jobs {
+		load.add(in.Gamma[i] * float64(h))
+		avoided.add(in.Penalty[i] * float64(h))
+	}
+	need := int64(math.Ceil(load.value() - loadNoise))
+	tiers := slices.Clone(in.Supply)
+	slices.SortFunc(tiers, func(a, b Tier) int { return cmp.Compare(a.Price, b.Price) })
+	var cost sum
+	for _, t := range tiers {
+		taken := min(need, t.VMs)
+		cost.add(t.Price * float64(taken))
+		need -= taken
+	}
+	if need > 0 {
+		return math.Inf(1)
+	}
+	cost.add(-avoided.value())
+	return cost.value()
+}
+
+// loadNoise is in VMs: what decimals lose as float64 in the loads of a million classes.
+const loadNoise = 1e-7
+
+// sum adds floats and keeps what each addition loses (Neumaier).
+type sum struct{ total, lost float64 }
+
+func (s *sum) add(x float64) {
+	t := s.total + x
+	if math.Abs(s.total) >= math.Abs(x) {
+		s.lost += (s.total - t) + x
+	} else {
+		s.lost += (x - t) + s.total
+	}
+	s.total = t
+}
+
+func (s *sum) value() float64 { return s.total + s.lost }

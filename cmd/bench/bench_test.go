@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/lp"
+	"headroom/internal/study"
+)
+
+func TestMPSKeepsEveryDigit(t *testing.T) {
+	in := study.Instance{
+		Gamma: []float64{0.1 + 0.2, 2}, Penalty: []float64{7.5, 1e-6}, Low: []int64{0, 3}, High: []int64{4, 5},
+		Supply: []study.Tier{{VMs: 12, Price: 5.25}, {VMs: study.Unlimited, Price: 10}},
+	}
+	want := `NAME p2 FREE
+ROWS
+ N cost
+ L load
+COLUMNS
+ M1 'MARKER' 'INTORG'
+ r0 cost 5.25 load -1
+ r1 cost 10 load -1
+ h0 cost -7.5 load 0.30000000000000004
+ h1 cost -1e-06 load 2
+ M2 'MARKER' 'INTEND'
+RHS
+ RHS load 0
+BOUNDS
+ UP B r0 12
+ PL B r1
+ LO B h0 0
+ UP B h0 4
+ LO B h1 3
+ UP B h1 5
+ENDATA
+`
+	var got strings.Builder
+	if err := writeMPS(&got, in); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+	}
+}
+
+type solverFunc func(p *lp.Program, o lp.Options) (lp.Solution, error)
+
+func (f solverFunc) Solve(_ context.Context, p *lp.Program, o lp.Options) (lp.Solution, error) {
+	return f(p, o)
+}
+
+func TestLibraryIsAskedTheSameProgram(t *testing.T) {
+	in, err := study.Generate("hard", 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked *lp.Program
+	solve := library(solverFunc(func(p *lp.Program, o lp.Options) (lp.Solution, error) {
+		asked = p
+		if o.Gap != 1e-4 || o.Seconds != 2 {
+			t.Errorf("got options %+v, want gap 1e-4 and 2 s", o)
+		}
+		return lp.Solution{Status: lp.Optimal, X: []float64{40, 0, 1, 0, 2.9999999}}, nil
+	}))
+	a, err := solve(t.Context(), question{instance: in, gap: 1e-4, limit: 2 * time.Second})
+	if err != nil || a.outcome != optimal || !slices.Equal(a.jobs, []int64{1, 0, 3}) {
+		t.Errorf("got %+v, %v, want jobs 1, 0, 3", a, err)
+	}
+	if got, want := asked.Cost, []float64{in.Supply[0].Price, in.Supply[1].Price, -in.Penalty[0], -in.Penalty[1], -in.Penalty[2]}; !slices.Equal(got, want) {
+		t.Errorf("got costs %v, want %v", got, want)
+	}
+	if got, want := asked.Coefficient, []float64{-1, -1, in.Gamma[0], in.Gamma[1], in.Gamma[2]}; !slices.Equal(got, want) {
+		t.Errorf("got coefficients %v, want %v", got, want)
+	}
+	if !math.IsInf(asked.Upper[1], 1) || asked.Upper[0] != float64(in.Supply[0].VMs) || asked.RowUpper[0] != 0 {
+		t.Errorf("got limits %v and row %v", asked.Upper, asked.RowUpper)
+	}
+
+	broken := library(solverFunc(func(*lp.Program, lp.Options) (lp.Solution, error) { return lp.Solution{}, errors.New("crash") }))
+	if a, err := broken(t.Context(), question{instance: in}); err != nil || a.outcome != failed {
+		t.Errorf("a crashing solver: got %+v, %v, want a failed answer", a, err)
+	}
+}
+
+func TestCellsSayWhatHappened(t *testing.T) {
+	at := func(o outcome, ms int, worse float64) result {
+		return result{answer: answer{outcome: o, took: time.Duration(ms) * time.Millisecond}, worse: worse}
+	}
+	for _, c := range []struct {
+		situation string
+		results   []result
+		want      string
+	}{
+		{"not run", nil, "–"},
+		{"all optimal", []result{at(optimal, 30, 0), at(optimal, 10, 0), at(optimal, 20, 5e-5)}, "20 ×10"},
+		{"mostly out of time", []result{at(limited, 9000, 3e-6), at(limited, 9500, 0)}, "limit ×>4750, 2 of 2 out of time and worse by 3e-06"},
+		{"once out of time", []result{at(limited, 9000, 0), at(optimal, 10, 0), at(optimal, 20, 0)}, "20 ×10, 1 of 3 out of time"},
+		{"wrong", []result{at(optimal, 20, 3e-3)}, "20 ×10, \"optimal\" but worse by 0.003"},
+		{"broken", []result{at(failed, 20, 0)}, "20 ×10, 1 of 1 failed"},
+	} {
+		t.Run(c.situation, func(t *testing.T) {
+			if got := cell(c.results, 2*time.Millisecond, 1e-4); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRunMeasuresHeadroomAlone(t *testing.T) {
+	var out strings.Builder
+	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -markdown -peers ,"), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(line, "| hard") || strings.HasPrefix(line, "| table2") {
+			rows++
+		}
+	}
+	if rows != 4 {
+		t.Errorf("got %d rows, want 4:\n%s", rows, out.String())
+	}
+}
+
+func TestSettingsAreRefusedWithAReason(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"-peers cplex", `there is no peer "cplex"; the peers are cbc-library, cbc`},
+		{"-sizes many", "many"},
+		{"-seeds 0", "at least one seed"},
+		{"hard", `do not know what "hard" is`},
+		{"-families hrad -sizes 5 -peers ,", `there is no family "hrad"`},
+	} {
+		err := run(t.Context(), strings.Fields(c.args), &strings.Builder{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("bench %s: got %v, want %q", c.args, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+// Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK and HiGHS, in
+// one run on one machine, and prints CPU milliseconds side by side. It is a program for
+// developers: make bench starts it and installs the peers.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"headroom/internal/lp/worker"
+	"headroom/internal/study"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// settings is what one run of the program is asked for.
+type settings struct {
+	families []string
+	sizes    []int
+	large    []int // Headroom alone
+	gaps     []float64
+	seeds    uint64
+	limit    time.Duration
+	peers    []string
+	markdown bool
+}
+
+func readSettings(args []string) (settings, error) {
+	s := settings{
+		families: []string{"table2", "hard", "strong", "subset"},
+		sizes:    []int{20, 1000},
+		gaps:     []float64{1e-4, 1e-6, 0},
+	}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	list := func(name, usage, standard string, take func(words []string) error) {
+		flags.Func(name, usage+" (default "+standard+")", func(text string) error {
+			return take(strings.FieldsFunc(text, func(r rune) bool { return r == ',' }))
+		})
+	}
+	list("families", "comma-separated families, out of "+strings.Join(study.Names(), ","), strings.Join(s.families, ","),
+		func(words []string) error { s.families = words; return nil })
+	list("sizes", "numbers of classes", "20,1000", func(words []string) (err error) {
+		s.sizes, err = all(words, strconv.Atoi)
+		return err
+	})
+	list("large", "numbers of classes that Headroom alone is measured with", "none", func(words []string) (err error) {
+		s.large, err = all(words, strconv.Atoi)
+		return err
+	})
+	list("gaps", "relative gaps asked for; 0 asks Headroom for its finest, 1e-9", "1e-4,1e-6,0", func(words []string) (err error) {
+		s.gaps, err = all(words, func(w string) (float64, error) { return strconv.ParseFloat(w, 64) })
+		return err
+	})
+	var names []string
+	for _, p := range peers(nil) {
+		names = append(names, p.name)
+	}
+	s.peers = names
+	list("peers", "solvers to compare with", strings.Join(names, ","), func(words []string) error { s.peers = words; return nil })
+	flags.Uint64Var(&s.seeds, "seeds", 3, "instances of each kind, with seeds 1, 2, ...")
+	flags.DurationVar(&s.limit, "limit", 20*time.Second, "time limit of one solve")
+	flags.BoolVar(&s.markdown, "markdown", false, "print a Markdown table")
+	if err := flags.Parse(args); err != nil {
+		return settings{}, err
+	}
+	if flags.NArg() > 0 {
+		return settings{}, fmt.Errorf("do not know what %q is; every option starts with a dash", flags.Arg(0))
+	}
+	if s.seeds < 1 {
+		return settings{}, errors.New("at least one seed is needed")
+	}
+	for _, name := range s.peers {
+		if !slices.Contains(names, name) {
+			return settings{}, fmt.Errorf("there is no peer %q; the peers are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return s, nil
+}
+
+func all[T any](words []string, read func(string) (T, error)) ([]T, error) {
+	out := make([]T, len(words))
+	for i, w := range words {
+		var err error
+		if out[i], err = read(w); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	s, err := readSettings(args)
+	if err != nil {
+		return err
+	}
+	pool := worker.New(worker.Config{Processes: 1, Longest: s.limit + grace})
+	defer pool.Close()
+	chosen := slices.DeleteFunc(peers(pool), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
+	if slices.Contains(s.peers, "cbc-library") {
+		if err := pool.Warm(ctx); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp("", "headroom-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+
+	t := newTable(s, chosen)
+	for _, family := range s.families {
+		for _, size := range slices.Concat(s.sizes, s.large) {
+			with := chosen
+			if !slices.Contains(s.sizes, size) {
+				with = nil
+			}
+			for _, gap := range s.gaps {
+				fmt.Fprintf(os.Stderr, "%s, %d classes, gap %g\n", family, size, gap)
+				c, err := measure(ctx, family, size, gap, s, with, filepath.Join(dir, "p2.mps"))
+				if err != nil {
+					return err
+				}
+				t.add(c)
+			}
+		}
+	}
+	return t.print(out)
+}
+
+// comparison is one row: the same instances solved by everybody.
+type comparison struct {
+	family string
+	size   int
+	gap    float64
+	ours   []result
+	theirs map[string][]result // by the peer's name
+}
+
+// result is one solve, judged.
+type result struct {
+	answer
+	// worse is how much more the plan costs than Headroom's, relative to that one's objective.
+	worse float64
+}
+
+func measure(ctx context.Context, family string, size int, gap float64, s settings, peers []peer, file string) (comparison, error) {
+	c := comparison{family: family, size: size, gap: gap, theirs: map[string][]result{}}
+	for seed := uint64(1); seed <= s.seeds; seed++ {
+		in, err := study.Generate(family, size, seed)
+		if err != nil {
+			return comparison{}, err
+		}
+		q := question{instance: in, file: file, gap: gap, limit: s.limit}
+		mine, err := ours(ctx, q)
+		if err != nil {
+			return comparison{}, fmt.Errorf("solve %s, %d classes, seed %d: %w", family, size, seed, err)
+		}
+		c.ours = append(c.ours, result{answer: mine})
+		if len(peers) == 0 {
+			continue
+		}
+		if err := writeFile(file, in); err != nil {
+			return comparison{}, err
+		}
+		best := in.Objective(mine.jobs)
+		for _, p := range peers {
+			if decided(c.theirs[p.name], s.seeds) {
+				continue
+			}
+			a, err := p.solve(ctx, q)
+			if err != nil {
+				return comparison{}, fmt.Errorf("%s on %s, %d classes, seed %d: %w", p.name, family, size, seed, err)
+			}
+			r := result{answer: a}
+			if a.jobs != nil {
+				r.worse = (in.Objective(a.jobs) - best) / abs(best)
+				if r.worse < -mine.gap-proofNoise {
+					return comparison{}, fmt.Errorf("%s found a plan for %s, %d classes, seed %d, that is cheaper by %.3g of the objective than ours "+
+						"although ours was proved to %.3g", p.name, family, size, seed, -r.worse, mine.gap)
+				}
+			}
+			c.theirs[p.name] = append(c.theirs[p.name], r)
+		}
+	}
+	return c, nil
+}
+
+// proofNoise is the relative difference that sums in another order can make.
+const proofNoise = 1e-9
+
+// decided is whether a peer ran out of time so often that its median is the limit whatever the
+// other seeds bring.
+func decided(results []result, seeds uint64) bool {
+	out := uint64(0)
+	for _, r := range results {
+		if r.outcome == limited {
+			out++
+		}
+	}
+	return out > seeds/2
+}
+
+func writeFile(name string, in study.Instance) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := writeMPS(f, in); err != nil {
+		f.Close()
+		return fmt.Errorf("write the instance for the peers: %w", err)
+	}
+	return f.Close()
+}
+
+func abs(x float64) float64 { return max(x, -x) }

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"headroom/internal/lp"
+	"headroom/internal/study"
+)
+
+// question is what every solver is asked.
+type question struct {
+	instance study.Instance
+	file     string // the instance as MPS
+	gap      float64
+	limit    time.Duration
+}
+
+// answer is what a solver said. Jobs alone are believed: VMs and cost are worked out anew.
+type answer struct {
+	outcome outcome
+	jobs    []int64       // nil: no plan
+	took    time.Duration // CPU time, unless the peer says otherwise
+	gap     float64       // proven, relative; ours only
+}
+
+type outcome string
+
+const (
+	optimal outcome = "optimal" // within the gap asked for, the solver says
+	limited outcome = "limit"   // time ran out
+	failed  outcome = "failed"  // neither an answer nor out of time
+)
+
+// peer is a solver to compare with.
+type peer struct {
+	name  string
+	about string
+	solve func(ctx context.Context, q question) (answer, error)
+}
+
+// peers is every solver there is to compare with, in the order of their columns.
+func peers(solver lp.Solver) []peer {
+	return []peer{
+		{"cbc-library", "CBC's C interface with preprocess and cuts off, in a solver process that is already running; elapsed time", library(solver)},
+		{"cbc", "CBC's command line with its default settings; CPU of the whole process, start and reading included", cbc()},
+		{"cbc-plain", "CBC's command line with -preprocess off -cuts off; CPU counted the same way", cbc("-preprocess", "off", "-cuts", "off")},
+		{"glpsol", "GLPK's command line; CPU of the whole process, start and reading included", glpsol},
+		{"highs", "HiGHS as scipy has it; CPU of the solve call alone", highs},
+	}
+}
+
+// grace is how long a peer may overrun its own limit before it is ended.
+const grace = 5 * time.Second
+
+// runPeer runs a command to its end or past its limit and answers its output and CPU time.
+func runPeer(ctx context.Context, q question, stdin []byte, name string, args ...string) (output []byte, cpu time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, q.limit+grace)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err = cmd.Run()
+	if cmd.ProcessState != nil {
+		cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	if ctx.Err() != nil {
+		return nil, cpu, ctx.Err()
+	}
+	return out.Bytes(), cpu, err
+}
+
+// ended turns a peer that was ended past its limit, or that gave up, into an answer; every other
+// error stays one.
+func ended(cpu time.Duration, err error) (answer, error) {
+	var gaveUp *exec.ExitError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return answer{outcome: limited, took: cpu}, nil
+	case errors.As(err, &gaveUp):
+		return answer{outcome: failed, took: cpu}, nil
+	}
+	return answer{}, err
+}
+
+func cbc(settings ...string) func(context.Context, question) (answer, error) {
+	return func(ctx context.Context, q question) (answer, error) {
+		solution := filepath.Join(filepath.Dir(q.file), "cbc.solution")
+		args := append([]string{q.file, "-timeMode", "elapsed", "-sec", seconds(q.limit), "-ratio", number(q.gap)}, settings...)
+		_, cpu, err := runPeer(ctx, q, nil, "cbc", append(args, "-solve", "-solu", solution)...)
+		if err != nil {
+			return ended(cpu, err)
+		}
+		defer os.Remove(solution)
+		text, err := os.Open(solution)
+		if err != nil {
+			return answer{}, fmt.Errorf("read CBC's solution: %w", err)
+		}
+		defer text.Close()
+		lines := bufio.NewScanner(text)
+		lines.Scan()
+		a := answer{outcome: failed, took: cpu}
+		switch first := lines.Text(); {
+		case strings.HasPrefix(first, "Optimal"):
+			a.outcome = optimal
+		case strings.HasPrefix(first, "Stopped on time"):
+			a.outcome = limited
+			if strings.Contains(first, "no integer solution") {
+				return a, nil
+			}
+		default:
+			return a, nil
+		}
+		a.jobs = make([]int64, len(q.instance.Gamma)) // columns at 0 are left out
+		for lines.Scan() {
+			words := strings.Fields(strings.TrimPrefix(lines.Text(), "**")) // marks rows it thinks broken
+			if len(words) < 3 || !strings.HasPrefix(words[1], "h") {
+				continue
+			}
+			if err := a.setJobs(words[1][1:], words[2]); err != nil {
+				return answer{}, fmt.Errorf("read CBC's solution: %w", err)
+			}
+		}
+		return a, lines.Err()
+	}
+}
+
+func glpsol(ctx context.Context, q question) (answer, error) {
+	solution := filepath.Join(filepath.Dir(q.file), "glpsol.solution")
+	output, cpu, err := runPeer(ctx, q, nil, "glpsol", "--freemps", q.file, "--mipgap", number(q.gap), "--tmlim", seconds(q.limit), "-w", solution)
+	if err != nil {
+		return ended(cpu, err)
+	}
+	defer os.Remove(solution)
+	text, err := os.Open(solution)
+	if err != nil {
+		return answer{}, fmt.Errorf("read GLPK's solution: %w", err)
+	}
+	defer text.Close()
+	a := answer{outcome: failed, took: cpu}
+	// The solution calls a plan within the gap "feasible" as well as one that time ran out on.
+	switch {
+	case bytes.Contains(output, []byte("TIME LIMIT EXCEEDED")):
+		a.outcome = limited
+	case bytes.Contains(output, []byte("INTEGER OPTIMAL SOLUTION FOUND")),
+		bytes.Contains(output, []byte("RELATIVE MIP GAP TOLERANCE REACHED")):
+		a.outcome = optimal
+	}
+	tiers := len(q.instance.Supply)
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		switch {
+		case len(words) == 6 && words[0] == "s" && (words[4] == "o" || words[4] == "f"):
+			a.jobs = make([]int64, len(q.instance.Gamma))
+		case len(words) == 3 && words[0] == "j" && a.jobs != nil:
+			column, err := strconv.Atoi(words[1]) // from 1, tiers first
+			if err != nil {
+				return answer{}, fmt.Errorf("read GLPK's solution: %w", err)
+			}
+			if column <= tiers {
+				continue
+			}
+			if err := a.setJobs(strconv.Itoa(column-tiers-1), words[2]); err != nil {
+				return answer{}, fmt.Errorf("read GLPK's solution: %w", err)
+			}
+		}
+	}
+	return a, lines.Err()
+}
+
+// setJobs notes one class's jobs as a peer wrote them.
+func (a *answer) setJobs(class, value string) error {
+	i, err := strconv.Atoi(class)
+	if err != nil || i < 0 || i >= len(a.jobs) {
+		return fmt.Errorf("there is no class %q", class)
+	}
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return err
+	}
+	a.jobs[i] = int64(math.Round(x))
+	return nil
+}
+
+//go:embed highs.py
+var highsProgram string
+
+// Debian's own Python: the one python3-scipy is installed for.
+const python = "/usr/bin/python3"
+
+func highs(ctx context.Context, q question) (answer, error) {
+	type tier struct {
+		VMs   int64   `json:"vms"` // -1: unlimited
+		Price float64 `json:"price"`
+	}
+	tiers := make([]tier, len(q.instance.Supply))
+	for k, t := range q.instance.Supply {
+		tiers[k] = tier(t)
+		if t.VMs == study.Unlimited {
+			tiers[k].VMs = -1
+		}
+	}
+	input, err := json.Marshal(map[string]any{
+		"supply": tiers, "gamma": q.instance.Gamma, "penalty": q.instance.Penalty, "low": q.instance.Low, "high": q.instance.High,
+		"gap": q.gap, "limit_s": q.limit.Seconds(),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	output, cpu, err := runPeer(ctx, q, input, python, "-c", highsProgram)
+	if err != nil {
+		return ended(cpu, err)
+	}
+	var said struct {
+		Status     int     `json:"status"`
+		Jobs       []int64 `json:"jobs"`
+		CPUSeconds float64 `json:"cpu_s"`
+	}
+	if err := json.Unmarshal(output, &said); err != nil {
+		return answer{}, fmt.Errorf("read the answer of scipy: %w", err)
+	}
+	a := answer{outcome: failed, jobs: said.Jobs, took: time.Duration(said.CPUSeconds * float64(time.Second))}
+	switch said.Status {
+	case 0:
+		a.outcome = optimal
+	case 1:
+		a.outcome = limited
+	}
+	return a, nil
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))) }
+func number(x float64) string        { return strconv.FormatFloat(x, 'g', -1, 64) }
