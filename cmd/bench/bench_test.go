@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 func TestMPSKeepsEveryDigit(t *testing.T) {
 	in := study.Instance{
-		Gamma: []float64{0.1 + 0.2, 2}, Penalty: []float64{7.5, 1e-6}, Low: []int64{0, 3}, High: []int64{4, 5},
+		Gamma: []float64{0.30000000000000004, 2}, Penalty: []float64{7.5, 1e-6}, Low: []int64{0, 3}, High: []int64{4, 5},
 		Supply: []study.Tier{{VMs: 12, Price: 5.25}, {VMs: study.Unlimited, Price: 10}},
 	}
 	want := `NAME p2 FREE
@@ -114,7 +115,7 @@ func TestCellsSayWhatHappened(t *testing.T) {
 
 func TestRunMeasuresHeadroomAlone(t *testing.T) {
 	var out strings.Builder
-	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -markdown -peers ,"), &out)
+	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -markdown -peers ,"), &out, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func TestSettingsAreRefusedWithAReason(t *testing.T) {
 		{"hard", `do not know what "hard" is`},
 		{"-families hrad -sizes 5 -peers ,", `there is no family "hrad"`},
 	} {
-		err := run(t.Context(), strings.Fields(c.args), &strings.Builder{})
+		err := run(t.Context(), strings.Fields(c.args), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("bench %s: got %v, want %q", c.args, err, c.want)
 		}

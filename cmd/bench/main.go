@@ -24,7 +24,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -42,15 +42,16 @@ type settings struct {
 	markdown bool
 }
 
-func readSettings(args []string) (settings, error) {
+func readSettings(args []string, usage io.Writer) (settings, error) {
 	s := settings{
 		families: []string{"table2", "hard", "strong", "subset"},
 		sizes:    []int{20, 1000},
 		gaps:     []float64{1e-4, 1e-6, 0},
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	list := func(name, usage, standard string, take func(words []string) error) {
-		flags.Func(name, usage+" (default "+standard+")", func(text string) error {
+	flags.SetOutput(usage)
+	list := func(name, meaning, standard string, take func(words []string) error) {
+		flags.Func(name, meaning+" (default "+standard+")", func(text string) error {
 			return take(strings.FieldsFunc(text, func(r rune) bool { return r == ',' }))
 		})
 	}
@@ -105,8 +106,8 @@ func all[T any](words []string, read func(string) (T, error)) ([]T, error) {
 	return out, nil
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	s, err := readSettings(args)
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	s, err := readSettings(args, progress)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 				with = nil
 			}
 			for _, gap := range s.gaps {
-				fmt.Fprintf(os.Stderr, "%s, %d classes, gap %g\n", family, size, gap)
+				fmt.Fprintf(progress, "%s, %d classes, gap %g\n", family, size, gap)
 				c, err := measure(ctx, family, size, gap, s, with, filepath.Join(dir, "p2.mps"))
 				if err != nil {
 					return err
