@@ -43,8 +43,9 @@ var reduceMembers = [...]string{
 
 // ReadProblem reads and validates a problem. Members left out get their defaults (see
 // DefaultOptions; period_s 3600, billing used, quota null, overhead_s 0). Whatever is wrong comes as
-// one *InputError with every finding, or with the first place where the text is not JSON.
-func ReadProblem(data []byte, limits Limits) (Problem, error) {
+// one *InputError with every finding, or with the first place where the text is not JSON. The
+// overrides change the options read before the problem is validated with them.
+func ReadProblem(data []byte, limits Limits, overrides ...func(*Options)) (Problem, error) {
 	p := Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
 	if limits.Bytes > 0 && len(data) > limits.Bytes {
 		return Problem{}, &InputError{[]Finding{{Code: "too_large",
@@ -54,6 +55,9 @@ func ReadProblem(data []byte, limits Limits) (Problem, error) {
 	r.start()
 	r.problem(&p, limits)
 	r.end()
+	for _, override := range overrides {
+		override(&p.Options)
+	}
 	if err := r.result(p.check); err != nil {
 		return Problem{}, err
 	}

@@ -8,8 +8,8 @@ var (
 	pairedJobShape   = newShape("one of two jobs", []string{"tasks", "mean_s", "max_s", "share"})
 	sharedPhaseShape = newShape("a question about a shared phase", []string{"kind", "tasks", "mean_s", "max_s", "slots", "share", "jobs"})
 	jobShape         = newShape("a question about a job", []string{"kind", "profile", "slots", "share", "jobs"})
-	poolsShape       = newShape("the slots", []string{"map", "reduce"})
-	shareShape       = newShape("the shares", []string{"map", "reduce"})
+	poolsShape       = newShape("the slots", []string{"map"}, "reduce") // a map-only job has no reduce slots
+	shareShape       = newShape("the shares", []string{"map"}, "reduce")
 )
 
 var kinds = []string{"phase", "two_jobs", "shared_phase", "job"}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"headroom/internal/capacity"
+)
+
+// longestDocument bounds what is read into memory from one file: a million full classes.
+const longestDocument = 1 << 30
+
+// isTerminal says whether somebody sits at the other end of a reader or writer.
+func isTerminal(x any) bool {
+	file, ok := x.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// fileArgument is the file that optional arguments name; "-" is standard input.
+func fileArgument(args []string) string {
+	if len(args) == 0 {
+		return "-"
+	}
+	return args[len(args)-1]
+}
+
+// open opens a file to read, or standard input; label is how messages call it.
+func open(name string, stdin io.Reader, stderr io.Writer) (in io.ReadCloser, label string, err error) {
+	if name == "-" {
+		if isTerminal(stdin) {
+			fmt.Fprintln(stderr, "headroom: Reading from the keyboard; end the input with Ctrl-D, or name a file.")
+		}
+		return io.NopCloser(stdin), "standard input", nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, name, errors.New(fileTrouble(name, err))
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		file.Close()
+		return nil, name, fmt.Errorf("%s: This is a directory; name a file in it.", name)
+	}
+	return file, name, nil
+}
+
+// read reads a whole document.
+func read(name string, stdin io.Reader, stderr io.Writer) (data []byte, label string, err error) {
+	in, label, err := open(name, stdin, stderr)
+	if err != nil {
+		return nil, label, err
+	}
+	defer in.Close()
+	data, err = io.ReadAll(io.LimitReader(in, longestDocument+1))
+	if err != nil {
+		return nil, label, errors.New(fileTrouble(label, err))
+	}
+	if len(data) > longestDocument {
+		return nil, label, fmt.Errorf("%s: The document is larger than %d MiB; split it, or give one problem a line with --stream.", label, longestDocument>>20)
+	}
+	return data, label, nil
+}
+
+// fileTrouble says what the operating system objects to, in our words where it is common.
+func fileTrouble(name string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return name + ": There is no such file."
+	case errors.Is(err, fs.ErrPermission):
+		return name + ": You may not read this file; check its permissions."
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Sprintf("%s: The file cannot be read: %s.", name, err)
+}
+
+// labelled puts the file's name before each line of an error.
+func labelled(label string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &labelledError{label, err}
+}
+
+type labelledError struct {
+	label string
+	err   error
+}
+
+func (e *labelledError) Error() string {
+	var b strings.Builder
+	for line := range strings.Lines(e.err.Error()) {
+		b.WriteString(e.label + ": " + line)
+	}
+	return b.String()
+}
+
+func (e *labelledError) Unwrap() error { return e.err }
+
+// limits are those of somebody at their own machine: only the document's size is bounded.
+var limits = capacity.Limits{Bytes: longestDocument}

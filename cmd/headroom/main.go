@@ -1,0 +1,125 @@
+// Command headroom plans capacity: what to rent, which jobs to admit, how long they take. Each verb
+// has a file of its own; this one holds what they share, and how they fail.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+)
+
+// The exit codes, which scripts rely on.
+const (
+	exitOK         = 0
+	exitError      = 1 // something could not be done
+	exitUsage      = 2 // the command line makes no sense
+	exitInfeasible = 3 // there is no plan; the conflicts say why
+	exitSolver     = 4 // no solver, or it gave up
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program; its answer is the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:   "headroom",
+		Short: "Plan capacity for batch and analytics jobs on rented machines",
+		Long: `Headroom says how many machines to rent, which jobs to let in, how long they take and what it costs.
+It reads problems as JSON and answers with plans that are explained and proved.
+
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 the solver failed.`,
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand())
+	return report(stderr, root.ExecuteContext(ctx))
+}
+
+// failure is an error from a command that understood its arguments, with its exit code. Whatever
+// else cobra returns is wrong usage.
+type failure struct {
+	code int
+	err  error // nil where everything has been said already
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return fmt.Sprintf("exit code %d", f.code)
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// failed gives an error its exit code.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *failure
+	if errors.As(err, &f) {
+		return err
+	}
+	return &failure{exitCode(err), err}
+}
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, capacity.Infeasible):
+		return exitInfeasible
+	case errors.Is(err, capacity.Busy), errors.Is(err, lp.ErrBusy), errors.Is(err, lp.ErrCrashed), errors.Is(err, lp.ErrUnavailable):
+		return exitSolver
+	default:
+		return exitError
+	}
+}
+
+// report says on standard error what went wrong, a line a finding, and answers the exit code.
+func report(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		fmt.Fprintf(stderr, "headroom: %s\nheadroom: Run \"headroom --help\" to see how it is used.\n", sentence(err.Error()))
+		return exitUsage
+	}
+	if f.err != nil {
+		for line := range strings.Lines(f.err.Error()) {
+			fmt.Fprintf(stderr, "headroom: %s\n", sentence(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return f.code
+}
+
+// sentence ends a message as one.
+func sentence(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
+// command finishes a verb: its own errors are failures, not wrong usage.
+func command(c *cobra.Command, do func(c *cobra.Command, args []string) error) *cobra.Command {
+	c.RunE = func(c *cobra.Command, args []string) error { return failed(do(c, args)) }
+	return c
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// choice is a flag that takes one of a few words.
+type choice[T ~string] struct {
+	value   *T
+	allowed []T
+}
+
+var _ pflag.Value = choice[string]{}
+
+func (c choice[T]) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return string(*c.value)
+}
+
+func (c choice[T]) Type() string { return "word" }
+
+func (c choice[T]) Set(s string) error {
+	for _, word := range c.allowed {
+		if s == string(word) {
+			*c.value = word
+			return nil
+		}
+	}
+	return fmt.Errorf("it must be %s", c.words("or"))
+}
+
+func (c choice[T]) words(or string) string {
+	words := make([]string, len(c.allowed))
+	for i, word := range c.allowed {
+		words[i] = string(word)
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " " + or + " " + words[last]
+}
+
+// addChoice defines a flag that takes one of a few words, and completes them.
+func addChoice[T ~string](c *cobra.Command, value *T, name, short, usage string, allowed ...T) {
+	flag := choice[T]{value, allowed}
+	c.Flags().VarP(flag, name, short, usage+": "+flag.words("or"))
+	var words []string
+	for _, word := range allowed {
+		words = append(words, string(word))
+	}
+	// It fails only for a flag that does not exist or is completed already.
+	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// output is where and how a command writes its answer.
+type output struct {
+	format string // table, json or csv
+	file   string // "": standard output
+}
+
+func (o *output) addFlags(c *cobra.Command, formats ...string) {
+	o.format = formats[0]
+	addChoice(c, &o.format, "output", "o", "format", formats...)
+	c.Flags().StringVarP(&o.file, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
+}
+
+// form is an answer in one format.
+type form = func(io.Writer) error
+
+// write writes an answer in the chosen format: wholly, or not at all.
+func (o *output) write(c *cobra.Command, forms map[string]form) error {
+	var b bytes.Buffer
+	if err := forms[o.format](&b); err != nil {
+		return err
+	}
+	return o.deliver(c.OutOrStdout(), func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+// deliver lets fill write the output. A file gets its name once all of it is on disk, so that nobody
+// ever reads half of it.
+func (o *output) deliver(stdout io.Writer, fill func(io.Writer) error) (err error) {
+	if o.file == "" {
+		if err := fill(stdout); err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", o.file, err)
+		}
+	}()
+	file, err := os.CreateTemp(filepath.Dir(o.file), "."+filepath.Base(o.file)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // fails once the file has its name
+	err = fill(file)
+	if err == nil {
+		err = file.Chmod(0o644)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), o.file)
+}
+
+// asJSON writes a value as people read JSON.
+func asJSON(value any) form {
+	return func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(value)
+	}
+}
+
+// asLine writes a value as one line of JSON.
+func asLine(value any) form {
+	return func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(value)
+	}
+}

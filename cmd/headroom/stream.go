@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+)
+
+// longestLine bounds one line of a stream.
+const longestLine = 64 << 20
+
+// line is one line of a stream, read.
+type line struct {
+	number  int
+	bytes   int // of the input, its line end included
+	problem capacity.Problem
+	err     error
+	last    bool // the input ends here, by err if that is not nil
+}
+
+// lineError is what stands in place of an answer.
+type lineError struct {
+	Error lineTrouble `json:"error"`
+}
+
+type lineTrouble struct {
+	Line     int                `json:"line"`
+	Kind     string             `json:"kind"`
+	Detail   string             `json:"detail,omitempty"`
+	Findings []capacity.Finding `json:"findings,omitempty"`
+}
+
+// streamPlans answers every line. The next line is read and decoded while one is solved.
+func streamPlans(c *cobra.Command, name string, p *planner, out output) error {
+	in, label, err := open(name, c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	ctx, cancel := context.WithCancel(c.Context())
+	lines := make(chan line, 1)
+	go readLines(ctx, in, p.overrides, lines)
+	defer func() { // wait for the reader, which may stand in a read that only its input can end
+		cancel()
+		if in, ok := in.(*os.File); ok {
+			in.Close()
+			for range lines {
+			}
+		}
+	}()
+	bar := newProgress(c.ErrOrStderr(), in)
+	defer bar.finish()
+
+	answered, bad, code := 0, 0, exitOK
+	err = out.deliver(c.OutOrStdout(), func(w io.Writer) error {
+		for {
+			var l line
+			select {
+			case <-ctx.Done():
+				return errors.New("interrupted: the answers written so far are whole")
+			case l = <-lines:
+			}
+			if l.last {
+				return l.err
+			}
+			answer, err := p.answer(ctx, l)
+			if ctx.Err() != nil {
+				continue // an answer cut short by the interruption is none
+			}
+			if err != nil {
+				bad++
+				code = max(code, exitCode(err))
+			}
+			answered++
+			var b bytes.Buffer
+			if err := asLine(answer)(&b); err != nil {
+				return err
+			}
+			if _, err := w.Write(b.Bytes()); err != nil {
+				return err
+			}
+			bar.add(l.bytes)
+		}
+	})
+	if err != nil {
+		return labelled(label, err)
+	}
+	if bad > 0 {
+		return &failure{code, fmt.Errorf("%s: %d of %d lines could not be answered; their errors stand in the output.", label, bad, answered)}
+	}
+	return nil
+}
+
+// answer is what is written for a line: a plan, or an error.
+func (p *planner) answer(ctx context.Context, l line) (any, error) {
+	if l.err == nil {
+		answer, err := p.solve(ctx, l.problem)
+		if err == nil {
+			return answer, nil
+		}
+		l.err = err
+	}
+	trouble := lineTrouble{Line: l.number, Kind: string(capacity.Invalid)}
+	var input *capacity.InputError
+	switch {
+	case errors.As(l.err, &input):
+		trouble.Findings = input.Findings
+	case exitCode(l.err) == exitSolver:
+		trouble.Kind, trouble.Detail = string(capacity.Busy), sentence(l.err.Error())
+	default:
+		trouble.Kind, trouble.Detail = "error", sentence(l.err.Error())
+	}
+	return lineError{trouble}, l.err
+}
+
+// readLines reads and decodes lines until the input ends or ctx does, and closes lines then. Blank
+// lines are passed over.
+func readLines(ctx context.Context, in io.Reader, overrides []func(*capacity.Options), lines chan<- line) {
+	defer close(lines)
+	reader := bufio.NewReaderSize(in, 1<<16)
+	send := func(l line) bool {
+		select {
+		case lines <- l:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for number := 1; ; number++ {
+		text, size, err := readLine(reader)
+		l := line{number: number, bytes: size}
+		blank := false
+		switch {
+		case size > longestLine:
+			l.err = &capacity.InputError{Findings: []capacity.Finding{{Code: "too_large",
+				Detail: fmt.Sprintf("The line is longer than %d MiB; solve it alone, without --stream.", longestLine>>20)}}}
+		case len(bytes.TrimSpace(text)) == 0:
+			blank = true
+		default:
+			l.problem, l.err = capacity.ReadProblem(text, limits, overrides...)
+		}
+		if !blank && !send(l) {
+			return
+		}
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			} else {
+				err = errors.New(fileTrouble("the input", err))
+			}
+			send(line{last: true, err: err})
+			return
+		}
+	}
+}
+
+// readLine reads a line without keeping more of it than may be used; size is its whole length.
+func readLine(reader *bufio.Reader) (text []byte, size int, err error) {
+	for {
+		part, err := reader.ReadSlice('\n')
+		size += len(part)
+		if size <= longestLine {
+			text = append(text, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return text, size, err
+		}
+	}
+}
+
+// progress is a bar on a terminal, shown when a stream takes more than a moment.
+type progress struct {
+	bar   *progressbar.ProgressBar
+	to    io.Writer
+	size  int64
+	began time.Time
+	bytes int
+}
+
+func newProgress(stderr io.Writer, in io.Reader) *progress {
+	p := &progress{size: -1, began: time.Now()}
+	if !isTerminal(stderr) {
+		return p
+	}
+	p.to = stderr
+	if file, ok := in.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			p.size = info.Size()
+		}
+	}
+	return p
+}
+
+func (p *progress) add(bytes int) {
+	if p.bytes += bytes; p.to == nil || p.bar == nil && time.Since(p.began) < time.Second {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(p.size, progressbar.OptionSetWriter(p.to), progressbar.OptionShowBytes(true),
+			progressbar.OptionSetDescription("solving"), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+	_ = p.bar.Set64(int64(p.bytes)) // a bar that cannot be drawn is no reason to stop
+}
+
+func (p *progress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set when the program is built.
+var version = "development"
+
+// build is what program this is.
+type build struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+func thisBuild() build { return build{version, runtime.Version(), runtime.GOOS, runtime.GOARCH} }
+
+func (b build) String() string {
+	return fmt.Sprintf("headroom %s (%s, %s/%s)", b.Version, b.Go, b.OS, b.Arch)
+}
+
+func versionCommand() *cobra.Command {
+	var wantJSON bool
+	c := &cobra.Command{Use: "version", Short: "Say which headroom this is", Args: cobra.NoArgs}
+	c.Flags().BoolVar(&wantJSON, "json", false, "write it as JSON")
+	return command(c, func(c *cobra.Command, args []string) error {
+		out := output{format: "table"}
+		if wantJSON {
+			out.format = "json"
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error { _, err := fmt.Fprintln(w, thisBuild()); return err },
+			"json":  asJSON(thisBuild()),
+		})
+	})
+}

@@ -1,0 +1,155 @@
+// Package report writes results for people: text tables for terminals and comma-separated values for
+// spreadsheets. It computes nothing that is not already in the result it is given.
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+
+	"headroom/internal/capacity"
+)
+
+// Table is rows of cells below named columns.
+type Table struct {
+	Columns []string
+	Rows    [][]Cell
+}
+
+// Cell is one value: its text and whether it is a number, which is aligned to the right and never
+// taken for a spreadsheet's formula.
+type Cell struct {
+	Text   string
+	Number bool
+}
+
+func text(s string) Cell { return Cell{Text: s} }
+
+// number is a figure with all its digits; plain figures need no exponent.
+func number(x float64) Cell { return Cell{strconv.FormatFloat(x, 'f', -1, 64), true} }
+
+// rounded is a figure with at most so many decimal places.
+func rounded(x float64, places int) string {
+	s := strconv.FormatFloat(x, 'f', places, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}
+
+func figure(x float64, places int, unit string) Cell {
+	if unit != "" {
+		unit = " " + unit
+	}
+	return Cell{rounded(x, places) + unit, true}
+}
+
+func optional(x *float64) Cell {
+	if x == nil {
+		return Cell{"", true}
+	}
+	return number(*x)
+}
+
+func amount(m *capacity.Money) Cell {
+	if m == nil {
+		return Cell{"", true}
+	}
+	return Cell{m.String(), true}
+}
+
+// widest is how wide a cell is shown at most; a name may have 200 characters.
+const widest = 48
+
+// Text writes the table aligned, with two spaces between columns.
+func (t Table) Text(w io.Writer) error {
+	widths := make([]int, len(t.Columns))
+	lines := [][]Cell{make([]Cell, len(t.Columns))}
+	for j, c := range t.Columns {
+		lines[0][j] = Cell{c, len(t.Rows) > 0 && t.Rows[0][j].Number}
+	}
+	lines = append(lines, t.Rows...)
+	for _, line := range lines {
+		for j, c := range line {
+			widths[j] = max(widths[j], uniseg.StringWidth(visible(c.Text, widest)))
+		}
+	}
+	var all, one strings.Builder
+	for _, line := range lines {
+		one.Reset()
+		for j, c := range line {
+			shown := visible(c.Text, widest)
+			if j == len(line)-1 && !c.Number {
+				shown = visible(c.Text, 0) // nothing stands to its right
+			}
+			pad := strings.Repeat(" ", max(0, widths[j]-uniseg.StringWidth(shown)))
+			if c.Number {
+				shown = pad + shown
+			} else {
+				shown += pad
+			}
+			if j > 0 {
+				one.WriteString("  ")
+			}
+			one.WriteString(shown)
+		}
+		all.WriteString(strings.TrimRight(one.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, all.String())
+	return err
+}
+
+// visible is a text as it may be written to a terminal: without control characters, which could move
+// its cursor, and at most so wide (0: any width).
+func visible(s string, width int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	if width == 0 || uniseg.StringWidth(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	used := 0
+	for g := uniseg.NewGraphemes(s); g.Next() && used+g.Width() < width; used += g.Width() {
+		b.WriteString(g.Str())
+	}
+	return b.String() + "…"
+}
+
+// CSV writes the table as RFC 4180 has it, ended by line feeds. A text that a spreadsheet would take
+// for a formula gets an apostrophe in front.
+func (t Table) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(t.Columns); err != nil {
+		return err
+	}
+	record := make([]string, len(t.Columns))
+	for _, row := range t.Rows {
+		for j, c := range row {
+			record[j] = c.Text
+			if !c.Number && startsFormula(c.Text) {
+				record[j] = "'" + c.Text
+			}
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// startsFormula also knows the full-width forms, which spreadsheets read alike.
+func startsFormula(s string) bool {
+	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(s)[0])
+}
