@@ -46,7 +46,7 @@ func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) 
 	m.leastSlots(f, c, said.Name, "map", c.hasMap, x.maps, x.jobs)
 	m.leastSlots(f, c, said.Name, "reduce", c.hasReduce, x.reduces, x.jobs)
 	if !executable { // the slots are gamma's, seen from another side
-		if size := c.size(x.maps, x.reduces); less(mul(x.need, add(whole(1), c.doubt())), size) {
+		if size := c.size(x.maps, x.reduces); less(add(x.need, mul(x.jobs, c.doubt())), size) {
 			f.addf("%s: its slots take %s VMs, more than the %s they are counted as.", said.Name, short(size), short(x.need))
 		}
 	}
@@ -64,15 +64,15 @@ func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) 
 		return
 	}
 	if !c.profiled {
-		m.said(f, said.Name, "average", said.Time.Average, c.plan, x)
+		c.said(f, said.Name, "average", said.Time.Average, c.plan, x)
 		if said.Time.Lower != nil || said.Time.Upper != nil {
 			f.addf("%s: a demand has the average time alone.", said.Name)
 		}
 		return
 	}
-	m.said(f, said.Name, "lower", said.Time.Lower, c.lower, x)
-	m.said(f, said.Name, "average", said.Time.Average, c.average, x)
-	m.said(f, said.Name, "upper", said.Time.Upper, c.upper, x)
+	c.said(f, said.Name, "lower", said.Time.Lower, c.lower, x)
+	c.said(f, said.Name, "average", said.Time.Average, c.average, x)
+	c.said(f, said.Name, "upper", said.Time.Upper, c.upper, x)
 }
 
 // latest is the deadline with its tolerance, which applies to the deadline and to the slack alike.
@@ -100,17 +100,24 @@ func (m *model) leastSlots(f *faults, c *class, name, phase string, has bool, sl
 }
 
 // said checks one predicted time.
-func (m *model) said(f *faults, name, bound string, figure *float64, d demand, x part) {
-	if figure == nil {
-		f.addf("%s: the %s time is not given.", name, bound)
-		return
-	}
+func (c *class) said(f *faults, name, bound string, figure *float64, d demand, x part) {
 	t, scale, ok := d.time(x.jobs, x.maps, x.reduces)
-	if !ok {
+	switch {
+	case figure == nil && ok:
+		f.addf("%s: the %s time is not given.", name, bound)
+	case figure != nil && !ok:
 		f.addf("%s: the %s time is said, though a phase with work has no slots.", name, bound)
+	}
+	if figure == nil || !ok {
 		return
 	}
-	if !near(number(*figure), t, scale) {
+	tolerance := mul(relative, scale)
+	for _, slots := range []*big.Rat{x.maps, x.reduces} {
+		if slots.Sign() > 0 {
+			tolerance.Add(tolerance, quo(mul(c.loss, x.jobs), slots))
+		}
+	}
+	if abs(sub(number(*figure), t)).Cmp(tolerance) > 0 {
 		f.addf("%s: the %s time is %s s, not %v.", name, bound, short(t), *figure)
 	}
 }

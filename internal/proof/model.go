@@ -44,7 +44,8 @@ type class struct {
 	hasMap, hasReduce     bool // the phase exists, so that it needs a slot
 	oneSlot               bool
 	low, high             *big.Rat // gamma lies between; equal where it is rational
-	spread                *big.Rat // relative doubt about gamma where slack is a small difference of large numbers
+	loss                  *big.Rat // what a work or fixed time may lose in floating point
+	least, most           *big.Rat // what gamma may become by it
 	penalty, min, max     *big.Rat
 }
 
@@ -93,11 +94,11 @@ func (m *model) rank() {
 func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 	c := class{
 		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
-		spread: zero(), low: zero(), high: zero(), slack: zero(), oneSlot: oneSlot,
+		low: zero(), high: zero(), least: zero(), most: zero(), slack: zero(), oneSlot: oneSlot,
 	}
 	if in.VMsPerJob != nil {
 		c.given, c.low = true, amount(*in.VMsPerJob)
-		c.high = c.low
+		c.high, c.least, c.most = c.low, c.low, c.low
 		return c
 	}
 	c.perMap, c.perReduce = in.SlotsPerVM.Map, in.SlotsPerVM.Reduce
@@ -150,12 +151,31 @@ func demands(p *capacity.Profile) (lower, average, upper demand) {
 	return lower, average, upper
 }
 
-// convert works out gamma, the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and
-// y = s_R/h, the least x/c_M + y/c_R for which A/x + B/y fits the slack, both at least one where
-// every job keeps a slot in each of its phases.
+// convert works out gamma, exactly and with what its terms may lose in floating point: works and slack
+// are differences, so that they may be off by a few last places of what they are differences of.
 func (c *class) convert() {
+	off := func(d demand) *big.Rat {
+		return mul(floating, add(add(d.a, d.b), abs(d.c)))
+	}
+	c.loss = add(off(c.plan), mul(floating, c.deadline))
+	if c.profiled {
+		c.loss.Add(c.loss, off(c.lower))
+		c.loss.Add(c.loss, off(c.upper))
+	}
+	loss := c.loss
+	c.low, c.high = c.gamma(c.plan.a, c.plan.b, c.slack)
+	c.least, _ = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss))
+	_, c.most = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, big.NewRat(1, 2)), sub(c.slack, loss)))
+}
+
+// floating is the relative error of a few operations in floating point.
+var floating = big.NewRat(1, 1e15)
+
+// gamma is the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and y = s_R/h, the least
+// x/c_M + y/c_R for which A/x + B/y fits the slack, both at least one where every job keeps a slot
+// in each of its phases.
+func (c *class) gamma(a, b, f *big.Rat) (low, high *big.Rat) {
 	perMap, perReduce := whole(c.perMap), whole(c.perReduce)
-	a, b, f := c.plan.a, c.plan.b, c.slack
 	least := func(has bool) *big.Rat {
 		if c.oneSlot && has {
 			return whole(1)
@@ -169,22 +189,20 @@ func (c *class) convert() {
 	switch {
 	case less(x, leastMap): // then A < F, since x >= A/F
 		x, y = leastMap, larger(leastReduce, quo(b, sub(f, a)))
-		c.low = add(quo(x, perMap), quo(y, perReduce))
-		c.high = c.low
+		low = add(quo(x, perMap), quo(y, perReduce))
+		high = low
 	case less(y, leastReduce):
 		x, y = larger(leastMap, quo(a, sub(f, b))), leastReduce
-		c.low = add(quo(x, perMap), quo(y, perReduce))
-		c.high = c.low
+		low = add(quo(x, perMap), quo(y, perReduce))
+		high = low
 	default:
 		straight := add(quo(a, perMap), quo(b, perReduce))
 		twice := func(r *big.Rat) *big.Rat { return quo(mul(whole(2), r), perMap) }
-		c.low = quo(add(straight, twice(rootLow)), f)
-		c.high = quo(add(straight, twice(rootHigh)), f)
+		low = quo(add(straight, twice(rootLow)), f)
+		high = quo(add(straight, twice(rootHigh)), f)
 	}
 	// A common grid keeps sums of thousands of classes short.
-	c.low, c.high = onGrid(c.low, fineGrid, false), onGrid(c.high, fineGrid, true)
-	// Slack computed in floating point carries the rounding of deadline and fixed time.
-	c.spread = mul(big.NewRat(1, 1e15), quo(add(c.deadline, abs(c.plan.c)), f))
+	return onGrid(low, fineGrid, false), onGrid(high, fineGrid, true)
 }
 
 // settle reads a demand without work in a phase as the plan does: such a phase may be absent, or
@@ -212,11 +230,11 @@ func (m *model) settle(pl capacity.Plan) {
 
 // agrees says whether a gamma is this class's.
 func (c *class) agrees(gamma *big.Rat) bool {
-	return abs(sub(gamma, c.low)).Cmp(mul(c.doubt(), c.low)) <= 0
+	return gamma.Cmp(mul(c.least, sub(whole(1), relative))) >= 0 && gamma.Cmp(mul(c.most, add(whole(1), relative))) <= 0
 }
 
-// doubt is the relative tolerance for gamma.
-func (c *class) doubt() *big.Rat { return add(relative, c.spread) }
+// doubt is what a job's VMs may be off.
+func (c *class) doubt() *big.Rat { return add(mul(relative, c.low), sub(c.most, c.least)) }
 
 // time is T for h jobs on the slots, and the sum of its terms' sizes, against which rounding is
 // measured. It is false where a phase has work and no slots.

@@ -54,7 +54,8 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, lp relaxed, o Op
 			claim, threshold = "below the bound "+pl.Proof.Bound.String(), certain
 		}
 	}
-	if pl.Status == capacity.Optimal && (f.bound == nil || less(f.bound, threshold)) {
+	refuted := f.better != nil && less(f.better.objective, threshold)
+	if pl.Status == capacity.Optimal && !refuted && (f.bound == nil || less(f.bound, threshold)) {
 		f, why = r.look(m, lp, threshold, o)
 	}
 	switch {

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"math/big"
+	"slices"
 
 	"headroom/internal/capacity"
 )
@@ -168,7 +169,8 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 }
 
 // prices checks the price of capacity, the slope of the linear program's cost, and the contracts'
-// worth. At a kink the slopes on its two sides differ, and rounding may put an answer on either.
+// worth. At a kink the slopes on its two sides differ, and rounding may put an answer on either: low may
+// be the slope anywhere up to where high is.
 func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 	var f faults
 	if !lp.feasible {
@@ -179,21 +181,23 @@ func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 		f.addf("The problem has %s, the prices %d.", count(len(m.problem.Supply.Contracts), "contract", "contracts"), len(x.Contracts))
 		return f
 	}
+	if f = m.pricesAt(x, lp); len(f) == 0 {
+		return nil
+	}
 	step := mul(relative, add(whole(1), lp.load))
-	for _, further := range []*big.Rat{zero(), zero().Neg(step), step} {
-		if further.Sign() < 0 && lp.load.Sign() == 0 {
-			continue // there is no VM less than none
-		}
-		side := m.relax(further)
-		if !side.feasible {
-			continue
-		}
-		wrong := m.pricesAt(x, side)
-		if len(wrong) == 0 {
-			return nil
-		}
-		if f == nil {
-			f = wrong // those at the very point
+	sides := []relaxed{lp, m.relax(step)}
+	if lp.load.Sign() > 0 { // else there is no VM less
+		sides = slices.Insert(sides, 0, m.relax(zero().Neg(step)))
+	}
+	for i, from := range sides {
+		for _, to := range sides[i:] {
+			if !from.feasible {
+				continue
+			}
+			from.high = to.high // nil where there is no more
+			if len(m.pricesAt(x, from)) == 0 {
+				return nil
+			}
 		}
 	}
 	return f

@@ -35,7 +35,7 @@ func (m *model) read(pl capacity.Plan) answer {
 		default:
 			x.need = mul(c.low, x.jobs)
 			if !c.given {
-				x.grid = add(mul(gridJob, x.jobs), mul(c.spread, x.need))
+				x.grid = mul(x.jobs, add(gridJob, sub(c.low, c.least)))
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (m *model) conversion(pl capacity.Plan, a answer) []string {
 		case !c.agrees(gamma):
 			f.addf("%s: one job takes %s VMs, not %v.", said.Name, short(c.low), said.VMsPerJob)
 		}
-		doubt := mul(c.doubt(), a[i].need)
+		doubt := add(mul(relative, a[i].need), mul(c.doubt(), a[i].jobs))
 		ok := abs(sub(share, a[i].need)).Cmp(doubt) <= 0
 		if m.dedicated && !ok { // a class alone on its VMs may count them whole
 			ok = abs(sub(share, m.roundUp(a[i]))).Cmp(doubt) <= 0

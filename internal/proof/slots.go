@@ -141,11 +141,12 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 	return low, high, s, true
 }
 
-// gridGamma is gamma rounded up to nine places, as plans of whole jobs and VMs hold it; side -1 and 1 are what
-// it is at least and at most when it was worked out in floating point.
+// gridGamma is gamma rounded up to nine places, as plans of whole jobs and VMs hold it. What lies above a
+// place by rounding in floating point counts as on it: side -1 and 1 are what gamma is at least and at most then.
 func (c *class) gridGamma(side int64) *big.Rat {
-	doubt := mul(c.low, add(big.NewRat(1, 1e14), c.spread))
-	doubt.Add(doubt, big.NewRat(2, 1e12))
-	g := add(c.low, mul(whole(side), doubt))
-	return larger(zero(), onGrid(g, big.NewInt(1e9), true))
+	g := c.least
+	if side > 0 {
+		g = c.most
+	}
+	return larger(zero(), onGrid(sub(g, big.NewRat(3-side, 2e12)), big.NewInt(1e9), true))
 }

@@ -113,7 +113,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.infeasible(m, pl)
 		return *r
 	}
-	if !r.add(ShapeCheck, m.shape(pl), fmt.Sprintf("All %s stand there once, in order, within their jobs.", count(len(m.classes), "class", "classes"))) {
+	if !r.add(ShapeCheck, m.shape(pl), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
 		return *r // nothing can be matched with anything
 	}
 	a := m.read(pl)
