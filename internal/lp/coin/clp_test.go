@@ -3,6 +3,9 @@ package coin
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -182,4 +185,34 @@ func TestManyColumnsTakeLinearTime(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("took %s", took)
 	}
+}
+
+// Memory stays bounded although only finalizers free what lanl/clp holds.
+func TestReleaseBoundsMemory(t *testing.T) {
+	p := hard(2000, 9)
+	p.Whole = nil
+	var early int
+	for n := range 400 {
+		linear(t, p, lp.Options{})
+		Release()
+		if n == 100 {
+			early = resident(t)
+		}
+	}
+	if late := resident(t); late > early+64 {
+		t.Errorf("%d MB after 100 solves, %d MB after 400", early, late)
+	}
+}
+
+// resident is the memory in use in MB.
+func resident(t *testing.T) int {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize() >> 20
 }

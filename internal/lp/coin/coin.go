@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 
 	"headroom/internal/lp"
 )
@@ -35,9 +36,20 @@ func Solve(p *lp.Program, o lp.Options, variation int) (lp.Solution, error) {
 	return solveLinear(p, o, variation)
 }
 
-// Release frees what the last Solve left to the garbage collector: lanl/clp keeps C++ memory until
-// a finalizer runs, and the collector does not see how large it is.
-func Release() { runtime.GC() }
+// garbage estimates the C++ memory that lanl/clp holds until a finalizer frees it, in bytes. The
+// garbage collector does not see that memory and would let it grow.
+var garbage atomic.Int64
+
+const mostGarbage = 32 << 20
+
+// Release frees what the last Solves left once that is much. It takes some milliseconds then, so
+// call it when nobody waits.
+func Release() {
+	if garbage.Load() > mostGarbage {
+		garbage.Store(0)
+		runtime.GC()
+	}
+}
 
 // Version is the engines and their versions, such as "cbc 2.10.8, clp 1.17.6".
 func Version() string { return cbcVersion() + ", " + clpVersion() }

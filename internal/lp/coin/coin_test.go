@@ -175,13 +175,14 @@ func hard(classes int, seed uint64) *lp.Program {
 	p.Column(0.39, 0, inf, true, lp.Entry{Row: row, Coefficient: -1})
 	p.Column(0.2, 0, float64(classes*5), true, lp.Entry{Row: row, Coefficient: -1})
 	for range classes {
-		gamma := 0.5 + 9*random.Float64()
-		p.Column(-gamma*(0.2+0.19*random.Float64()), 0, float64(1+random.IntN(20)), true, lp.Entry{Row: row, Coefficient: gamma})
+		gamma := float64(50+random.IntN(900)) / 100
+		penalty := math.Round(gamma*(200+190*random.Float64())) / 1000
+		p.Column(-penalty, 0, float64(1+random.IntN(20)), true, lp.Entry{Row: row, Coefficient: gamma})
 	}
 	return p
 }
 
-func BenchmarkHard1000(b *testing.B) {
+func BenchmarkPlanning1000(b *testing.B) {
 	p := hard(1000, 1)
 	for b.Loop() {
 		if _, err := Solve(p, lp.Options{Gap: 1e-4}, 0); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,6 +19,9 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	if os.Getenv(parentRole) != "" {
 		return beParent()
+	}
+	if role, is := strings.CutPrefix(filepath.Base(os.Args[0]), rolePrefix); is {
+		return beSolver(role)
 	}
 	dir, err := os.MkdirTemp("", "solver")
 	if err != nil {

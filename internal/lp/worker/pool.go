@@ -122,23 +122,25 @@ func (p *Pool) Solve(ctx context.Context, program *lp.Program, o lp.Options) (lp
 
 	var failures []error
 	for variation := range 2 {
-		if process, err = p.running(ctx, process); err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				return stopped(cause)
+		var s lp.Solution
+		if process, err = p.running(ctx, process); err == nil {
+			if o.Seconds, err = p.seconds(ctx, end); err == nil {
+				s, err = p.ask(ctx, process, request{program, o, variation})
 			}
-			return lp.Solution{}, fmt.Errorf("solve a program: %w", err)
 		}
-		if o.Seconds, err = p.seconds(ctx, end); err != nil {
+		cause := context.Cause(ctx)
+		switch {
+		case err == nil:
+			return s, nil
+		case cause != nil:
+			return stopped(cause)
+		case errors.Is(err, errOvertime):
 			return stopped(err)
 		}
-		s, err := p.ask(ctx, process, request{program, o, variation})
-		if err == nil {
-			return s, nil
-		}
-		if cause := context.Cause(ctx); cause != nil {
-			return stopped(cause)
-		}
 		failures = append(failures, err)
+	}
+	if errors.Is(err, lp.ErrUnavailable) {
+		return lp.Solution{}, fmt.Errorf("solve a program: %w", err)
 	}
 	return lp.Solution{}, fmt.Errorf("solve a program: %w (%w)", lp.ErrCrashed, errors.Join(failures...))
 }
