@@ -75,5 +75,5 @@ type Result struct {
 	Objective float64
 	Gap       float64
 	Price     float64 // of one VM of capacity, where the bound was taken
-	Method    string  // "lp": the rounded relaxation was already optimal; "core": the search was needed
+	Method    string  // MethodLP or MethodCore
 }

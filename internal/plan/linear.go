@@ -11,31 +11,18 @@ import (
 // proved without any solver; Gap says how far, and is at most target unless the effort limits or
 // the context's deadline came first.
 func P2(ctx context.Context, in Instance, target func(objective float64) float64) Result {
-	l := newLinear(in)
-	if !l.relax() {
-		return Result{}
-	}
-	s := newSearch(l, l.supply.at(l.nu, l.grid), l.baseLoad, l.slack, expired(ctx))
-	goal := target(l.objective(nil))
-	s.run(goal, lightEffort, solidEffort, heavyEffort)
-	jobs := slices.Clone(l.base)
-	for _, m := range s.moves {
-		jobs[m.class] = m.jobs
-	}
-	r := Result{Feasible: true, Jobs: jobs, Price: l.nu, Gap: s.bestGap(), Method: MethodCore}
-	if len(s.moves) == 0 {
-		r.Method = MethodLP
-	}
-	r.VMs = ceilDiv(l.load(jobs), l.grid)
-	r.Objective = l.objective(jobs)
+	r, _ := newLinear(in).solve(ctx, target)
 	return r
 }
 
-// Methods a Result is proved by.
-const (
-	MethodLP   = "lp"   // the rounded relaxation needed no better
-	MethodCore = "core" // the search
-)
+func (l *linear) solve(ctx context.Context, target func(objective float64) float64) (Result, *search) {
+	if !l.relax() {
+		return Result{}, nil
+	}
+	s := newSearch(l, l.supply.at(l.nu, l.grid), l.baseLoad, l.slack, expired(ctx))
+	s.run(target(l.objective(l.base)), lightEffort, solidEffort, heavyEffort)
+	return s.result(l, l.base), s
+}
 
 // Within is the usual target: a relative gap, never below what float64 sums can tell.
 func Within(gap float64) func(objective float64) float64 {
@@ -61,7 +48,7 @@ type linear struct {
 	supply   supply
 	grid     int64
 	weight   []int64
-	vms      []float64 // weight / grid
+	gamma    []float64 // weight / grid
 	nu       float64
 	base     []int64 // jobs at the Lagrangian point
 	baseLoad int64
@@ -75,9 +62,9 @@ const tieShare = 1e-13
 func newLinear(in Instance) *linear {
 	l := &linear{Instance: in, supply: newSupply(in.Supply)}
 	l.grid, l.weight = loads(in.Gamma, in.High)
-	l.vms = make([]float64, len(l.weight))
+	l.gamma = make([]float64, len(l.weight))
 	for i, w := range l.weight {
-		l.vms[i] = float64(w) / float64(l.grid)
+		l.gamma[i] = float64(w) / float64(l.grid)
 	}
 	return l
 }
@@ -90,16 +77,24 @@ func (l *linear) load(jobs []int64) int64 {
 	return sum
 }
 
-// objective is P2's: VM cost minus penalties avoided. Nil means the base.
 func (l *linear) objective(jobs []int64) float64 {
-	if jobs == nil {
-		jobs = l.base
-	}
+	return objective(l.supply, l.vms(jobs), l.Penalty, jobs)
+}
+
+// vms is the whole VMs that carry so many jobs.
+func (l *linear) vms(jobs []int64) int64 { return ceilDiv(l.load(jobs), l.grid) }
+
+func (l *linear) units(class int, jobs int64) int64 { return l.weight[class] * jobs }
+
+func (l *linear) perVM() int64 { return l.grid }
+
+// objective is P2's: VM cost minus the penalties avoided.
+func objective(s supply, vms int64, penalty []float64, jobs []int64) float64 {
 	var sum neumaier
-	for i, p := range l.Penalty {
+	for i, p := range penalty {
 		sum.add(-p * float64(jobs[i]))
 	}
-	sum.add(l.supply.cost(ceilDiv(l.load(jobs), l.grid)))
+	sum.add(s.cost(vms))
 	return sum.value()
 }
 
@@ -114,7 +109,7 @@ func (l *linear) relax() bool {
 	l.base = slices.Clone(l.Low)
 	l.baseLoad = floor
 	var tied []int
-	for i, v := range l.vms {
+	for i, v := range l.gamma {
 		width := l.High[i] - l.Low[i]
 		if width == 0 {
 			continue
@@ -155,7 +150,7 @@ func (l *linear) crossing(floor int64) float64 {
 		if extra == 0 {
 			continue
 		}
-		for k := 0; k < tiers && l.Penalty[i] > l.supply.price[k]*l.vms[i]; k++ {
+		for k := 0; k < tiers && l.Penalty[i] > l.supply.price[k]*l.gamma[i]; k++ {
 			demand[k] += extra
 		}
 	}
@@ -179,7 +174,7 @@ func (l *linear) crossing(floor int64) float64 {
 // highestRatio is a price at which no class is worth a VM.
 func (l *linear) highestRatio() float64 {
 	high := 0.0
-	for i, v := range l.vms {
+	for i, v := range l.gamma {
 		if v > 0 {
 			high = max(high, l.Penalty[i]/v)
 		}
@@ -198,10 +193,10 @@ func (l *linear) ratioAt(low, high float64, room int64) float64 {
 	least, most := math.Inf(1), 0.0
 	within := func(i int) (float64, int64, bool) {
 		load := l.weight[i] * (l.High[i] - l.Low[i])
-		if load == 0 || l.Penalty[i] <= low*l.vms[i] || l.Penalty[i] > high*l.vms[i] {
+		if load == 0 || l.Penalty[i] <= low*l.gamma[i] || l.Penalty[i] > high*l.gamma[i] {
 			return 0, 0, false
 		}
-		return l.Penalty[i] / l.vms[i], load, true
+		return l.Penalty[i] / l.gamma[i], load, true
 	}
 	for i := range l.weight {
 		if v, _, ok := within(i); ok {
@@ -246,7 +241,7 @@ func (l *linear) ratioAt(low, high float64, room int64) float64 {
 
 // reduced is what one more job of the class costs at the price of capacity, 0 for ties.
 func (l *linear) reduced(class int) float64 {
-	r := l.nu*l.vms[class] - l.Penalty[class]
+	r := l.nu*l.gamma[class] - l.Penalty[class]
 	if math.Abs(r) <= tieShare*l.Penalty[class] {
 		return 0
 	}
@@ -255,8 +250,8 @@ func (l *linear) reduced(class int) float64 {
 
 func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	all := true
-	for i := range l.vms {
-		extra := math.Abs(l.nu*l.vms[i] - l.Penalty[i])
+	for i := range l.gamma {
+		extra := math.Abs(l.nu*l.gamma[i] - l.Penalty[i])
 		if extra <= tieShare*l.Penalty[i] {
 			extra = 0
 		}

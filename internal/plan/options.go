@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
@@ -60,6 +61,16 @@ func (o *options) cheapest(class int, nu float64) (jobs, load int64, value float
 		}
 	}
 	return jobs, load, value
+}
+
+// solve is P2 for the slot-exact program.
+func (o *options) solve(ctx context.Context, target func(objective float64) float64) (Result, *search) {
+	if !o.relax() {
+		return Result{}, nil
+	}
+	s := newSearch(o, o.supply.at(o.nu, o.grid), o.baseLoad, 0, expired(ctx))
+	s.run(target(o.objective(o.base)), lightEffort, solidEffort, heavyEffort)
+	return s.result(o, o.base), s
 }
 
 // relax finds a Lagrangian point and the options that are cheapest there; false if not even the
@@ -207,15 +218,13 @@ func (o *options) choices(class int, below float64, dst []choice) []choice {
 	return dst
 }
 
-// objective is P2's at so many jobs.
 func (o *options) objective(jobs []int64) float64 {
-	var sum neumaier
-	for i, p := range o.penalty {
-		sum.add(-p * float64(jobs[i]))
-	}
-	sum.add(o.supply.cost(ceilDiv(o.load(jobs), o.grid)))
-	return sum.value()
+	return objective(o.supply, o.vms(jobs), o.penalty, jobs)
 }
+
+func (o *options) vms(jobs []int64) int64 { return ceilDiv(o.load(jobs), o.grid) }
+
+func (o *options) perVM() int64 { return o.grid }
 
 func (o *options) load(jobs []int64) int64 {
 	sum := int64(0)

@@ -96,6 +96,28 @@ func (s *search) bestGap() float64 {
 	return max(0, s.gap-open) + s.slack
 }
 
+// Methods a Result is proved by.
+const (
+	MethodLP   = "lp"   // the rounded relaxation needed no better
+	MethodCore = "core" // the search
+)
+
+// result is the best plan: the base with the moves made.
+func (s *search) result(f modeller, base []int64) Result {
+	jobs := slices.Clone(base)
+	for _, m := range s.moves {
+		jobs[m.class] = m.jobs
+	}
+	r := Result{
+		Feasible: true, Jobs: jobs, VMs: f.vms(jobs), Objective: f.objective(jobs),
+		Gap: s.bestGap(), Price: s.kink.nu, Method: MethodLP,
+	}
+	if len(s.moves) > 0 {
+		r.Method = MethodCore
+	}
+	return r
+}
+
 // run searches until the gap is at most target or every effort is spent.
 func (s *search) run(target float64, efforts ...effort) {
 	target = max(0, target-s.slack)

@@ -69,6 +69,20 @@ func (s supply) tier(k int) (from, to int64) {
 	return from, s.total[k]
 }
 
+// without is the supply with so many of its dearest VMs held back.
+func (s supply) without(vms int64) supply {
+	most := max(0, s.most()-vms)
+	var rest supply
+	for k, price := range s.price {
+		from, to := s.tier(k)
+		if from < most {
+			rest.price = append(rest.price, price)
+			rest.total = append(rest.total, min(to, most))
+		}
+	}
+	return rest
+}
+
 // cost is phi(n); +Inf where there are not so many VMs.
 func (s supply) cost(n int64) float64 {
 	sum := 0.0

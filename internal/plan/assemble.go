@@ -1,0 +1,295 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+	"headroom/internal/perf"
+)
+
+// answer is a plan's decisions before they are priced and explained.
+type answer struct {
+	admitted []float64
+	shares   []float64 // VMs of each class
+	slots    []*capacity.Slots
+	vms      float64
+}
+
+// plan writes the decision down.
+func (d *decision) plan() capacity.Plan {
+	n := len(d.classes)
+	a := answer{admitted: make([]float64, n), shares: make([]float64, n), slots: make([]*capacity.Slots, n), vms: float64(d.best.VMs)}
+	for i := range d.classes {
+		h := d.best.Jobs[i]
+		a.admitted[i] = float64(h)
+		d.load += d.front.units(i, h)
+		a.shares[i] = float64(d.front.units(i, h)) / float64(d.front.perVM())
+		a.slots[i] = d.slotsOf(i, h)
+		if d.Options.Integrality == capacity.Executable && a.slots[i] != nil && d.Options.Sharing == capacity.Shared {
+			a.shares[i] = d.classes[i].shape.size(a.slots[i].Map, a.slots[i].Reduce)
+		}
+	}
+	pl := d.priced(a)
+	pl.Proof = d.proof(pl.Objective)
+	pl.Status = capacity.Feasible
+	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
+		pl.Status = capacity.Optimal
+	}
+	pl.Relaxed = d.relaxedSummary(d.relaxed)
+	pl.Integer = d.integerSummary()
+	pl.Layout = d.layout
+	pl.Warnings = append(pl.Warnings, d.warnings...)
+	if d.layoutShort > 0 {
+		pl.Status = capacity.Feasible
+		pl.Warnings = append(pl.Warnings, capacity.Warning{Code: "layout_short", Pointer: "/supply/on_demand/quota",
+			Detail: fmt.Sprintf("The slots add up to the VMs there are, but odd slots of several sizes need %s more to be laid out: raise the quota.", counted(d.layoutShort, "VM"))})
+	}
+	d.explain(&pl, d.relaxed, d.next)
+	return pl
+}
+
+// slotsOf is a class's slots: whole ones in an executable plan, the real ones of the formula
+// otherwise, nil where slots are not known.
+func (d *decision) slotsOf(i int, jobs int64) *capacity.Slots {
+	c := &d.classes[i]
+	if !c.slotted || c.impossible && jobs == 0 {
+		if c.slotted {
+			return &capacity.Slots{}
+		}
+		return nil
+	}
+	if d.Options.Integrality != capacity.Executable {
+		return c.realSlots(float64(jobs))
+	}
+	if jobs == 0 {
+		return &capacity.Slots{}
+	}
+	mapSlots, redSlots := c.shape.whole(jobs)
+	return &capacity.Slots{Map: float64(mapSlots), Reduce: float64(redSlots)}
+}
+
+func (c *class) realSlots(jobs float64) *capacity.Slots {
+	if jobs == 0 {
+		return &capacity.Slots{}
+	}
+	mapSlots, redSlots := c.shape.perJob()
+	return &capacity.Slots{Map: mapSlots * jobs, Reduce: redSlots * jobs}
+}
+
+// proof says what the plan rests on. The bound is rounded down: it must stay a bound.
+func (d *decision) proof(objective capacity.Money) *capacity.Proof {
+	p := &capacity.Proof{
+		Bound: objective, Gap: relativeGap(d.best.Gap, d.best.Objective), Method: d.best.Method,
+		Engine: d.second.engine, Agreed: d.second.agreed, Checked: true,
+	}
+	if p.Gap > 0 {
+		p.Bound = capacity.Money{Decimal: objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(capacity.MoneyPlaces)}
+	}
+	return p
+}
+
+// relativeGap is 0 where float noise and a gap cannot be told apart.
+func relativeGap(gap, objective float64) float64 {
+	if relative := gap / math.Max(math.Abs(objective), tinyObjective); relative > proofResolution {
+		return relative
+	}
+	return 0
+}
+
+// tinyObjective is the amount of money below which an objective counts as zero.
+const tinyObjective = 1e-6
+
+// priced fills in jobs, VMs and money, the money exactly from the counts.
+func (m *model) priced(a answer) capacity.Plan {
+	pl := capacity.Plan{Warnings: []capacity.Warning{}, Conflicts: []capacity.Finding{}, Classes: make([]capacity.ClassPlan, len(m.classes))}
+	shares := 0.0
+	for i := range m.classes {
+		c := &m.classes[i]
+		h := a.admitted[i]
+		pl.Classes[i] = capacity.ClassPlan{
+			Name: c.Name, Admitted: h, Refused: c.Jobs.Max - h, VMs: a.shares[i], VMsPerJob: c.gamma, Slots: a.slots[i],
+			Time: c.times(h, a.slots[i]),
+		}
+		shares += a.shares[i]
+	}
+	pl.VMs = m.vms(a.vms)
+	pl.VMs.Rounding = a.vms - shares
+	pl.Cost, pl.Objective = m.money(pl.VMs, a.admitted)
+	return pl
+}
+
+// money is what the VMs and the refused jobs cost, and P2's objective: VMs minus penalties avoided.
+func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, capacity.Money) {
+	penalties, avoided := decimal.Zero, decimal.Zero
+	for i := range m.classes {
+		c := &m.classes[i]
+		penalties = penalties.Add(c.Penalty.Mul(decimal.NewFromFloat(c.Jobs.Max - admitted[i])))
+		avoided = avoided.Add(c.Penalty.Mul(decimal.NewFromFloat(admitted[i])))
+	}
+	cost := m.cost(v, penalties)
+	return cost, capacity.Money{Decimal: cost.Total.Sub(cost.Penalties.Decimal).Sub(avoided.Round(capacity.MoneyPlaces))}
+}
+
+// vms spreads a number of VMs over the tiers, cheapest first.
+func (m *model) vms(total float64) capacity.VMs {
+	v := capacity.VMs{Total: total, Contracts: make([]capacity.ContractUse, len(m.Supply.Contracts))}
+	for i, c := range m.Supply.Contracts {
+		v.Contracts[i] = capacity.ContractUse{Name: c.Name, VMs: float64(c.VMs)}
+	}
+	left := total
+	for k, t := range m.tiers {
+		used := min(left, float64(t.VMs))
+		left -= used
+		if m.source[k] == onDemand {
+			v.OnDemand = used
+		} else {
+			v.Contracts[m.source[k]].Used = used
+			v.Reserved += used
+		}
+	}
+	return v
+}
+
+// cost is exact: prices per hour times counts, once divided by the hours of a period.
+func (m *model) cost(v capacity.VMs, penalties decimal.Decimal) capacity.Cost {
+	period := func(perHour decimal.Decimal) capacity.Money {
+		seconds := perHour.Mul(decimal.NewFromInt(m.PeriodSeconds))
+		return capacity.Money{Decimal: seconds.DivRound(decimal.NewFromInt(3600), capacity.MoneyPlaces)}
+	}
+	used, idle := decimal.Zero, decimal.Zero
+	for i, c := range m.Supply.Contracts {
+		n := decimal.NewFromFloat(v.Contracts[i].Used)
+		used = used.Add(c.Price.Mul(n))
+		if c.Billing == capacity.BilledAlways {
+			idle = idle.Add(c.Price.Mul(decimal.NewFromInt(c.VMs).Sub(n)))
+		}
+	}
+	cost := capacity.Cost{
+		OnDemand: period(m.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(v.OnDemand))),
+		Reserved: period(used), ReservedIdle: period(idle),
+		Penalties: capacity.Money{Decimal: penalties.Round(capacity.MoneyPlaces)},
+		Currency:  m.Currency, PeriodSeconds: m.PeriodSeconds,
+	}
+	total := cost.OnDemand.Add(cost.Reserved.Decimal).Add(cost.ReservedIdle.Decimal).Add(cost.Penalties.Decimal)
+	perHour := total.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(m.PeriodSeconds), capacity.MoneyPlaces)
+	cost.Total = capacity.Money{Decimal: total}
+	cost.PerHour = capacity.Money{Decimal: perHour}
+	cost.PerMonth = capacity.Money{Decimal: total.Mul(decimal.NewFromInt(3600*capacity.HoursPerMonth)).
+		DivRound(decimal.NewFromInt(m.PeriodSeconds), capacity.MoneyPlaces)}
+	return cost
+}
+
+// times is how long an execution takes on the class's slots.
+func (c *class) times(jobs float64, slots *capacity.Slots) *capacity.Times {
+	if slots == nil || jobs == 0 {
+		return nil
+	}
+	at := func(d capacity.Demand) *float64 {
+		t := perf.Time(d, jobs, slots.Map, slots.Reduce)
+		return &t
+	}
+	if c.demands == nil {
+		return &capacity.Times{Average: at(*c.Demand)}
+	}
+	return &capacity.Times{Lower: at(c.demands.Lower), Average: at(c.demands.Average), Upper: at(c.demands.Upper)}
+}
+
+// committed is what contracts billed always cost per period for certain: a constant of every objective.
+func (m *model) committed() float64 {
+	sum := 0.0
+	for _, c := range m.Supply.Contracts {
+		if c.Billing == capacity.BilledAlways {
+			sum += c.Price.Float() * float64(c.VMs) * m.hours
+		}
+	}
+	return sum
+}
+
+func (m *model) relaxedSummary(r *relaxation) *capacity.RelaxedPlan {
+	return &capacity.RelaxedPlan{Objective: capacity.RoundMoney(r.objective + m.committed()), Capacity: r.capacity, Jobs: r.jobs}
+}
+
+// integerSummary is the paper's plan, and the VMs it falls short once its slots are whole.
+func (d *decision) integerSummary() *capacity.IntegerPlan {
+	jobs := make([]float64, len(d.paper.Jobs))
+	for i, h := range d.paper.Jobs {
+		jobs[i] = float64(h)
+	}
+	_, objective := d.money(d.vms(float64(d.paper.VMs)), jobs)
+	_, need := d.pack(d.paper.Jobs)
+	short := max(0, need-d.paper.VMs)
+	return &capacity.IntegerPlan{Objective: objective, VMs: float64(d.paper.VMs), Executable: short == 0, ShortVMs: float64(short)}
+}
+
+// pack lays out the whole slots of so many jobs and says how many VMs that takes. Classes without
+// known slots take the share of VMs they were given.
+func (d *decision) pack(jobs []int64) ([]capacity.VMLayout, int64) {
+	var kinds []slotKind
+	var all []capacity.VMLayout
+	vms, loose, sum := int64(0), 0.0, 0.0
+	for i := range d.classes {
+		c := &d.classes[i]
+		if jobs[i] == 0 {
+			continue
+		}
+		if !c.slotted {
+			loose += c.gamma * float64(jobs[i])
+			continue
+		}
+		mapSlots, redSlots := c.shape.whole(jobs[i])
+		sum += c.shape.size(float64(mapSlots), float64(redSlots))
+		own := []slotKind{{c.Name, false, c.SlotsPerVM.Map, mapSlots}, {c.Name, true, c.SlotsPerVM.Reduce, redSlots}}
+		if d.Options.Sharing == capacity.Dedicated {
+			list, n := layout(own)
+			all, vms = append(all, list...), vms+n
+			continue
+		}
+		kinds = append(kinds, own...)
+	}
+	if d.Options.Sharing == capacity.Dedicated {
+		for i := range d.classes {
+			if c := &d.classes[i]; !c.slotted {
+				vms += int64(math.Ceil(c.gamma*float64(jobs[i]) - loadNoise))
+			}
+		}
+		return all, vms
+	}
+	all, vms = layout(kinds)
+	return all, max(vms, int64(math.Ceil(sum+loose-loadNoise)))
+}
+
+// relaxedPlan is the linear program's plan: fractional and closed form, checked against Clp where
+// the engine asks for it.
+func (m *model) relaxedPlan(ctx context.Context, solver lp.Solver, r *relaxation) capacity.Plan {
+	n := len(m.classes)
+	a := answer{admitted: r.jobs, shares: make([]float64, n), slots: make([]*capacity.Slots, n), vms: r.capacity}
+	for i := range m.classes {
+		c := &m.classes[i]
+		a.shares[i] = c.gamma * r.jobs[i]
+		switch {
+		case c.slotted && c.impossible:
+			a.slots[i] = &capacity.Slots{}
+		case c.slotted:
+			a.slots[i] = c.realSlots(r.jobs[i])
+		}
+	}
+	pl := m.priced(a)
+	pl.Status = capacity.Optimal
+	pl.Relaxed = m.relaxedSummary(r)
+	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: MethodLP, Checked: true}
+	pl.Warnings = append(pl.Warnings, m.warnings...)
+	if m.Options.Engine == capacity.EngineCBC {
+		s := m.askLinear(ctx, solver, r)
+		pl.Proof.Engine, pl.Proof.Agreed = s.engine, s.agreed
+		if s.warning != nil {
+			pl.Warnings = append(pl.Warnings, *s.warning)
+		}
+	}
+	m.explain(&pl, r, nil)
+	return pl
+}

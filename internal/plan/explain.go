@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"headroom/internal/capacity"
+)
+
+// oneMore says what admitting one more job of a class would cost in VMs, all else as planned.
+type oneMore func(class int) (vms int64, cost float64)
+
+// next is oneMore for a whole plan.
+func (d *decision) next(i int) (vms int64, cost float64) {
+	supply := newSupply(d.tiers)
+	load := d.load + d.front.units(i, d.best.Jobs[i]+1) - d.front.units(i, d.best.Jobs[i])
+	n := max(d.best.VMs, ceilDiv(load, d.front.perVM()))
+	return n - d.best.VMs, supply.cost(n) - supply.cost(d.best.VMs)
+}
+
+// explain fills in verdicts, reasons, break-even penalties, flips and prices. All but the reasons
+// for refused jobs come from the relaxation, since the integer program has no prices.
+func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
+	for i := range m.classes {
+		c, out := &m.classes[i], &pl.Classes[i]
+		out.Verdict = verdict(c, out.Admitted)
+		if !c.impossible && !math.IsInf(r.nuHigh, 1) {
+			out.BreakEvenPenalty = amount(c.gamma * r.nuHigh)
+		}
+		out.Reason = m.reason(c, out, r, next)
+		out.Flips = m.flips(r, i)
+	}
+	prices := &capacity.Prices{Capacity: capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow)}}
+	if !math.IsInf(r.nuHigh, 1) {
+		prices.Capacity.High = amount(r.nuHigh)
+	}
+	prices.Contracts = make([]capacity.ContractWorth, len(m.Supply.Contracts))
+	for i, c := range m.Supply.Contracts {
+		worth := r.nuLow - c.Price.Float()*m.hours
+		if c.Billing != capacity.BilledAlways {
+			worth = max(0, worth) // one that is not used costs nothing
+		}
+		prices.Contracts[i] = capacity.ContractWorth{Name: c.Name, Worth: capacity.RoundMoney(worth)}
+	}
+	pl.Prices = prices
+}
+
+func verdict(c *class, admitted float64) capacity.Verdict {
+	switch {
+	case c.impossible:
+		return capacity.VerdictImpossible
+	case admitted >= c.Jobs.Max:
+		return capacity.VerdictFull
+	case admitted == 0:
+		return capacity.VerdictNone
+	case admitted <= c.Jobs.Min:
+		return capacity.VerdictMinimum
+	default:
+		return capacity.VerdictPartial
+	}
+}
+
+// reason says in a sentence why the class got what it got.
+func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, next oneMore) string {
+	period := m.perPeriod()
+	penalty := cents(c.penalty)
+	margin := c.gamma * r.nuHigh
+	switch {
+	case c.impossible:
+		return fmt.Sprintf("An execution takes %s s even with any number of slots, and the deadline is %s s.", number(c.shape.work.FixedSeconds), number(c.DeadlineSeconds))
+	case c.Jobs.Max == 0:
+		return "No jobs are wanted."
+	case c.gamma == 0 && out.Verdict == capacity.VerdictFull:
+		return "Its jobs take no VMs."
+	case out.Verdict == capacity.VerdictFull && math.IsInf(margin, 1):
+		return fmt.Sprintf("Refusing one costs %s %s, and there is no more capacity to be had.", penalty, period)
+	case out.Verdict == capacity.VerdictFull:
+		return fmt.Sprintf("One more job costs %s %s in VMs, refusing it %s.", cents(margin), period, penalty)
+	}
+	floor := ""
+	if out.Verdict == capacity.VerdictMinimum {
+		floor = " Only the promised jobs run."
+	}
+	if next == nil {
+		if math.IsInf(margin, 1) {
+			return fmt.Sprintf("All VMs are in use by jobs that cost more to refuse (%s %s here).%s", penalty, period, floor)
+		}
+		return fmt.Sprintf("One more job costs %s %s in VMs, refusing it only %s.%s", cents(margin), period, penalty, floor)
+	}
+	vms, cost := next(c.index)
+	switch {
+	case math.IsInf(cost, 1):
+		return fmt.Sprintf("One more job would need %s more than there are, and every job in its place costs as much to refuse.%s", counted(vms, "VM"), floor)
+	case vms == 0:
+		return fmt.Sprintf("One more job would fit, but refusing it costs nothing that would pay for it.%s", floor)
+	case cost < c.penalty:
+		return fmt.Sprintf("One more job would pay for its %s, but the plan as a whole is cheaper without it.%s", counted(vms, "VM"), floor)
+	default:
+		return fmt.Sprintf("One more job needs %s for %s %s, refusing it costs %s.%s", counted(vms, "VM"), cents(cost), period, penalty, floor)
+	}
+}
+
+func (m *model) perPeriod() string {
+	switch m.PeriodSeconds {
+	case 3600:
+		return "an hour"
+	case 86400:
+		return "a day"
+	}
+	return "a period"
+}
+
+// cents is money for a sentence: two places, more where the amount is smaller than that.
+func cents(x float64) string {
+	if x != 0 && math.Abs(x) < 0.01 {
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// number is a figure for a sentence: three decimals at most.
+func number(x float64) string {
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 3, 64), "0"), ".")
+}
+
+func counted(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.FormatInt(n, 10) + " " + word + "s"
+}

@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"math"
+	"sort"
+
+	"headroom/internal/capacity"
+)
+
+// flips says, for each input of a class alone, the nearest value at which its whole jobs in the
+// relaxation would change. A class's jobs only rise with theta, its penalty per VM, and what
+// is left for it changes only where its theta passes another class's or a price. Between two such
+// steps lies an interval: number k below step k, the last one above all steps.
+func (m *model) flips(r *relaxation, i int) capacity.Flips {
+	c := &m.classes[i]
+	var f capacity.Flips
+	if c.gamma == 0 || c.high <= c.low {
+		return f
+	}
+	now := whole(r.jobs[i])
+	own := sort.SearchFloat64s(r.steps, r.theta[i])
+	if theta, ok := r.penaltyFlip(i, now, own); ok {
+		f.Penalty = amount(theta * c.gamma)
+	}
+	if c.slotted && c.penalty > 0 {
+		if gamma, ok := r.gammaFlip(i, now, own); ok {
+			if slack, ok := c.shape.slackFor(gamma); ok {
+				deadline := c.shape.work.FixedSeconds + slack
+				f.DeadlineSeconds = &deadline
+			}
+		}
+	}
+	if with, without := m.jobsWithOnDemand(r, i); with != without {
+		f.OnDemandPrice = amount(r.theta[i] / m.hours)
+	}
+	return f
+}
+
+// interval is the VMs left for a class whose theta lies in interval k.
+func (r *relaxation) interval(i, k int) float64 {
+	if k == 0 {
+		return r.left(i, place{r.steps[0], false})
+	}
+	return r.left(i, place{r.steps[k-1], true})
+}
+
+// clamp is the whole jobs that so many VMs carry, between the promised and the wanted ones.
+func (c *class) clamp(vms, gamma float64) float64 {
+	return whole(min(c.high, max(c.low, vms/gamma)))
+}
+
+// penaltyFlip is the theta nearest to the class's own at which its jobs change, gamma fixed.
+func (r *relaxation) penaltyFlip(i int, now float64, own int) (theta float64, found bool) {
+	c := &r.classes[i]
+	jobs := func(k int) float64 { return c.clamp(r.interval(i, k), c.gamma) }
+	if k := sort.Search(own+1, func(k int) bool { return jobs(k) >= now }); k > 0 {
+		theta, found = r.steps[k-1], true
+	}
+	above := len(r.steps) - own
+	if k := own + 1 + sort.Search(above, func(k int) bool { return jobs(own+1+k) > now }); k <= len(r.steps) {
+		if up := r.steps[k-1]; !found || up-r.theta[i] < r.theta[i]-theta {
+			theta, found = up, true
+		}
+	}
+	return theta, found
+}
+
+// gammaFlip is the gamma nearest to the class's own at which its jobs change, the penalty fixed.
+// Inside an interval the jobs grow as left/gamma = left·theta/penalty.
+func (r *relaxation) gammaFlip(i int, now float64, own int) (gamma float64, found bool) {
+	c := &r.classes[i]
+	top := func(k int) float64 { // jobs at the upper end of interval k
+		if k == len(r.steps) {
+			if r.interval(i, k) > 0 {
+				return c.high
+			}
+			return c.low
+		}
+		return c.clamp(r.interval(i, k), c.penalty/r.steps[k])
+	}
+	// reach is the theta in interval k from which on there are so many jobs.
+	reach := func(k int, jobs float64) float64 {
+		theta := jobs * c.penalty / r.interval(i, k)
+		if k > 0 {
+			theta = max(theta, r.steps[k-1])
+		}
+		return theta
+	}
+	best := math.Inf(1)
+	if now > c.low {
+		k := sort.Search(own+1, func(k int) bool { return top(k) >= now })
+		if theta := min(reach(k, now), r.theta[i]); theta > 0 {
+			best, found = theta, true
+		}
+	}
+	if now < whole(c.high) {
+		n := len(r.steps) - own
+		if k := own + sort.Search(n+1, func(k int) bool { return top(own+k) > now }); k <= len(r.steps) {
+			up := max(reach(k, now+1), r.theta[i])
+			if !found || up-r.theta[i] < r.theta[i]-best {
+				best, found = up, true
+			}
+		}
+	}
+	return c.penalty / best, found
+}
+
+// jobsWithOnDemand is the class's jobs if on-demand VMs cost less than its theta, and if more.
+func (m *model) jobsWithOnDemand(r *relaxation, i int) (with, without float64) {
+	c := &m.classes[i]
+	contracts, rent := 0.0, 0.0
+	for k, t := range m.tiers {
+		switch {
+		case m.source[k] == onDemand:
+			rent = float64(t.VMs)
+		case t.Price < r.theta[i]:
+			contracts += float64(t.VMs)
+		}
+	}
+	dearer := sort.Search(len(r.rank), func(k int) bool { return r.theta[r.rank[k]] <= r.theta[i] })
+	others := r.floor - c.gamma*c.low + r.before[dearer]
+	return c.clamp(contracts+rent-others, c.gamma), c.clamp(contracts-others, c.gamma)
+}
+
+// slackFor is the time for the work at which a job takes gamma VMs; false if more time alone
+// cannot bring it down to that.
+func (s *shape) slackFor(gamma float64) (float64, bool) {
+	at := func(slack float64) float64 {
+		t := *s
+		t.slack = slack
+		return t.gamma()
+	}
+	free := *s
+	free.oneSlotPerJob = false
+	slack := free.gamma() * s.slack / gamma
+	if got := at(slack); math.Abs(got-gamma) <= 1e-12*gamma {
+		return slack, true
+	}
+	// One slot per job raises gamma here: search, since gamma still only falls with more time.
+	low, high := slack, 2*slack
+	for at(high) > gamma {
+		if low, high = high, 2*high; high > capacity.MaxSeconds {
+			return 0, false
+		}
+	}
+	for range 60 {
+		if middle := (low + high) / 2; at(middle) > gamma {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high, true
+}
+
+// amount is an optional sum of money.
+func amount(x float64) *capacity.Money {
+	m := capacity.RoundMoney(x)
+	return &m
+}

@@ -1,0 +1,160 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"headroom/internal/capacity"
+	"headroom/internal/perf"
+)
+
+// class is a class of the problem as planning sees it.
+type class struct {
+	*capacity.Class
+	index      int
+	demands    *perf.JobDemands // of a profile
+	shape      shape
+	slotted    bool    // its slots are known: it was given by a profile or a demand
+	impossible bool    // no number of slots meets the deadline
+	gamma      float64 // VMs one job takes; 0 where impossible
+	penalty    float64
+	low, high  float64 // jobs that may be admitted; both 0 where impossible
+}
+
+// model is a problem made ready for planning: every class has its gamma and supply is tiers.
+type model struct {
+	*capacity.Problem
+	classes  []class
+	tiers    []Tier  // in the order they are used; price per VM and period
+	source   []int   // contract index of a tier, onDemand for the last
+	hours    float64 // in a period
+	warnings []capacity.Warning
+}
+
+const onDemand = -1
+
+// mostVMs bounds what all demand together may need: beyond it float64 sums lose whole VMs.
+const mostVMs = 1e9
+
+func newModel(p *capacity.Problem) (*model, error) {
+	m := &model{Problem: p, hours: float64(p.PeriodSeconds) / 3600, classes: make([]class, len(p.Classes))}
+	m.addSupply()
+	var findings []capacity.Finding
+	total := 0.0
+	for i := range p.Classes {
+		c := &m.classes[i]
+		m.addClass(c, i)
+		if need := c.gamma * c.high; need > mostVMs {
+			findings = append(findings, tooLarge(c, need))
+		}
+		total += c.gamma * c.high
+	}
+	if len(findings) == 0 && total > mostVMs {
+		findings = append(findings, capacity.Finding{
+			Pointer: "/classes", Code: "range",
+			Detail: fmt.Sprintf("All classes together need %.3g VMs; a problem may need at most %.0g. Plan parts of it separately.", total, mostVMs),
+		})
+	}
+	if len(findings) > 0 {
+		return nil, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
+	}
+	return m, nil
+}
+
+// tooLarge refuses a class that no cluster could carry, most often one whose deadline leaves
+// hardly any time.
+func tooLarge(c *class, need float64) capacity.Finding {
+	f := capacity.Finding{
+		Pointer: c.pointer("jobs/max"), Code: "range",
+		Detail: fmt.Sprintf("Class %q needs %.3g VMs for %g jobs; a problem may need at most %.0g.", c.Name, need, c.high, mostVMs),
+	}
+	if c.slotted {
+		later := math.Ceil(c.shape.work.FixedSeconds + c.shape.slack*need/mostVMs*1.01)
+		f.Pointer = c.pointer("deadline_s")
+		f.Detail = fmt.Sprintf("The deadline of class %q leaves %.3g s for the work itself, which would need %.3g VMs.", c.Name, c.shape.slack, need)
+		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %g s or more.", later), Pointer: f.Pointer, Value: later}
+	}
+	return f
+}
+
+// pointer is the JSON pointer to a member of the class.
+func (c *class) pointer(member string) string {
+	return "/classes/" + strconv.Itoa(c.index) + "/" + member
+}
+
+func (m *model) addSupply() {
+	contracts := m.Supply.Contracts
+	order := make([]int, len(contracts))
+	for i := range order {
+		order[i] = i
+	}
+	price := func(i int) float64 { // at the margin
+		if contracts[i].Billing == capacity.BilledAlways {
+			return 0
+		}
+		return contracts[i].Price.Float() * m.hours
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(price(a), price(b)), cmp.Compare(contracts[a].Name, contracts[b].Name))
+	})
+	for _, i := range order {
+		m.tiers = append(m.tiers, Tier{contracts[i].VMs, price(i)})
+		m.source = append(m.source, i)
+	}
+	rent := Tier{Unlimited, m.Supply.OnDemand.Price.Float() * m.hours}
+	if m.Supply.OnDemand.Quota != nil {
+		rent.VMs = *m.Supply.OnDemand.Quota
+	}
+	at := len(m.tiers) // on-demand comes before dearer contracts and after equally dear ones
+	for at > 0 && m.tiers[at-1].Price > rent.Price {
+		at--
+	}
+	m.tiers = slices.Insert(m.tiers, at, rent)
+	m.source = slices.Insert(m.source, at, onDemand)
+}
+
+func (m *model) addClass(c *class, index int) {
+	c.Class, c.index = &m.Classes[index], index
+	c.penalty, c.low, c.high = c.Penalty.Float(), c.Jobs.Min, c.Jobs.Max
+	var work capacity.Demand
+	switch {
+	case c.VMsPerJob != nil:
+		c.gamma = c.VMsPerJob.InexactFloat64()
+		return
+	case c.Profile != nil:
+		d := perf.Demands(*c.Profile)
+		c.demands = &d
+		work = d.Of(m.Options.Bound)
+		for _, w := range d.Warnings {
+			w.Pointer = c.pointer("profile") + w.Pointer
+			m.warnings = append(m.warnings, w)
+		}
+	default:
+		work = *c.Demand
+	}
+	c.slotted = true
+	possible := false
+	if c.shape, possible = newShape(c.Class, work, m.Options.OneSlotPerJob); !possible {
+		c.impossible = true
+		c.high = 0
+		if c.low > 0 { // reported as a conflict; nothing of it is planned
+			c.low = 0
+		}
+		return
+	}
+	c.gamma = c.shape.gamma()
+}
+
+// instance is the paper's integer program of the model.
+func (m *model) instance() Instance {
+	n := len(m.classes)
+	in := Instance{Gamma: make([]float64, n), Penalty: make([]float64, n), Low: make([]int64, n), High: make([]int64, n), Supply: m.tiers}
+	for i := range m.classes {
+		c := &m.classes[i]
+		in.Gamma[i], in.Penalty[i], in.Low[i], in.High[i] = c.gamma, c.penalty, int64(c.low), int64(c.high)
+	}
+	return in
+}

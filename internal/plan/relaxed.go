@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// relaxation is P2 as a linear program, solved in closed form: classes by falling ratio of penalty
+// to VMs (theta in the paper) take supply by rising price while they are worth it. At most one
+// class is left with a fraction.
+type relaxation struct {
+	supply    supply
+	classes   []class
+	theta     []float64 // penalty per VM; +Inf for a class that takes none
+	jobs      []float64
+	capacity  float64
+	objective float64
+	// nuLow and nuHigh are what one VM of capacity is worth at the margin: one less, one more.
+	// nuHigh is +Inf where nothing more can be had.
+	nuLow, nuHigh float64
+
+	// rank is the classes by falling theta, before[k] the load above their promised jobs of the
+	// first k of them, and floor the load of all promised jobs.
+	rank   []int
+	before []float64
+	floor  float64
+	steps  []float64 // all thetas and prices, ascending: only there does anything change
+}
+
+// newRelaxation is false where not even the promised jobs fit; short is then the VMs missing.
+func newRelaxation(m *model) (r *relaxation, short float64) {
+	n := len(m.classes)
+	r = &relaxation{supply: newSupply(m.tiers), classes: m.classes, theta: make([]float64, n), jobs: make([]float64, n)}
+	var floor neumaier
+	for i := range m.classes {
+		c := &m.classes[i]
+		r.theta[i] = math.Inf(1)
+		if c.gamma > 0 {
+			r.theta[i] = c.penalty / c.gamma
+		} else if c.penalty == 0 {
+			r.theta[i] = 0
+		}
+		r.jobs[i] = c.low
+		floor.add(c.gamma * c.low)
+	}
+	r.floor = floor.value()
+	if most := float64(r.supply.most()); r.floor > most+loadNoise {
+		return nil, r.floor - most
+	}
+	r.order()
+	r.fill()
+	r.margins()
+	return r, 0
+}
+
+// loadNoise is the absolute load, in VMs, that float64 sums of gammas may be off (spec of paper 4,
+// E15: a tolerance relative to the load would give away half a VM at a million classes).
+const loadNoise = 1e-7
+
+func (r *relaxation) order() {
+	n := len(r.classes)
+	r.rank = make([]int, n)
+	for i := range r.rank {
+		r.rank[i] = i
+	}
+	slices.SortStableFunc(r.rank, func(a, b int) int {
+		return cmp.Or(cmp.Compare(r.theta[b], r.theta[a]), cmp.Compare(r.classes[a].Name, r.classes[b].Name))
+	})
+	r.before = make([]float64, n+1)
+	for k, i := range r.rank {
+		r.before[k+1] = r.before[k] + r.span(i)
+	}
+	r.steps = slices.Clone(r.supply.price)
+	for _, t := range r.theta {
+		if !math.IsInf(t, 1) {
+			r.steps = append(r.steps, t)
+		}
+	}
+	slices.Sort(r.steps)
+	r.steps = slices.Compact(r.steps)
+}
+
+// span is the load of a class's jobs above the promised ones.
+func (r *relaxation) span(i int) float64 {
+	return r.classes[i].gamma * (r.classes[i].high - r.classes[i].low)
+}
+
+func (r *relaxation) fill() {
+	var used, cost neumaier
+	used.add(r.floor)
+	tier := 0
+	room := func() float64 { // of the tier
+		for tier < len(r.supply.price) {
+			_, to := r.supply.tier(tier)
+			if left := float64(to) - used.value(); left > 0 {
+				return left
+			}
+			tier++
+		}
+		return 0
+	}
+	for _, i := range r.rank {
+		c := &r.classes[i]
+		if c.gamma == 0 {
+			if c.penalty > 0 {
+				r.jobs[i] = c.high
+			}
+		} else {
+			for need := r.span(i); need > 0; {
+				left := room()
+				if left <= 0 || r.theta[i] <= r.supply.price[tier] {
+					break
+				}
+				if need <= left {
+					r.jobs[i] = c.high
+					used.add(need)
+					break
+				}
+				used.add(left)
+				r.jobs[i] = min(c.high, r.jobs[i]+left/c.gamma)
+				need -= left
+			}
+		}
+		cost.add(-c.penalty * r.jobs[i])
+	}
+	r.capacity = used.value()
+	cost.add(r.supply.costReal(r.capacity))
+	r.objective = cost.value()
+}
+
+// margins is the interval of optimal duals of the capacity row.
+func (r *relaxation) margins() {
+	r.nuHigh = math.Inf(1)
+	for k, price := range r.supply.price {
+		from, to := r.supply.tier(k)
+		if r.capacity > float64(from)+loadNoise {
+			r.nuLow = max(r.nuLow, price)
+		}
+		if r.capacity < float64(to)-loadNoise {
+			r.nuHigh = min(r.nuHigh, price)
+		}
+	}
+	for i := range r.classes {
+		c := &r.classes[i]
+		if c.gamma == 0 {
+			continue
+		}
+		if r.jobs[i] < c.high {
+			r.nuLow = max(r.nuLow, r.theta[i])
+		}
+		if r.jobs[i] > c.low {
+			r.nuHigh = min(r.nuHigh, r.theta[i])
+		}
+	}
+	r.nuHigh = max(r.nuHigh, r.nuLow) // apart by rounding at most
+}
+
+// place is a position among the steps: just below or just above one of them.
+type place struct {
+	theta float64
+	above bool
+}
+
+// left is the VMs a class of this theta finds, its own promised jobs included, once dearer classes
+// have taken theirs.
+func (r *relaxation) left(i int, at place) float64 {
+	atMost := func(x float64) bool { return x < at.theta || at.above && x == at.theta }
+	vms := 0.0
+	for k, price := range r.supply.price {
+		if !atMost(price) {
+			break
+		}
+		vms = float64(r.supply.total[k])
+	}
+	dearer := sort.Search(len(r.rank), func(k int) bool { return atMost(r.theta[r.rank[k]]) })
+	others := r.floor - r.classes[i].gamma*r.classes[i].low + r.before[dearer]
+	if !atMost(r.theta[i]) {
+		others -= r.span(i)
+	}
+	return max(0, vms-others)
+}
+
+// whole is the whole jobs in a real number of them.
+func whole(jobs float64) float64 { return math.Floor(jobs + 1e-9) }

@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+)
+
+// Solve answers a valid problem: what to rent, whom to admit, and the proof. The context's
+// deadline is the time budget; when it passes, the best plan so far comes back with its gap. The
+// solver is asked as the problem's engine says and may be nil, which costs a warning at most. An
+// infeasible problem is an answer, not an error. Proof.SolveMs is left to the caller, who has a clock.
+func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
+	m, err := newModel(&p)
+	if err != nil {
+		return capacity.Plan{}, err
+	}
+	if conflicts := m.conflicts(); len(conflicts) > 0 {
+		return m.infeasible(conflicts), nil
+	}
+	relaxed, _ := newRelaxation(m)
+	var pl capacity.Plan
+	if p.Options.Integrality == capacity.Relaxed {
+		pl = m.relaxedPlan(ctx, solver, relaxed)
+	} else {
+		pl = m.wholePlan(ctx, solver, relaxed)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return capacity.Plan{}, ctx.Err()
+	}
+	return pl, nil
+}
+
+// wholePlan is the integer, dedicated or slot-exact plan.
+func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxation) capacity.Plan {
+	target := Within(m.Options.Gap)
+	paper := newLinear(m.instance())
+	paperResult, paperSearch := paper.solve(ctx, target)
+	d := decision{model: m, relaxed: relaxed, paper: paperResult, warnings: m.warnings}
+	if m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Shared {
+		d.settle(ctx, solver, paper, paperSearch, paperResult)
+		return d.plan()
+	}
+	o := m.newOptions()
+	result, search := o.solve(ctx, target)
+	d.settle(ctx, solver, o, search, result)
+	if m.Options.Integrality == capacity.Executable {
+		d.layOut(ctx, o, target)
+	}
+	return d.plan()
+}
+
+// layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more
+// than their sum: it is rented, or, where none is left, held back in a second search. The bound
+// stays the one of the plan without it, so the gap says what that may cost.
+func (d *decision) layOut(ctx context.Context, o *options, target func(float64) float64) {
+	bound := d.best.Objective - d.best.Gap
+	for {
+		var need int64
+		d.layout, need = d.pack(d.best.Jobs)
+		extra := need - d.best.VMs
+		switch {
+		case extra <= 0:
+		case need <= newSupply(d.tiers).most():
+			supply := newSupply(d.tiers)
+			d.best.Objective += supply.cost(need) - supply.cost(d.best.VMs)
+			d.best.VMs = need
+		default:
+			o.supply = o.supply.without(extra)
+			if r, _ := o.solve(ctx, target); r.Feasible {
+				d.best = r
+				continue
+			}
+			d.layoutShort = extra
+		}
+		break
+	}
+	d.best.Gap = max(0, d.best.Objective-bound)
+}
+
+// decision is a chosen plan and what is known about it.
+type decision struct {
+	*model
+	relaxed  *relaxation
+	paper    Result // the paper's integer program
+	front    modeller
+	best     Result
+	second   second
+	warnings []capacity.Warning
+
+	load        int64 // of the chosen jobs
+	layout      []capacity.VMLayout
+	layoutShort int64 // VMs missing for odd slots; 0 but where every VM is promised already
+}
+
+// settle asks the second engine where the options want it, and keeps the better plan.
+func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result) {
+	d.front, d.best = f, r
+	tolerance := max(d.Options.Gap, proofResolution) * math.Abs(r.Objective)
+	proved := r.Gap <= tolerance
+	if d.Options.Near != nil {
+		defer d.stayNear(tolerance)
+	}
+	if d.Options.Engine == capacity.EngineExact || d.Options.Engine == capacity.EngineAuto && proved {
+		return
+	}
+	d.second = d.ask(ctx, solver, f, s, r, proved)
+	if d.second.warning != nil {
+		d.warnings = append(d.warnings, *d.second.warning)
+	}
+	if d.second.jobs == nil {
+		return
+	}
+	bound := r.Objective - r.Gap
+	d.best.Jobs = d.second.jobs
+	d.best.Objective = f.objective(d.second.jobs)
+	d.best.VMs = f.vms(d.second.jobs)
+	d.best.Gap = max(0, d.best.Objective-bound)
+	if proved {
+		// Our own proof has been refuted: say so rather than hide it.
+		d.best.Gap = math.Abs(r.Objective - d.best.Objective)
+		d.warnings = append(d.warnings, capacity.Warning{Code: "engines_disagree",
+			Detail: "The second engine found a cheaper plan than the one the core method had proved; the cheaper one is given, unproved. Please report this problem."})
+	}
+}
