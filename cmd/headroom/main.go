@@ -44,6 +44,7 @@ It reads problems as JSON and answers with plans that are explained and proved.
 
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 the solver failed.`,
 		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -50,6 +51,9 @@ func (m Money) String() string {
 	}
 	return s
 }
+
+// Format makes every verb write what String does; the decimal's own Format would leave places out.
+func (m Money) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
 // MarshalJSON writes the amount as a string, so that no reader makes a float of it.
 func (m Money) MarshalJSON() ([]byte, error) { return []byte(`"` + m.String() + `"`), nil }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata")
+
+// solverProgram is the real headroom-solver, built once for all tests.
+var solverProgram string
+
+// withSolver builds the solver before the tests, and fails them all where it cannot be built.
+type withSolver struct{ m *testing.M }
+
+func (w withSolver) Run() int {
+	dir, err := os.MkdirTemp("", "headroom-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	solverProgram = filepath.Join(dir, "headroom-solver")
+	build := exec.Command("go", "build", "-o", solverProgram, "../headroom-solver")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build headroom-solver:", err)
+		return 1
+	}
+	return w.m.Run()
+}
+
+func TestMain(m *testing.M) {
+	testscript.Main(withSolver{m}, map[string]func(){"headroom": main})
+}
+
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../../openapi/examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HEADROOM_SOLVER", solverProgram)
+			env.Setenv("EXAMPLES", examples)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
+	})
+}
+
+// code runs a command and demands its exit code: code 3 headroom solve x.json
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code NUMBER command args...")
+	}
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if fmt.Sprint(got) != args[0] {
+		ts.Fatalf("got exit code %d, want %s", got, args[0])
+	}
+}
+
+// sequence is an input that blocks once its text is read, until it is closed.
+type sequence struct {
+	io.Reader
+	read   func()
+	closed chan struct{}
+}
+
+func (s sequence) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err == io.EOF {
+		s.read()
+		<-s.closed
+	}
+	return n, err
+}
+
+func TestStreamStopsWhenInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(context.Background())
+	in := sequence{strings.NewReader("zebra\n"), interrupt, make(chan struct{})}
+	var out, trouble bytes.Buffer
+	if code := run(ctx, []string{"solve", "--stream", "--engine", "exact"}, in, &out, &trouble); code != exitError {
+		t.Errorf("got exit code %d, want %d", code, exitError)
+	}
+	if !strings.Contains(trouble.String(), "interrupted") {
+		t.Errorf("it said %q, want that it was interrupted", &trouble)
+	}
+	if s := out.String(); s != "" && !strings.HasSuffix(s, "}\n") {
+		t.Errorf("it wrote half a line: %q", s)
+	}
+	close(in.closed)
+}
+
+// long is an input of one line that is too long, and a line after it.
+type long struct{ left int }
+
+func (l *long) Read(p []byte) (int, error) {
+	if l.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), l.left)
+	for i := range p[:n] {
+		p[i] = ' '
+	}
+	if l.left -= n; l.left == 0 {
+		p[n-1] = '\n'
+	}
+	return n, nil
+}
+
+func TestStreamPassesOverLinesThatAreTooLong(t *testing.T) {
+	in := io.MultiReader(&long{longestLine + 1}, strings.NewReader("{}\n"))
+	var out, trouble bytes.Buffer
+	if code := run(t.Context(), []string{"solve", "--stream"}, in, &out, &trouble); code != exitError {
+		t.Errorf("got exit code %d, want %d", code, exitError)
+	}
+	said := strings.Split(out.String(), "\n")
+	if len(said) != 3 || !strings.Contains(said[0], "longer than 64 MiB") || !strings.Contains(said[1], `"line":2`) {
+		t.Errorf("got %q, want two lines of errors", out.String())
+	}
+}
+
+func TestOutputFileIsWholeOrAbsent(t *testing.T) {
+	dir := t.TempDir()
+	out := output{file: filepath.Join(dir, "plan.json")}
+	broken := errors.New("the disk is full")
+	err := out.deliver(nil, func(w io.Writer) error {
+		_, _ = io.WriteString(w, `{"status": `)
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("got error %v, want %v", err, broken)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("%v were left behind", entries)
+	}
+}
