@@ -98,7 +98,7 @@ func Headline(pl capacity.Plan) string {
 	case admitted+refused == 0:
 		jobs = "no jobs are asked for"
 	case refused > 0:
-		jobs = fmt.Sprintf("%s of %s admitted, the other %s cost %s %s in penalties",
+		jobs = fmt.Sprintf("%s of %s admitted, refusing %s costs %s %s in penalties",
 			rounded(admitted, 4), count(admitted+refused, "job", "jobs"), rounded(refused, 4), pl.Cost.Penalties, pl.Cost.Currency)
 	}
 	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, cost, pl.Cost.Currency, period(pl.Cost.PeriodSeconds), jobs, quality(pl))
