@@ -44,7 +44,7 @@ func open(name string, stdin io.Reader, stderr io.Writer) (in io.ReadCloser, lab
 	}
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		file.Close()
-		return nil, name, fmt.Errorf("%s: This is a directory; name a file in it.", name)
+		return nil, name, fmt.Errorf("%s: This is a directory; name a file in it", name)
 	}
 	return file, name, nil
 }
@@ -61,7 +61,7 @@ func read(name string, stdin io.Reader, stderr io.Writer) (data []byte, label st
 		return nil, label, errors.New(fileTrouble(label, err))
 	}
 	if len(data) > longestDocument {
-		return nil, label, fmt.Errorf("%s: The document is larger than %d MiB; split it, or give one problem a line with --stream.", label, longestDocument>>20)
+		return nil, label, fmt.Errorf("%s: The document is larger than %d MiB; split it, or give one problem a line with --stream", label, longestDocument>>20)
 	}
 	return data, label, nil
 }

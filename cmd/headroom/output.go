@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -102,7 +103,16 @@ func (o *output) deliver(stdout io.Writer, fill func(io.Writer) error) (err erro
 			err = fmt.Errorf("write %s: %w", o.file, err)
 		}
 	}()
-	file, err := os.CreateTemp(filepath.Dir(o.file), "."+filepath.Base(o.file)+".*")
+	target := o.file
+	if info, err := os.Stat(target); err == nil { // it is there: a link is followed, a device never replaced
+		if !info.Mode().IsRegular() {
+			return errors.New("this is no regular file; leave out --output-file and redirect the output instead")
+		}
+		if target, err = filepath.EvalSymlinks(target); err != nil {
+			return err
+		}
+	}
+	file, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
 		return err
 	}
@@ -120,7 +130,7 @@ func (o *output) deliver(stdout io.Writer, fill func(io.Writer) error) (err erro
 	if err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), o.file)
+	return os.Rename(file.Name(), target)
 }
 
 // asJSON writes a value as people read JSON.

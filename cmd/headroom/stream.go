@@ -96,7 +96,7 @@ func streamPlans(c *cobra.Command, name string, p *planner, out output) error {
 		return labelled(label, err)
 	}
 	if bad > 0 {
-		return &failure{code, fmt.Errorf("%s: %d of %d lines could not be answered; their errors stand in the output.", label, bad, answered)}
+		return &failure{code, fmt.Errorf("%s: %d of %d lines could not be answered; their errors stand in the output", label, bad, answered)}
 	}
 	return nil
 }

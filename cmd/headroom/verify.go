@@ -55,7 +55,7 @@ nothing with the code that made it. A plan that is wrong ends with exit code 1.`
 			return err
 		}
 		if !r.Accepted() {
-			return fmt.Errorf("%s: The plan does not answer the problem rightly.", label)
+			return fmt.Errorf("%s: The plan does not answer the problem rightly", label)
 		}
 		return nil
 	})
