@@ -14,11 +14,12 @@ func (s *search) fill(leads []lead) {
 	if k.low != k.high || room == 0 {
 		return
 	}
+	const classes, choicesPerClass = 2048, 4 // where more tie any of them will do
 	var steps []move
 	var list []choice
-	for _, l := range leads {
+	for _, l := range leads[:min(len(leads), classes)] {
 		list = s.front.choices(l.class, s.gap, list[:0])
-		for _, c := range list {
+		for _, c := range list[:min(len(list), choicesPerClass)] {
 			if c.load > 0 == (room > 0) {
 				steps = append(steps, move{l.class, c})
 			}

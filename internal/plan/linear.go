@@ -91,12 +91,20 @@ func (l *linear) perVM() int64 { return l.grid }
 // objective is P2's: VM cost minus the penalties avoided.
 func objective(s supply, vms int64, penalty []float64, jobs []int64) float64 {
 	var sum neumaier
-	for i, p := range penalty {
-		sum.add(-p * float64(jobs[i]))
+	for from := 0; from < len(penalty); from += blockSize {
+		block := 0.0
+		for i, p := range penalty[from:min(from+blockSize, len(penalty))] {
+			block -= p * float64(jobs[from+i])
+		}
+		sum.add(block)
 	}
 	sum.add(s.cost(vms))
 	return sum.value()
 }
+
+// blockSize is how many terms are summed plainly before a compensated step: fast, and as exact as
+// sixteen terms are.
+const blockSize = 16
 
 // relax finds the Lagrangian point of the linear program and rounds its jobs down; false if not
 // even the promised jobs fit.
@@ -183,60 +191,106 @@ func (l *linear) highestRatio() float64 {
 }
 
 // ratioAt fills room with the classes whose ratio lies above low and at most high, best first, and
-// answers the ratio of the class that does not fit any more.
+// answers the ratio of the class that does not fit any more. It is a weighted selection: of the
+// classes left, those above a sampled pivot are counted, and the side that holds the answer stays.
 func (l *linear) ratioAt(low, high float64, room int64) float64 {
-	type ratio struct {
-		value float64
-		load  int64
+	within := func(i int) bool {
+		return l.weight[i] > 0 && l.High[i] > l.Low[i] && l.Penalty[i] > low*l.gamma[i] && l.Penalty[i] <= high*l.gamma[i]
 	}
-	const buckets = 4096
-	least, most := math.Inf(1), 0.0
-	within := func(i int) (float64, int64, bool) {
-		load := l.weight[i] * (l.High[i] - l.Low[i])
-		if load == 0 || l.Penalty[i] <= low*l.gamma[i] || l.Penalty[i] > high*l.gamma[i] {
-			return 0, 0, false
+	from, to := l.bracket(room, within)
+	for {
+		var inside []ratio
+		left := room
+		for i, w := range l.weight {
+			if p, g := l.Penalty[i], l.gamma[i]; within(i) {
+				switch load := w * (l.High[i] - l.Low[i]); {
+				case p > to*g:
+					left -= load
+				case p >= from*g:
+					inside = append(inside, ratio{p / g, load})
+				}
+			}
 		}
-		return l.Penalty[i] / l.gamma[i], load, true
-	}
-	for i := range l.weight {
-		if v, _, ok := within(i); ok {
-			least, most = min(least, v), max(most, v)
+		all := from == 0 && math.IsInf(to, 1)
+		if nu, found := crossingRatio(inside, left); found || all {
+			return max(nu, low)
 		}
+		from, to = 0, math.Inf(1) // the sample misled
 	}
-	bucketOf := func(v float64) int {
-		if most <= least {
-			return 0
-		}
-		return min(buckets-1, int((v-least)/(most-least)*buckets))
-	}
-	var sums [buckets]int64
-	for i := range l.weight {
-		if v, load, ok := within(i); ok {
-			sums[bucketOf(v)] += load
-		}
-	}
-	b := buckets - 1
-	for b > 0 && sums[b] <= room {
-		room -= sums[b]
-		b--
-	}
-	var inside []ratio
-	for i := range l.weight {
-		if v, load, ok := within(i); ok && bucketOf(v) == b {
-			inside = append(inside, ratio{v, load})
-		}
-	}
-	if most > least {
-		slices.SortFunc(inside, func(a, b ratio) int { return cmp.Compare(b.value, a.value) })
-	}
-	nu := low
-	for _, c := range inside {
-		nu = c.value
-		if room -= c.load; room < 0 {
-			break
+}
+
+// ratio is a class's penalty per VM and the load of its jobs that may be refused.
+type ratio struct {
+	value float64
+	load  int64
+}
+
+// bracket guesses, from a sample of the classes, two ratios between which room is used up.
+func (l *linear) bracket(room int64, within func(int) bool) (from, to float64) {
+	const size, enough = 1024, 256
+	stride := max(1, len(l.weight)/size)
+	var sample []ratio
+	for i := 0; i < len(l.weight); i += stride {
+		if within(i) {
+			sample = append(sample, ratio{l.Penalty[i] / l.gamma[i], l.weight[i] * (l.High[i] - l.Low[i])})
 		}
 	}
-	return nu
+	from, to = 0, math.Inf(1)
+	if stride == 1 || len(sample) < enough {
+		return from, to
+	}
+	slices.SortFunc(sample, func(a, b ratio) int { return cmp.Compare(b.value, a.value) })
+	at := 0
+	for left := room / int64(stride); at < len(sample) && left >= sample[at].load; at++ {
+		left -= sample[at].load
+	}
+	margin := 2 * int(math.Sqrt(float64(len(sample)))) // four standard deviations of the sample's rank
+	if at+margin < len(sample) {
+		from = sample[at+margin].value
+	}
+	if at-margin >= 0 {
+		to = sample[at-margin].value
+	}
+	return from, to
+}
+
+// crossingRatio is the ratio of the first class, best first, that does not fit into room any more;
+// the lowest ratio, and false, if all fit. It reorders the classes.
+func crossingRatio(inside []ratio, room int64) (nu float64, found bool) {
+	if room < 0 {
+		return 0, false
+	}
+	for len(inside) > 0 {
+		pivot := inside[len(inside)/2].value
+		above, below := 0, len(inside) // [0, above) exceed the pivot, [below, end) fall short of it
+		aboveLoad, equalLoad := int64(0), int64(0)
+		for i := 0; i < below; {
+			switch r := inside[i]; {
+			case r.value > pivot:
+				inside[i], inside[above] = inside[above], r
+				aboveLoad += r.load
+				above++
+				i++
+			case r.value < pivot:
+				below--
+				inside[i], inside[below] = inside[below], r
+			default:
+				equalLoad += r.load
+				i++
+			}
+		}
+		switch {
+		case aboveLoad > room:
+			inside = inside[:above]
+		case aboveLoad+equalLoad > room:
+			return pivot, true
+		default:
+			room -= aboveLoad + equalLoad
+			nu = pivot
+			inside = inside[below:]
+		}
+	}
+	return nu, false
 }
 
 // reduced is what one more job of the class costs at the price of capacity, 0 for ties.
@@ -249,16 +303,34 @@ func (l *linear) reduced(class int) float64 {
 }
 
 func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
-	all := true
-	for i := range l.gamma {
-		extra := math.Abs(l.nu*l.gamma[i] - l.Penalty[i])
-		if extra <= tieShare*l.Penalty[i] {
-			extra = 0
+	n, all := len(l.gamma), true
+	extra := func(i int) float64 {
+		x := math.Abs(l.nu*l.gamma[i] - l.Penalty[i])
+		if x <= tieShare*l.Penalty[i] {
+			return 0
 		}
-		if extra >= below || l.High[i] == l.Low[i] || l.weight[i] == 0 {
+		return x
+	}
+	movable := func(i int) bool { return l.High[i] > l.Low[i] && l.weight[i] > 0 }
+	if n > 16*most {
+		// Too many to collect: a sample says below which extra about as many as wanted lie.
+		sample := make([]float64, 0, 2048)
+		for i := 0; i < n; i += n/2048 + 1 {
+			if movable(i) {
+				sample = append(sample, extra(i))
+			}
+		}
+		slices.Sort(sample)
+		if at := len(sample)*most/n + 8; at < len(sample) && sample[at] < below {
+			below, all = max(sample[at], math.SmallestNonzeroFloat64), false
+		}
+	}
+	for i := range n {
+		x := extra(i)
+		if x >= below || !movable(i) {
 			continue
 		}
-		dst = append(dst, lead{i, extra})
+		dst = append(dst, lead{i, x})
 		if len(dst) == 2*most {
 			dst, below = cheapest(dst, most)
 			all = false
