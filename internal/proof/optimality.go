@@ -125,7 +125,7 @@ func (m *model) leeway(lp relaxed) *big.Rat {
 		if m.integrality == capacity.Executable {
 			share = mul(c.low, sub(quo(c.tolerant(), c.slack), whole(1)))
 		}
-		sum.Add(sum, mul(c.max, larger(zero(), share)))
+		sum.Add(sum, mul(c.max, larger(zero(), onGrid(share, fineGrid, true))))
 	}
 	return sum.Mul(sum, lp.low)
 }

@@ -39,8 +39,8 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	if f.bound.Cmp(threshold) >= 0 {
 		return f
 	}
-	if !limit.IsInt64() {
-		limit.SetInt64(math.MaxInt64)
+	if far := big.NewInt(8 * maxMoney); limit.Cmp(far) > 0 {
+		limit.Set(far) // all plans are below
 	}
 	budget := limit.Int64() - s.rootCost // regrets from here on cannot lead below the threshold
 	base, open := s.reduce(budget)
