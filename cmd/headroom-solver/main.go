@@ -43,7 +43,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return worker.Serve(in, out, worker.Engine{Version: coin.Version(), Solve: solve, Release: coin.Release})
+	return worker.Serve(in, out, worker.Engine{Version: coin.Version(), Solve: solve})
 }
 
 func solve(p *lp.Program, o lp.Options, variation int) (lp.Solution, error) {

@@ -17,6 +17,9 @@ func DualBound(p *Program, rowDual []float64) float64 {
 	bound := 0.0
 	price := make([]float64, len(rowDual))
 	for i, y := range rowDual {
+		if math.IsNaN(y) {
+			return math.Inf(-1)
+		}
 		limit := p.RowLower[i]
 		if y < 0 {
 			limit = p.RowUpper[i]

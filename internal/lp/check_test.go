@@ -293,7 +293,7 @@ func TestDualBound(t *testing.T) {
 	p := new(Program)
 	row := p.Row(5, inf)
 	p.Column(2, 0, inf, false, Entry{row, 1})
-	for _, c := range []struct{ y, want float64 }{{2, 10}, {1, 5}, {0, 0}, {-1, 0}, {3, math.Inf(-1)}} {
+	for _, c := range []struct{ y, want float64 }{{2, 10}, {1, 5}, {0, 0}, {-1, 0}, {3, math.Inf(-1)}, {math.NaN(), math.Inf(-1)}} {
 		if got := DualBound(p, []float64{c.y}); got != c.want {
 			t.Errorf("price %g: got %g, want %g", c.y, got, c.want)
 		}

@@ -71,7 +71,6 @@ func simplex(p *lp.Program, o lp.Options, dual bool) (*clp.Simplex, clp.SimplexS
 		matrix.AppendColumn(column)
 	}
 	matrix.SetDimensions(p.Rows(), p.Columns())
-	garbage.Add(int64(300*(p.Columns()+p.Rows()) + 50*len(p.RowIndex) + 10_000))
 	model := clp.NewSimplex()
 	model.LoadProblem(matrix, clpBounds(p.Lower, p.Upper), p.Cost, clpBounds(p.RowLower, p.RowUpper), nil)
 	model.SetOptimizationDirection(clp.Minimize)

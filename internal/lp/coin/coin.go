@@ -1,6 +1,6 @@
 // Package coin solves programs with Clp and CBC of COIN-OR, through cgo. Only headroom-solver
 // imports it: an abort in C++ ends the whole process, and CBC is not safe in two threads. Callers
-// solve one program at a time and call Release between two of them.
+// solve one program at a time.
 package coin
 
 // #cgo pkg-config: cbc clp
@@ -11,8 +11,6 @@ import "C"
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"sync/atomic"
 
 	"headroom/internal/lp"
 )
@@ -34,21 +32,6 @@ func Solve(p *lp.Program, o lp.Options, variation int) (lp.Solution, error) {
 		return solveMixed(p, o, variation)
 	}
 	return solveLinear(p, o, variation)
-}
-
-// garbage estimates the C++ memory that lanl/clp holds until a finalizer frees it, in bytes. The
-// garbage collector does not see that memory and would let it grow.
-var garbage atomic.Int64
-
-const mostGarbage = 32 << 20
-
-// Release frees what the last Solves left once that is much. It takes some milliseconds then, so
-// call it when nobody waits.
-func Release() {
-	if garbage.Load() > mostGarbage {
-		garbage.Store(0)
-		runtime.GC()
-	}
 }
 
 // Version is the engines and their versions, such as "cbc 2.10.8, clp 1.17.6".

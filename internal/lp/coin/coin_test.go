@@ -41,7 +41,7 @@ func TestPinnedSettingsAvoidTheFalseOptimum(t *testing.T) {
 			t.Errorf("variation %d: %v", variation, err)
 		}
 	}
-	if got := enumerate(planning()); !near(got, -20.096) {
+	if got := enumerate(planning(), inf); !near(got, -20.096) {
 		t.Errorf("enumeration: got %.9g, want -20.096", got)
 	}
 	own := pinned
@@ -54,39 +54,62 @@ func TestPinnedSettingsAvoidTheFalseOptimum(t *testing.T) {
 	t.Logf("with cbc's own settings: %s %.9g by %s", s.Status, s.Objective, s.Engine)
 }
 
-// enumerate tries every h and buys the machines it needs, reserved ones first.
-func enumerate(p *lp.Program) float64 {
+// enumerate tries every h and buys the machines it needs, reserved ones first, for at most budget.
+// It is infinite where nothing is feasible.
+func enumerate(p *lp.Program, budget float64) float64 {
 	best := inf
 	for h0 := p.Lower[2]; h0 <= p.Upper[2]; h0++ {
 		for h1 := p.Lower[3]; h1 <= p.Upper[3]; h1++ {
 			for h2 := p.Lower[4]; h2 <= p.Upper[4]; h2++ {
-				need := math.Ceil(p.Coefficient[2]*h0 + p.Coefficient[3]*h1 + p.Coefficient[4]*h2 - 1e-9)
+				k := p.Start[2:]
+				need := math.Ceil(p.Coefficient[k[0]]*h0 + p.Coefficient[k[1]]*h1 + p.Coefficient[k[2]]*h2 - 1e-9)
 				reserved := min(need, p.Upper[1])
-				best = min(best, p.Cost[0]*(need-reserved)+p.Cost[1]*reserved+p.Cost[2]*h0+p.Cost[3]*h1+p.Cost[4]*h2)
+				if bill := p.Cost[0]*(need-reserved) + p.Cost[1]*reserved; bill <= budget+1e-9 {
+					best = min(best, bill+p.Cost[2]*h0+p.Cost[3]*h1+p.Cost[4]*h2)
+				}
 			}
 		}
 	}
 	return best
 }
 
+// With a budget row and its own settings CBC also claims that feasible programs are not.
 func TestRandomPlanningProgramsAgainstEnumeration(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
-	for n := range 150 {
-		p := planning()
-		for j := 2; j < 5; j++ {
-			p.Coefficient[j] = float64(random.IntN(800)+20) / 100
-			p.Cost[j] = -float64(random.IntN(4000)) / 1000
-			p.Upper[j] = float64(3 + random.IntN(8))
-			p.Lower[j] = float64(random.IntN(int(p.Upper[j])))
+	infeasible := 0
+	for n := range 300 {
+		p := new(lp.Program)
+		budget := inf
+		load := p.Row(math.Inf(-1), 0)
+		d, r := []lp.Entry{{Row: load, Coefficient: -1}}, []lp.Entry{{Row: load, Coefficient: -1}}
+		if n%2 == 0 {
+			budget = float64(random.IntN(200)) / 10
+			bill := p.Row(math.Inf(-1), budget)
+			d, r = append(d, lp.Entry{Row: bill, Coefficient: 0.39}), append(r, lp.Entry{Row: bill, Coefficient: 0.2})
 		}
-		p.Upper[1] = float64(random.IntN(90))
-		s, err := Solve(p, lp.Options{}, n%2)
+		p.Column(0.39, 0, inf, true, d...)
+		p.Column(0.2, 0, float64(random.IntN(90)), true, r...)
+		for range 3 {
+			most := 3 + random.IntN(8)
+			p.Column(-float64(random.IntN(4000))/1000, float64(random.IntN(most)), float64(most), true,
+				lp.Entry{Row: load, Coefficient: float64(random.IntN(800)+20) / 100})
+		}
+		s, err := Solve(p, lp.Options{}, n/2%2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := enumerate(p); s.Status != lp.Optimal || !near(s.Objective, want) {
+		want := enumerate(p, budget)
+		if math.IsInf(want, 1) {
+			infeasible++
+			if s.Status != lp.Infeasible {
+				t.Errorf("program %d (%+v): got %s %.9g, want infeasible", n, p, s.Status, s.Objective)
+			}
+		} else if s.Status != lp.Optimal || !near(s.Objective, want) {
 			t.Errorf("program %d (%+v): got %s %.9g, want optimal %.9g", n, p, s.Status, s.Objective, want)
 		}
+	}
+	if infeasible < 10 || infeasible > 140 {
+		t.Errorf("%d programs are infeasible", infeasible)
 	}
 }
 
@@ -188,6 +211,5 @@ func BenchmarkPlanning1000(b *testing.B) {
 		if _, err := Solve(p, lp.Options{Gap: 1e-4}, 0); err != nil {
 			b.Fatal(err)
 		}
-		Release()
 	}
 }

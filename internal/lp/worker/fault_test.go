@@ -49,6 +49,16 @@ func stat(path string) []string {
 	return strings.Fields(rest)
 }
 
+// ticks is the processor time a process has used in user mode, in hundredths of a second.
+func ticks(pid int) int {
+	fields := stat("/proc/" + strconv.Itoa(pid) + "/stat")
+	if len(fields) < 12 {
+		return 0
+	}
+	n, _ := strconv.Atoi(fields[11])
+	return n
+}
+
 // optimum is the best objective of a planning program by dynamic programming over its load in
 // hundredths of a machine.
 func optimum(p *lp.Program) float64 {
@@ -225,12 +235,7 @@ func TestSolverDiesWithItsParent(t *testing.T) {
 		}
 		path := "/proc/" + strconv.Itoa(pid) + "/stat"
 		within(t, 5*time.Second, "the solver works", func() bool {
-			fields := stat(path)
-			if len(fields) < 12 {
-				return false
-			}
-			ticks, _ := strconv.Atoi(fields[11]) // hundredths of a second in user mode
-			return ticks >= 5
+			return ticks(pid) >= 5
 		})
 		if stop {
 			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {

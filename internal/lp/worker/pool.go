@@ -33,9 +33,9 @@ type Config struct {
 // Processes start when they are first needed (or by Warm) and then stay.
 type Pool struct {
 	config  Config
-	waiting chan struct{} // holds one token per caller that waits or solves
-	slots   chan *process // an idle process, or nil where none is started
-	closed  context.Context
+	waiting chan struct{}   // holds one token per caller that waits or solves
+	slots   chan *process   // an idle process, or nil where none is started
+	closed  context.Context // the pool's own life: ends with Close
 	close   context.CancelFunc
 	once    sync.Once
 	ending  sync.WaitGroup // processes being ended in the background
@@ -100,12 +100,16 @@ func (p *Pool) Close() {
 
 // Solve answers with a checked solution (see lp.CheckAdvice; whoever acts on whole columns repairs
 // it and calls lp.Check), or a status that has none. Whole columns come rounded, the objective
-// recomputed. A solver that crashes or answers wrongly is asked again, differently, once.
+// recomputed. A solver that crashes or answers wrongly is asked again, differently, once. A start
+// that is not feasible is left out.
 // When ctx has a deadline the solver is told to stop a little earlier, so that the best solution so
 // far comes back; one that does not stop is killed and the status is lp.Stopped.
 func (p *Pool) Solve(ctx context.Context, program *lp.Program, o lp.Options) (lp.Solution, error) {
 	if err := validate(program, o); err != nil {
 		return lp.Solution{}, fmt.Errorf("solve a program: %w", err)
+	}
+	if o.Start != nil && lp.Check(program, o.Start, dot(program.Cost, o.Start)) != nil {
+		o.Start = nil // CBC believes whatever start it is given
 	}
 	process, err := p.take(ctx)
 	if err != nil {

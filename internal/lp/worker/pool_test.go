@@ -124,6 +124,16 @@ func TestStartComesBackIfNothingIsBetter(t *testing.T) {
 	}
 }
 
+func TestInfeasibleStartIsLeftOut(t *testing.T) {
+	pool, _ := newPool(t, Config{Processes: 1})
+	for _, start := range []float64{0, 1.5, 10, inf, math.NaN()} {
+		s, err := pool.Solve(t.Context(), two(), lp.Options{Start: []float64{start}})
+		if err != nil || s.Status != lp.Optimal || s.Objective != 2 {
+			t.Errorf("start %g: got %+v, %v", start, s, err)
+		}
+	}
+}
+
 func TestSameProgramSameAnswer(t *testing.T) {
 	pool, _ := newPool(t, Config{Processes: 1})
 	for _, whole := range []bool{true, false} {

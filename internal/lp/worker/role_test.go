@@ -103,7 +103,6 @@ func beSolver(name string) int {
 	engine := Engine{
 		Version: name,
 		Solve:   func(_ *lp.Program, o lp.Options, variation int) (lp.Solution, error) { return act(o, variation) },
-		Release: func() {},
 	}
 	if err := Serve(os.Stdin, os.Stdout, engine); err != nil {
 		return 1

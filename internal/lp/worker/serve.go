@@ -13,8 +13,6 @@ type Engine struct {
 	Version string // such as "cbc 2.10.8, clp 1.17.6"
 	// Solve solves one program; another variation asks for a second opinion with other settings.
 	Solve func(p *lp.Program, o lp.Options, variation int) (lp.Solution, error)
-	// Release frees what the last solve left. It is called after its answer is sent.
-	Release func()
 }
 
 // Serve is the solver process's side: it reads programs from in and writes solutions to out, one at
@@ -26,14 +24,13 @@ func Serve(in io.Reader, out io.Writer, engine Engine) error {
 	if err := writeFrame(out, hello, e.frame); err != nil {
 		return fmt.Errorf("greet the caller: %w", err)
 	}
-	questions := make(chan []byte, 1) // one may come while the last one's memory is released
+	questions := make(chan []byte, 1) // one may come while the last answer is still being sent
 	defer close(questions)
 	go func() { // not waited for: see above
 		for payload := range questions {
 			if k, frame := respond(payload, engine); writeFrame(out, k, frame) != nil {
 				return // the caller is gone, and so is the other end of in
 			}
-			engine.Release()
 		}
 	}()
 	for {

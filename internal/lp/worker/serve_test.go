@@ -129,7 +129,7 @@ func TestEndOfInputEndsASolveUnderWay(t *testing.T) {
 	if err := writeFrame(r.in, question, encodeRequest(request{program: endless()})); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	within(t, 5*time.Second, "the solver works", func() bool { return ticks(r.command.Process.Pid) >= 5 })
 	began := time.Now()
 	r.in.Close()
 	if code := r.end(t, 2*time.Second); code != 0 {
