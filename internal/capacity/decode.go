@@ -33,9 +33,10 @@ func newShape(what string, required []string, optional ...string) *shape {
 	return &shape{what, append(append([]string{}, required...), optional...), len(required)}
 }
 
+// index is where a name stands among the shape's; -1 where it does not.
 func (s *shape) index(name []byte) int {
 	for i, known := range s.names {
-		if string(name) == known {
+		if len(name) == len(known) && name[0] == known[0] && string(name) == known {
 			return i
 		}
 	}

@@ -17,6 +17,8 @@ func (r *reader) quoted() ([]byte, bool) {
 			return r.data[start:i], true
 		case c == '\\':
 			return r.escaped(start, i)
+		case ' ' <= c && c < utf8.RuneSelf:
+			i++
 		default:
 			size := r.plain(i)
 			if size == 0 {
