@@ -113,6 +113,17 @@ func TestCellsSayWhatHappened(t *testing.T) {
 	}
 }
 
+func TestNoRatiosWhereHeadroomProvesNothing(t *testing.T) {
+	table := newTable(settings{}, []peer{{name: "other"}})
+	mine := result{answer: answer{outcome: limited, took: time.Millisecond, gap: 7e-6}}
+	theirs := result{answer: answer{outcome: optimal, took: 5 * time.Millisecond}}
+	table.add(comparison{family: "strong", size: 9, gap: 1e-6, ours: []result{mine}, theirs: map[string][]result{"other": {theirs}}})
+	want := []string{"strong", "9", "1e-06", "1.0, 1 of 1 open", "7e-06", "5.0"}
+	if got := table.rows[0]; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestRunMeasuresHeadroomAlone(t *testing.T) {
 	var out strings.Builder
 	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -markdown -peers ,"), &out, io.Discard)

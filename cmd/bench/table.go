@@ -28,18 +28,27 @@ func newTable(s settings, peers []peer) *table {
 
 func (t *table) add(c comparison) {
 	mine := median(c.ours)
-	widest := 0.0
+	widest, open := 0.0, 0
 	for _, r := range c.ours {
 		widest = max(widest, r.gap)
+		if r.outcome != optimal {
+			open++
+		}
 	}
-	row := []string{c.family, fmt.Sprint(c.size), fmt.Sprint(c.gap), ms(mine), fmt.Sprintf("%.1g", widest)}
+	own := ms(mine)
+	if open > 0 {
+		own += fmt.Sprintf(", %d of %d open", open, len(c.ours))
+		mine = 0 // nothing to be proud of, hence no ratios
+	}
+	row := []string{c.family, fmt.Sprint(c.size), fmt.Sprint(c.gap), own, fmt.Sprintf("%.1g", widest)}
 	for _, p := range t.peers {
 		row = append(row, cell(c.theirs[p.name], mine, c.gap))
 	}
 	t.rows = append(t.rows, row)
 }
 
-// cell says a peer's median, how many times ours that is, and what else there is to know.
+// cell says a peer's median, how many times ours that is (unless ours is 0: not proved), and what
+// else there is to know.
 func cell(results []result, mine time.Duration, gap float64) string {
 	if len(results) == 0 {
 		return "–"
@@ -57,10 +66,12 @@ func cell(results []result, mine time.Duration, gap float64) string {
 		}
 	}
 	theirs := median(results)
-	ratio := float64(theirs) / float64(mine)
-	text := fmt.Sprintf("%s ×%s", ms(theirs), figures(ratio))
+	text, ratio := ms(theirs), " ×"
 	if outOfTime > len(results)/2 {
-		text = fmt.Sprintf("limit ×>%s", figures(ratio))
+		text, ratio = "limit", " ×>"
+	}
+	if mine > 0 {
+		text += ratio + figures(float64(theirs)/float64(mine))
 	}
 	if outOfTime > 0 {
 		text += fmt.Sprintf(", %d of %d out of time", outOfTime, len(results))
@@ -105,7 +116,8 @@ func (t *table) print(out io.Writer) error {
 	for _, p := range t.peers {
 		fmt.Fprintf(&b, "%s: %s.\n", p.name, p.about)
 	}
-	b.WriteString("Every plan is priced anew from its admitted jobs; \"worse\" is relative to Headroom's objective.\n\n")
+	b.WriteString("Every plan is priced anew from its admitted jobs; \"worse\" is relative to Headroom's objective.\n" +
+		"Where Headroom leaves seeds open (proven gap above the one asked for) no ratios are given.\n\n")
 	widths := make([]int, len(t.head))
 	for _, row := range slices.Concat([][]string{t.head}, t.rows) {
 		for i, text := range row {
