@@ -20,7 +20,7 @@ func (l *linear) solve(ctx context.Context, target func(objective float64) float
 		return Result{}, nil
 	}
 	s := newSearch(l, l.supply.at(l.nu, l.grid), l.baseLoad, l.slack, expired(ctx))
-	s.run(target(l.objective(l.base)), lightEffort, solidEffort, heavyEffort)
+	s.prove(target(l.objective(l.base)), Within(0)(l.objective(l.base)))
 	return s.result(l, l.base), s
 }
 

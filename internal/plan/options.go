@@ -69,7 +69,7 @@ func (o *options) solve(ctx context.Context, target func(objective float64) floa
 		return Result{}, nil
 	}
 	s := newSearch(o, o.supply.at(o.nu, o.grid), o.baseLoad, 0, expired(ctx))
-	s.run(target(o.objective(o.base)), lightEffort, solidEffort, heavyEffort)
+	s.prove(target(o.objective(o.base)), Within(0)(o.objective(o.base)))
 	return s.result(o, o.base), s
 }
 

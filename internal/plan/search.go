@@ -118,6 +118,13 @@ func (s *search) result(f modeller, base []int64) Result {
 	return r
 }
 
+// prove searches until the gap is at most target. A first light pass goes for the complete proof,
+// which most problems give away for little.
+func (s *search) prove(target, complete float64) {
+	s.run(min(complete, target), lightEffort)
+	s.run(target, solidEffort, heavyEffort)
+}
+
 // run searches until the gap is at most target or every effort is spent.
 func (s *search) run(target float64, efforts ...effort) {
 	target = max(0, target-s.slack)
