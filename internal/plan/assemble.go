@@ -84,8 +84,8 @@ func (c *class) realSlots(jobs float64) *capacity.Slots {
 // proof says what the plan rests on. The bound is rounded down: it must stay a bound.
 func (d *decision) proof(objective capacity.Money) *capacity.Proof {
 	p := &capacity.Proof{
-		Bound: objective, Gap: relativeGap(d.best.Gap, d.best.Objective), Method: d.best.Method,
-		Engine: d.second.engine, Agreed: d.second.agreed, Checked: true,
+		Bound: objective, Gap: relativeGap(d.best.Gap, objective.Float()), Method: d.best.Method,
+		Engine: d.second.engine, Agreed: d.second.agreed,
 	}
 	if p.Gap > 0 {
 		p.Bound = capacity.Money{Decimal: objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(capacity.MoneyPlaces)}
@@ -281,7 +281,7 @@ func (m *model) relaxedPlan(ctx context.Context, solver lp.Solver, r *relaxation
 	pl := m.priced(a)
 	pl.Status = capacity.Optimal
 	pl.Relaxed = m.relaxedSummary(r)
-	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: MethodLP, Checked: true}
+	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: MethodLP}
 	pl.Warnings = append(pl.Warnings, m.warnings...)
 	if m.Options.Engine == capacity.EngineCBC {
 		s := m.askLinear(ctx, solver, r)

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"headroom/internal/capacity"
@@ -31,6 +32,10 @@ func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return capacity.Plan{}, ctx.Err()
 	}
+	if err := m.certify(&pl); err != nil {
+		return capacity.Plan{}, fmt.Errorf("check the plan: %w", err)
+	}
+	pl.Proof.Checked = true
 	return pl, nil
 }
 

@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+)
+
+// certify re-checks a finished plan from its own figures: the VMs it rents, the jobs it admits and
+// the slots it gives, against the problem written down once more as one program whose rows are
+// summed in exact decimals, and against the deadlines. It shares no sum with the search. A plan that
+// fails is our mistake and is not shown to anybody.
+func (m *model) certify(pl *capacity.Plan) error {
+	p, x, err := m.certificate(pl)
+	if err != nil {
+		return err
+	}
+	committed := 0.0
+	for i, c := range m.Supply.Contracts {
+		if c.Billing == capacity.BilledAlways { // paid in any case: not part of the program's cost
+			committed += c.Price.Float() * float64(c.VMs) * m.hours
+			if used := pl.VMs.Contracts[i].Used; used > float64(c.VMs) {
+				return fmt.Errorf("the plan uses %g VMs of contract %q, which has %d", used, c.Name, c.VMs)
+			}
+		}
+	}
+	// Money is rounded to nine places where a period is not a whole number of hours; that is all the
+	// objective may be off, on five cost lines.
+	objective := pl.Objective.Float() - committed
+	value := 0.0
+	for j, c := range p.Cost {
+		value += c * x[j]
+	}
+	if allowed := 1e-8 + 1e-9*(math.Abs(objective)+committed); math.Abs(value-objective) > allowed {
+		return fmt.Errorf("the plan says its objective is %v, and it adds up to %v", pl.Objective, value+committed)
+	}
+	return lp.Check(p, x, value)
+}
+
+// certificate writes the problem and the plan as a program and a point in it: VMs, then per class
+// its jobs and its slots. Row 0 is capacity in units of which one VM has so many that every slot
+// is a whole number of them.
+func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
+	whole := m.Options.Integrality != capacity.Relaxed
+	exact := m.Options.Integrality == capacity.Executable
+	dedicated := m.Options.Sharing == capacity.Dedicated && whole
+	perVM := int64(1)
+	if exact && !dedicated {
+		for i := range m.classes {
+			if c := &m.classes[i]; c.slotted {
+				for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
+					if next := perVM / gcd(perVM, n) * n; next <= fineGrid {
+						perVM = next
+					}
+				}
+			}
+		}
+	}
+	units := float64(perVM)
+	var p lp.Program
+	var x []float64
+	row := p.Row(math.Inf(-1), 0)
+	for k, t := range m.tiers {
+		used := pl.VMs.OnDemand
+		if s := m.source[k]; s != onDemand {
+			used = pl.VMs.Contracts[s].Used
+		}
+		p.Column(t.Price, 0, float64(min(t.VMs, Unlimited)), whole, lp.Entry{Row: row, Coefficient: -units})
+		x = append(x, used)
+	}
+	for i := range m.classes {
+		c, out := &m.classes[i], &pl.Classes[i]
+		h := out.Admitted
+		coefficient := c.gamma * units
+		switch {
+		case dedicated, exact && c.slotted: // counted below
+			coefficient = 0
+		case whole && c.VMsPerJob == nil:
+			coefficient = math.Ceil(c.gamma*fineGrid-roundUpSlack) / fineGrid * units
+		}
+		p.Column(-c.penalty, c.low, c.high, whole, lp.Entry{Row: row, Coefficient: coefficient})
+		x = append(x, h)
+		switch {
+		case dedicated:
+			least := c.gamma * h
+			if exact && c.slotted {
+				least = c.shape.size(out.Slots.Map, out.Slots.Reduce)
+			}
+			p.Column(0, least-loadNoise, math.Inf(1), true, lp.Entry{Row: row, Coefficient: units})
+			x = append(x, out.VMs)
+		case exact && c.slotted:
+			leastMap, leastRed := c.shape.least(int64(h))
+			if h == 0 {
+				leastMap, leastRed = 0, 0
+			}
+			p.Column(0, float64(leastMap), math.Inf(1), true, lp.Entry{Row: row, Coefficient: units / c.shape.mapSlots})
+			p.Column(0, float64(leastRed), math.Inf(1), true, lp.Entry{Row: row, Coefficient: units / c.shape.redSlots})
+			x = append(x, out.Slots.Map, out.Slots.Reduce)
+		}
+		if c.slotted && h > 0 {
+			if err := c.onTime(h, out.Slots); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return &p, x, nil
+}
+
+// onTime checks an execution's predicted time against the deadline: at most 1e-9 of it late.
+func (c *class) onTime(jobs float64, slots *capacity.Slots) error {
+	late := 1 + 1e-9
+	time := c.shape.work.FixedSeconds
+	for _, phase := range [2]struct{ work, slots float64 }{
+		{c.shape.work.MapWorkSeconds, slots.Map}, {c.shape.work.ReduceWorkSeconds, slots.Reduce},
+	} {
+		if phase.work > 0 {
+			time += phase.work * jobs / phase.slots
+		}
+	}
+	if !(time <= c.DeadlineSeconds*late) {
+		return fmt.Errorf("class %q would take %v s on its slots, and its deadline is %v s", c.Name, time, c.DeadlineSeconds)
+	}
+	return nil
+}
