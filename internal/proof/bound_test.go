@@ -160,6 +160,15 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 		if f.better == nil || f.better.objective.Cmp(want) != 0 {
 			t.Fatalf("got %+v, want a plan of %s", f, short(want))
 		}
+		table, _ := m.choices(lp, far)
+		if d := newDense(table.classes, state{}, 100*defaultNodes); d != nil {
+			d.fill()
+			if sel, _ := m.finish(table, table.classes, far, d.ends(), d.back); sel == nil || sel.objective.Cmp(want) != 0 {
+				t.Fatalf("by all weights: got %+v, want a plan of %s", sel, short(want))
+			}
+		} else {
+			t.Fatal("the table of all weights is too large for so small a problem")
+		}
 		// At the optimum there is nothing better, a hair above there is; a starved search may not say otherwise.
 		for _, nodes := range []int{defaultNodes, 1} {
 			s, _ = m.choices(lp, want)

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -46,11 +47,11 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	base, open := s.reduce(budget)
 	layers := [][]state{{{weight: base.weight, cost: base.cost}}}
 	cut := int64(math.MaxInt64) // least regret of a state dropped for want of room
-	room := max(256, nodes/max(1, len(open)))
+	room, grain := max(256, nodes/max(1, len(open))), budget/1024+1
 	for _, ch := range open {
-		last := layers[len(layers)-1]
-		next := make([]state, 0, min(len(last)*len(ch.options), 4*room))
-		for p, st := range last {
+		before := layers[len(layers)-1]
+		next := make([]state, 0, min(len(before)*len(ch.options), 4*room))
+		for p, st := range before {
 			for k := range ch.options {
 				o := &ch.options[k]
 				if r := st.regret + o.regret; r < budget {
@@ -58,21 +59,35 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 				}
 			}
 			if len(next) > 16*room {
-				next, cut = trim(undominated(next), room, cut)
+				next, cut = trim(undominated(next), room, grain, cut)
 			}
 		}
-		next, cut = trim(undominated(next), room, cut)
+		next, cut = trim(undominated(next), room, grain, cut)
 		f.states += len(next)
 		layers = append(layers, next)
 	}
-	m.finish(s, open, layers, threshold, &f)
-	if f.better != nil || f.doubt {
-		return f
+	ends := slices.Values(layers[len(layers)-1])
+	f.better, f.doubt = m.finish(s, open, threshold, ends, func(at, layer int) (option, parent int) {
+		st := layers[layer][at]
+		return int(st.option), int(st.parent)
+	})
+	if cut < budget && f.better == nil {
+		if d := newDense(open, base, nodes); d != nil { // all weights there can be, so that nothing is cut
+			d.fill()
+			cut = math.MaxInt64
+			f.states += d.cells * len(open)
+			f.better, f.doubt = m.finish(s, open, threshold, d.ends(), d.back)
+		}
 	}
-	f.bound = threshold
-	if cut < budget {
+	switch {
+	case f.better != nil:
+		f.bound = smaller(f.bound, f.better.objective)
+	case f.doubt:
+	case cut >= budget:
+		f.bound = threshold
+	default:
 		reached := quo(new(big.Rat).SetInt64(s.rootCost+cut), s.scale)
-		f.bound = larger(add(s.bound, m.fixed), smaller(threshold, add(reached, m.fixed)))
+		f.bound = larger(f.bound, smaller(threshold, add(reached, m.fixed)))
 	}
 	return f
 }
@@ -120,35 +135,49 @@ func undominated(states []state) []state {
 	return kept
 }
 
-// trim keeps the states of least regret where there are more than there is room for.
-func trim(states []state, room int, cut int64) ([]state, int64) {
+// trim keeps the states of least regret where there are more than there is room for; among near equals (by
+// grain) a scattered choice, so that many weights survive to fill the VMs with.
+func trim(states []state, room int, grain, cut int64) ([]state, int64) {
 	if len(states) <= room {
 		return states, cut
 	}
 	slices.SortFunc(states, func(x, y state) int {
-		return cmp.Or(cmp.Compare(x.regret, y.regret), cmp.Compare(x.weight, y.weight))
+		return cmp.Or(cmp.Compare(x.regret/grain, y.regret/grain), cmp.Compare(scattered(x.weight), scattered(y.weight)))
 	})
-	cut = min(cut, states[room].regret)
+	for _, st := range states[room:] {
+		cut = min(cut, st.regret)
+	}
 	states = states[:room]
 	slices.SortFunc(states, func(x, y state) int { return cmp.Compare(x.weight, y.weight) })
 	return states, cut
 }
 
+// scattered is a fixed permutation of 64 bits without a pattern.
+func scattered(n int64) uint64 {
+	z := uint64(n) * 0x9E3779B97F4A7C15
+	return (z ^ z>>29) * 0xBF58476D1CE4E5B9
+}
+
 // finish rents VMs for the complete selections and takes the cheapest that is below the threshold
-// and can be carried out with certainty.
-func (m *model) finish(s *choices, open []choice, layers [][]state, threshold *big.Rat, f *finding) {
+// and can be carried out with certainty; doubt is that some are below it and none is certain. Back
+// tells the option and the parent of a state, by its place in a layer.
+func (m *model) finish(s *choices, open []choice, threshold *big.Rat, states iter.Seq[state], back func(at, layer int) (option, parent int)) (better *selection, doubt bool) {
 	type complete struct {
 		cost int64
 		at   int
 	}
 	var ends []complete
-	under := mul(sub(threshold, m.fixed), s.scale)
-	for k, st := range layers[len(layers)-1] {
+	limit, k := ceil(mul(sub(threshold, m.fixed), s.scale)), -1
+	for st := range states {
+		k++
+		if st.cost == math.MaxInt64 {
+			continue
+		}
 		n := st.weight / s.unit
 		if st.weight%s.unit > 0 {
 			n++
 		}
-		if rent, ok := s.rent(n); ok && whole(st.cost+rent).Cmp(under) < 0 {
+		if rent, ok := s.rent(n); ok && big.NewInt(st.cost+rent).Cmp(limit) < 0 {
 			ends = append(ends, complete{st.cost + rent, k})
 		}
 	}
@@ -160,18 +189,15 @@ func (m *model) finish(s *choices, open []choice, layers [][]state, threshold *b
 		}
 		at := e.at
 		for l := len(open); l > 0; l-- {
-			st := layers[l][at]
-			chosen[open[l-1].class] = open[l-1].options[st.option]
-			at = int(st.parent)
+			var k int
+			k, at = back(at, l)
+			chosen[open[l-1].class] = open[l-1].options[k]
 		}
 		if sel, ok := m.carryOut(chosen); ok && less(sel.objective, threshold) {
-			f.better, f.bound = sel, smaller(f.bound, sel.objective)
-			return
+			return sel, false
 		}
 	}
-	if len(ends) > 0 {
-		f.doubt = true
-	}
+	return nil, len(ends) > 0
 }
 
 // carryOut rents VMs for a selection; false where there are too few of them, or where the slots could not

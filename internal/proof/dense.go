@@ -1,0 +1,102 @@
+package proof
+
+import (
+	"iter"
+	"math"
+)
+
+// dense is the plain dynamic program over every weight that the open classes can have together: for each
+// the least cost. It leaves nothing out and is worth its memory where weights are coarse.
+type dense struct {
+	open    []choice
+	base    state // what is settled, with the open classes at their lightest
+	grain   int64 // all weights are multiples of it, counted from the base
+	cells   int
+	cost    []int64    // of the last layer, math.MaxInt64 where a weight cannot be had
+	options [][]uint16 // by layer and cell
+	light   []int64    // the lightest weight of each class
+}
+
+const (
+	denseSteps = 100 // steps allowed for each node a search may keep
+	denseCells = 100 // bytes likewise
+)
+
+// newDense lays the table out; nil where it would be too large.
+func newDense(open []choice, base state, nodes int) *dense {
+	d := &dense{open: open, base: base}
+	span := int64(0)
+	for _, ch := range open {
+		light, heavy := int64(math.MaxInt64), int64(0)
+		for _, o := range ch.options {
+			light, heavy = min(light, o.weight), max(heavy, o.weight)
+		}
+		for _, o := range ch.options {
+			d.grain = gcd(d.grain, o.weight-light)
+		}
+		d.light = append(d.light, light)
+		d.base.weight += light
+		span += heavy - light
+		if len(ch.options) > math.MaxUint16 {
+			return nil
+		}
+	}
+	d.grain = max(1, d.grain)
+	cells, steps := span/d.grain+1, int64(0)
+	for _, ch := range open {
+		steps += int64(len(ch.options))
+	}
+	if cells > int64(nodes)*denseSteps/max(1, steps) || cells > int64(nodes)*denseCells/int64(2*len(open)+1) {
+		return nil
+	}
+	d.cells = int(cells)
+	return d
+}
+
+func (d *dense) fill() {
+	row := func() []int64 {
+		r := make([]int64, d.cells)
+		for i := range r {
+			r[i] = math.MaxInt64
+		}
+		return r
+	}
+	d.cost = row()
+	d.cost[0] = d.base.cost
+	reach := 1 // cells beyond it cannot be had yet
+	for l, ch := range d.open {
+		next, taken, farthest := row(), make([]uint16, d.cells), 0
+		for k, o := range ch.options {
+			step := d.step(l, k)
+			farthest = max(farthest, step)
+			for i, cost := range d.cost[:reach] {
+				if cost != math.MaxInt64 && cost+o.cost < next[i+step] {
+					next[i+step], taken[i+step] = cost+o.cost, uint16(k)
+				}
+			}
+		}
+		d.cost, d.options, reach = next, append(d.options, taken), reach+farthest
+	}
+}
+
+// step is the cells by which an option of a layer is heavier than the lightest.
+func (d *dense) step(layer, option int) int {
+	return int((d.open[layer].options[option].weight - d.light[layer]) / d.grain)
+}
+
+// ends is the complete selections, one for each weight.
+func (d *dense) ends() iter.Seq[state] {
+	return func(yield func(state) bool) {
+		for i, cost := range d.cost {
+			if !yield(state{weight: d.base.weight + int64(i)*d.grain, cost: cost}) {
+				return
+			}
+		}
+	}
+}
+
+// back is the option that a cell of a layer was reached by and the cell before; layers count from 1.
+func (d *dense) back(at, layer int) (option, parent int) {
+	k := int(d.options[layer-1][at])
+	return k, at - d.step(layer-1, k)
+}
