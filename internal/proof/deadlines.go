@@ -50,7 +50,7 @@ func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) 
 			f.addf("%s: its slots take %s VMs, more than the %s they are counted as.", said.Name, short(size), short(x.need))
 		}
 	}
-	t, _, ok := c.plan.time(x.jobs, x.maps, x.reduces)
+	t, _, ok := c.plan.time(x.jobs, x.maps, x.reduces, c.loss)
 	if !ok {
 		f.addf("%s: a phase with work has no slots.", said.Name)
 		return
@@ -101,7 +101,7 @@ func (m *model) leastSlots(f *faults, c *class, name, phase string, has bool, sl
 
 // said checks one predicted time.
 func (c *class) said(f *faults, name, bound string, figure *float64, d demand, x part) {
-	t, scale, ok := d.time(x.jobs, x.maps, x.reduces)
+	t, scale, ok := d.time(x.jobs, x.maps, x.reduces, c.loss)
 	switch {
 	case figure == nil && ok:
 		f.addf("%s: the %s time is not given.", name, bound)

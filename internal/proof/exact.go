@@ -95,17 +95,6 @@ func onGrid(x *big.Rat, per *big.Int, up bool) *big.Rat {
 // fineGrid is fine enough that nothing rounded to it shows in nine places of any sum.
 var fineGrid = new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)
 
-// root is the square root of x between two multiples of 1/fineGrid.
-func root(x *big.Rat) (low, high *big.Rat) {
-	n := mul(x, new(big.Rat).SetInt(new(big.Int).Mul(fineGrid, fineGrid)))
-	s := new(big.Int).Sqrt(floor(n))
-	low = new(big.Rat).SetFrac(s, fineGrid)
-	if mul(low, low).Cmp(x) == 0 {
-		return low, low
-	}
-	return low, new(big.Rat).SetFrac(new(big.Int).Add(s, big.NewInt(1)), fineGrid)
-}
-
 // maxExponent bounds the powers of ten of decimals, so that no number takes megabytes.
 const maxExponent = 60
 
@@ -122,5 +111,7 @@ func finite(fs ...float64) bool {
 	return true
 }
 
-// maxNumber bounds every floating-point figure of problems and plans.
-const maxNumber = 1e18
+const (
+	maxNumber = 1e30 // bounds every floating-point figure of problems and plans
+	maxJobs   = 1e15 // bounds the jobs of a class, so that they are whole numbers of 64 bits
+)

@@ -55,9 +55,13 @@ func (m *model) shortage() shortage {
 // short says that the VMs certainly do not suffice.
 func (s shortage) short() bool { return s.known && s.most != nil && less(s.most, s.low) }
 
-// enough says that they certainly do.
+// enough says that they certainly do, up to the fine grid that gamma is on.
 func (s shortage) enough() bool {
-	return s.known && (s.most == nil || s.packed && s.high.Cmp(s.most) <= 0)
+	if !s.known || s.most == nil {
+		return s.known
+	}
+	hair := mul(mul(relative, relative), add(whole(1), s.most))
+	return s.packed && s.high.Cmp(add(s.most, hair)) <= 0
 }
 
 // infeasible checks that there is no plan and that each cure named removes what it is named for.

@@ -163,9 +163,10 @@ func (c *class) convert() {
 		c.loss.Add(c.loss, off(c.upper))
 	}
 	loss := c.loss
-	c.low, c.high = c.gamma(c.plan.a, c.plan.b, c.slack)
-	c.least, _ = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss))
-	_, c.most = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, big.NewRat(1, 2)), sub(c.slack, loss)))
+	c.low = c.gamma(c.plan.a, c.plan.b, c.slack, false)
+	c.high = c.gamma(c.plan.a, c.plan.b, c.slack, true)
+	c.least = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss), false)
+	c.most = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, big.NewRat(1, 2)), sub(c.slack, loss)), true)
 }
 
 // floating is the relative error of a few operations in floating point.
@@ -173,36 +174,46 @@ var floating = big.NewRat(1, 1e15)
 
 // gamma is the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and y = s_R/h, the least
 // x/c_M + y/c_R for which A/x + B/y fits the slack, both at least one where every job keeps a slot
-// in each of its phases.
-func (c *class) gamma(a, b, f *big.Rat) (low, high *big.Rat) {
-	perMap, perReduce := whole(c.perMap), whole(c.perReduce)
-	least := func(has bool) *big.Rat {
-		if c.oneSlot && has {
-			return whole(1)
+// in each of its phases. Without that, x = (A + r/c_R)/F, y = (B + r/c_M)/F with r = sqrt(A·B·c_M·c_R), and
+// gamma = (A·c_R + B·c_M + 2r)/(F·c_M·c_R). It is rounded down, or up, to the fine grid.
+func (c *class) gamma(work, reduceWork, slack *big.Rat, up bool) *big.Rat {
+	a, b, f := fixed(work, up), fixed(reduceWork, up), fixed(slack, !up)
+	perMap, perReduce := big.NewInt(c.perMap), big.NewInt(c.perReduce)
+	times := func(x, y *big.Int) *big.Int { return new(big.Int).Mul(x, y) }
+	plus := func(x, y *big.Int) *big.Int { return new(big.Int).Add(x, y) }
+	over := func(x, y *big.Int) *big.Int { return fixed(new(big.Rat).SetFrac(x, y), up) }
+	both := times(perMap, perReduce)
+	r := new(big.Int).Sqrt(times(times(a, b), both))
+	if up {
+		r = plus(r, big.NewInt(1))
+	}
+	var gamma *big.Int
+	alone := func(phase, other, perPhase, perOther *big.Int, otherHas bool) { // one slot a job in one phase
+		y := over(other, new(big.Int).Sub(f, phase)) // the phase's work is below the slack: its slots would be below one
+		if otherHas && y.Cmp(fineGrid) < 0 {
+			y = fineGrid
 		}
-		return zero()
+		gamma = plus(over(big.NewInt(1), perPhase), over(y, times(perOther, fineGrid)))
 	}
-	leastMap, leastReduce := least(c.hasMap), least(c.hasReduce)
-	rootLow, rootHigh := root(quo(mul(mul(a, b), perMap), perReduce))
-	x := quo(add(a, rootLow), f)
-	y := quo(add(b, quo(mul(rootLow, perReduce), perMap)), f)
 	switch {
-	case less(x, leastMap): // then A < F, since x >= A/F
-		x, y = leastMap, larger(leastReduce, quo(b, sub(f, a)))
-		low = add(quo(x, perMap), quo(y, perReduce))
-		high = low
-	case less(y, leastReduce):
-		x, y = larger(leastMap, quo(a, sub(f, b))), leastReduce
-		low = add(quo(x, perMap), quo(y, perReduce))
-		high = low
+	case c.oneSlot && c.hasMap && plus(times(a, perReduce), r).Cmp(times(f, perReduce)) < 0:
+		alone(a, b, perMap, perReduce, c.hasReduce)
+	case c.oneSlot && c.hasReduce && plus(times(b, perMap), r).Cmp(times(f, perMap)) < 0:
+		alone(b, a, perReduce, perMap, c.hasMap)
 	default:
-		straight := add(quo(a, perMap), quo(b, perReduce))
-		twice := func(r *big.Rat) *big.Rat { return quo(mul(whole(2), r), perMap) }
-		low = quo(add(straight, twice(rootLow)), f)
-		high = quo(add(straight, twice(rootHigh)), f)
+		sum := plus(plus(times(a, perReduce), times(b, perMap)), plus(r, r))
+		gamma = over(sum, times(f, both))
 	}
-	// A common grid keeps sums of thousands of classes short.
-	return onGrid(low, fineGrid, false), onGrid(high, fineGrid, true)
+	return new(big.Rat).SetFrac(gamma, fineGrid)
+}
+
+// fixed is x on the fine grid, in its units.
+func fixed(x *big.Rat, up bool) *big.Int {
+	n := new(big.Int).Mul(x.Num(), fineGrid)
+	if up {
+		return n.Neg(n.Div(n.Neg(n), x.Denom()))
+	}
+	return n.Div(n, x.Denom())
 }
 
 // settle reads a demand without work in a phase as the plan does: such a phase may be absent, or
@@ -237,11 +248,14 @@ func (c *class) agrees(gamma *big.Rat) bool {
 func (c *class) doubt() *big.Rat { return add(mul(relative, c.low), sub(c.most, c.least)) }
 
 // time is T for h jobs on the slots, and the sum of its terms' sizes, against which rounding is
-// measured. It is false where a phase has work and no slots.
-func (d demand) time(h, maps, reduces *big.Rat) (t, scale *big.Rat, ok bool) {
+// measured. It is false where a phase has work, more than what rounding leaves, and no slots.
+func (d demand) time(h, maps, reduces, rounding *big.Rat) (t, scale *big.Rat, ok bool) {
 	t, scale = new(big.Rat).Set(d.c), abs(d.c)
 	for _, phase := range []struct{ work, slots *big.Rat }{{d.a, maps}, {d.b, reduces}} {
 		if phase.work.Sign() == 0 {
+			continue
+		}
+		if phase.slots.Sign() <= 0 && phase.work.Cmp(rounding) <= 0 {
 			continue
 		}
 		if phase.slots.Sign() <= 0 {

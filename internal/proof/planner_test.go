@@ -269,21 +269,21 @@ func (b *planner) relaxation() (jobs []float64, load, low, high, objective float
 			room += b.count(s)
 		}
 	}
-	last := -1
+	var tied []int // classes at the price
 	for i, k := range b.kinds {
 		h, worth := k.in.Jobs.Min, k.in.Penalty.Float()/k.gamma
 		if k.possible && worth > low*(1+1e-12) {
 			h = k.in.Jobs.Max
-		} else if k.possible && math.Abs(worth-low) <= 1e-12*low && low == high {
-			last = i
+		} else if k.possible && math.Abs(worth-low) <= 1e-12*(worth+low) && low == high {
+			tied = append(tied, i)
 		}
 		jobs = append(jobs, h)
 		load += h * k.gamma
 	}
-	if last >= 0 { // the class at the price takes what is left of the cheaper sources
-		k := b.kinds[last]
+	for _, i := range tied { // they take what is left of the cheaper sources
+		k := b.kinds[i]
 		more := math.Max(0, math.Min(k.in.Jobs.Max-k.in.Jobs.Min, (room-load)/k.gamma))
-		jobs[last] += more
+		jobs[i] += more
 		load += more * k.gamma
 	}
 	return jobs, load, low, high, best + b.idleAlways()

@@ -136,7 +136,11 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 		f.addf("There are %s, and jobs of %d in the relaxation.", count(len(m.classes), "class", "classes"), len(x.Jobs))
 		return f
 	}
-	tolerance := add(halfUnit, mul(relative, m.magnitude(lp)))
+	lost := zero() // VMs that rounding in gamma may lose
+	for i := range m.classes {
+		lost.Add(lost, mul(m.classes[i].max, sub(m.classes[i].most, m.classes[i].least)))
+	}
+	tolerance := add(add(halfUnit, mul(lost, lp.low)), mul(relative, m.magnitude(lp)))
 	objective := amount(x.Objective.Decimal)
 	if abs(sub(objective, lp.objective)).Cmp(tolerance) > 0 {
 		f.addf("Its objective is %s, not %s.", money(lp.objective), x.Objective)
@@ -152,7 +156,7 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 		avoided.Add(avoided, mul(c.penalty, jobs))
 	}
 	vms := number(x.Capacity)
-	if !near(vms, load, add(whole(1), load)) {
+	if abs(sub(vms, load)).Cmp(add(lost, mul(relative, add(whole(1), load)))) > 0 {
 		f.addf("Its jobs need %s VMs, not %v.", short(load), x.Capacity)
 	}
 	cost, ok := m.rent(vms)

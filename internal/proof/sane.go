@@ -44,7 +44,7 @@ func readableClass(f *faults, c *capacity.Class, fractions bool) {
 		f.addf("The penalty of %s is negative or beyond reason.", c.Name)
 	}
 	j := c.Jobs
-	if !finite(j.Min, j.Max) || j.Min < 0 || j.Max < j.Min {
+	if !finite(j.Min, j.Max) || j.Min < 0 || j.Max < j.Min || j.Max > maxJobs {
 		f.addf("The jobs of %s are not a range.", c.Name)
 	} else if !fractions && (j.Min != math.Trunc(j.Min) || j.Max != math.Trunc(j.Max)) {
 		f.addf("The jobs of %s are not whole, which only relaxed problems allow.", c.Name)

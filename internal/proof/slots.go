@@ -125,7 +125,7 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 			return nil, nil, s, false
 		}
 		s = loose
-		if t, _, fine := c.plan.time(h, whole(loose.maps), whole(loose.reduces)); jobs > 0 && (!fine || less(c.deadline, t)) {
+		if t, _, fine := c.plan.time(h, whole(loose.maps), whole(loose.reduces), zero()); jobs > 0 && (!fine || less(c.deadline, t)) {
 			if s, ok = c.slots(jobs, c.slack); !ok {
 				return nil, nil, s, false
 			}
