@@ -23,19 +23,23 @@ type answer struct {
 // plan writes the decision down.
 func (d *decision) plan() capacity.Plan {
 	n := len(d.classes)
+	d.load = d.front.load(d.best.Jobs)
 	a := answer{admitted: make([]float64, n), shares: make([]float64, n), slots: make([]*capacity.Slots, n), vms: float64(d.best.VMs)}
 	for i := range d.classes {
 		h := d.best.Jobs[i]
 		a.admitted[i] = float64(h)
-		d.load += d.front.units(i, h)
-		a.shares[i] = float64(d.front.units(i, h)) / float64(d.front.perVM())
 		a.slots[i] = d.slotsOf(i, h)
-		if d.Options.Integrality == capacity.Executable && a.slots[i] != nil && d.Options.Sharing == capacity.Shared {
+		switch {
+		case d.Options.Sharing == capacity.Dedicated:
+			a.shares[i] = float64(d.front.units(i, h))
+		case d.Options.Integrality == capacity.Executable && a.slots[i] != nil:
 			a.shares[i] = d.classes[i].shape.size(a.slots[i].Map, a.slots[i].Reduce)
+		default:
+			a.shares[i] = d.classes[i].gamma * float64(h)
 		}
 	}
 	pl := d.priced(a)
-	pl.Proof = d.proof(pl.Objective)
+	pl.Proof = d.proof(&pl)
 	pl.Status = capacity.Feasible
 	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
 		pl.Status = capacity.Optimal
@@ -82,27 +86,29 @@ func (c *class) realSlots(jobs float64) *capacity.Slots {
 }
 
 // proof says what the plan rests on. The bound is rounded down: it must stay a bound.
-func (d *decision) proof(objective capacity.Money) *capacity.Proof {
+func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 	p := &capacity.Proof{
-		Bound: objective, Gap: relativeGap(d.best.Gap, objective.Float()), Method: d.best.Method,
+		Bound: pl.Objective, Gap: relativeGap(d.best.Gap, pl), Method: d.best.Method,
 		Engine: d.second.engine, Agreed: d.second.agreed,
 	}
 	if p.Gap > 0 {
-		p.Bound = capacity.Money{Decimal: objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(capacity.MoneyPlaces)}
+		p.Bound = capacity.Money{Decimal: pl.Objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(capacity.MoneyPlaces)}
 	}
 	return p
 }
 
-// relativeGap is 0 where float noise and a gap cannot be told apart.
-func relativeGap(gap, objective float64) float64 {
-	if relative := gap / math.Max(math.Abs(objective), tinyObjective); relative > proofResolution {
-		return relative
+// relativeGap is the gap as a share of the objective, 0 where it cannot be told from the float noise
+// of the money at stake. Where the objective itself is 0 it is a share of the whole cost.
+func relativeGap(gap float64, pl *capacity.Plan) float64 {
+	objective, stake := math.Abs(pl.Objective.Float()), pl.Cost.Total.Float()
+	switch {
+	case gap <= proofResolution*max(objective, stake):
+		return 0
+	case objective == 0:
+		return gap / stake
 	}
-	return 0
+	return gap / objective
 }
-
-// tinyObjective is the amount of money below which an objective counts as zero.
-const tinyObjective = 1e-6
 
 // priced fills in jobs, VMs and money, the money exactly from the counts.
 func (m *model) priced(a answer) capacity.Plan {
@@ -131,8 +137,7 @@ func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, capaci
 		penalties = penalties.Add(c.Penalty.Mul(decimal.NewFromFloat(c.Jobs.Max - admitted[i])))
 		avoided = avoided.Add(c.Penalty.Mul(decimal.NewFromFloat(admitted[i])))
 	}
-	cost := m.cost(v, penalties)
-	return cost, capacity.Money{Decimal: cost.Total.Sub(cost.Penalties.Decimal).Sub(avoided.Round(capacity.MoneyPlaces))}
+	return m.cost(v, penalties, avoided)
 }
 
 // vms spreads a number of VMs over the tiers, cheapest first.
@@ -155,12 +160,10 @@ func (m *model) vms(total float64) capacity.VMs {
 	return v
 }
 
-// cost is exact: prices per hour times counts, once divided by the hours of a period.
-func (m *model) cost(v capacity.VMs, penalties decimal.Decimal) capacity.Cost {
-	period := func(perHour decimal.Decimal) capacity.Money {
-		seconds := perHour.Mul(decimal.NewFromInt(m.PeriodSeconds))
-		return capacity.Money{Decimal: seconds.DivRound(decimal.NewFromInt(3600), capacity.MoneyPlaces)}
-	}
+// cost is exact: prices per hour times counts times seconds, divided by 3600 once. Each line is
+// rounded by itself and the total is the sum of the lines; the objective is rounded once.
+func (m *model) cost(v capacity.VMs, penalties, avoided decimal.Decimal) (capacity.Cost, capacity.Money) {
+	hour, period := decimal.NewFromInt(3600), decimal.NewFromInt(m.PeriodSeconds)
 	used, idle := decimal.Zero, decimal.Zero
 	for i, c := range m.Supply.Contracts {
 		n := decimal.NewFromFloat(v.Contracts[i].Used)
@@ -169,29 +172,36 @@ func (m *model) cost(v capacity.VMs, penalties decimal.Decimal) capacity.Cost {
 			idle = idle.Add(c.Price.Mul(decimal.NewFromInt(c.VMs).Sub(n)))
 		}
 	}
+	rented := m.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(v.OnDemand))
+	perPeriod := func(perHour decimal.Decimal) capacity.Money {
+		return capacity.Money{Decimal: perHour.Mul(period).DivRound(hour, capacity.MoneyPlaces)}
+	}
 	cost := capacity.Cost{
-		OnDemand: period(m.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(v.OnDemand))),
-		Reserved: period(used), ReservedIdle: period(idle),
+		OnDemand: perPeriod(rented), Reserved: perPeriod(used), ReservedIdle: perPeriod(idle),
 		Penalties: capacity.Money{Decimal: penalties.Round(capacity.MoneyPlaces)},
 		Currency:  m.Currency, PeriodSeconds: m.PeriodSeconds,
 	}
 	total := cost.OnDemand.Add(cost.Reserved.Decimal).Add(cost.ReservedIdle.Decimal).Add(cost.Penalties.Decimal)
-	perHour := total.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(m.PeriodSeconds), capacity.MoneyPlaces)
+	perSecond := func(seconds int64) capacity.Money {
+		return capacity.Money{Decimal: total.Mul(decimal.NewFromInt(seconds)).DivRound(period, capacity.MoneyPlaces)}
+	}
 	cost.Total = capacity.Money{Decimal: total}
-	cost.PerHour = capacity.Money{Decimal: perHour}
-	cost.PerMonth = capacity.Money{Decimal: total.Mul(decimal.NewFromInt(3600*capacity.HoursPerMonth)).
-		DivRound(decimal.NewFromInt(m.PeriodSeconds), capacity.MoneyPlaces)}
-	return cost
+	cost.PerHour, cost.PerMonth = perSecond(3600), perSecond(3600*capacity.HoursPerMonth)
+	exact := rented.Add(used).Add(idle).Mul(period).Sub(avoided.Mul(hour))
+	return cost, capacity.Money{Decimal: exact.DivRound(hour, capacity.MoneyPlaces)}
 }
 
-// times is how long an execution takes on the class's slots.
+// times is how long an execution takes on the class's slots; null where a bound that the plan was
+// not made with needs slots of a phase that got none.
 func (c *class) times(jobs float64, slots *capacity.Slots) *capacity.Times {
 	if slots == nil || jobs == 0 {
 		return nil
 	}
 	at := func(d capacity.Demand) *float64 {
-		t := perf.Time(d, jobs, slots.Map, slots.Reduce)
-		return &t
+		if t := perf.Time(d, jobs, slots.Map, slots.Reduce); !math.IsInf(t, 1) {
+			return &t
+		}
+		return nil
 	}
 	if c.demands == nil {
 		return &capacity.Times{Average: at(*c.Demand)}
@@ -214,16 +224,17 @@ func (m *model) relaxedSummary(r *relaxation) *capacity.RelaxedPlan {
 	return &capacity.RelaxedPlan{Objective: capacity.RoundMoney(r.objective + m.committed()), Capacity: r.capacity, Jobs: r.jobs}
 }
 
-// integerSummary is the paper's plan, and the VMs it falls short once its slots are whole.
+// integerSummary is the plan with whole jobs and VMs alone (the paper's, where VMs are shared), and
+// the VMs it falls short once its slots are whole.
 func (d *decision) integerSummary() *capacity.IntegerPlan {
-	jobs := make([]float64, len(d.paper.Jobs))
-	for i, h := range d.paper.Jobs {
+	jobs := make([]float64, len(d.integer.Jobs))
+	for i, h := range d.integer.Jobs {
 		jobs[i] = float64(h)
 	}
-	_, objective := d.money(d.vms(float64(d.paper.VMs)), jobs)
-	_, need := d.pack(d.paper.Jobs)
-	short := max(0, need-d.paper.VMs)
-	return &capacity.IntegerPlan{Objective: objective, VMs: float64(d.paper.VMs), Executable: short == 0, ShortVMs: float64(short)}
+	_, objective := d.money(d.vms(float64(d.integer.VMs)), jobs)
+	_, need := d.pack(d.integer.Jobs)
+	short := max(0, need-d.integer.VMs)
+	return &capacity.IntegerPlan{Objective: objective, VMs: float64(d.integer.VMs), Executable: short == 0, ShortVMs: float64(short)}
 }
 
 // pack lays out the whole slots of so many jobs and says how many VMs that takes. Classes without

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
 )
@@ -51,7 +53,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		for i := range m.classes {
 			if c := &m.classes[i]; c.slotted {
 				for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
-					if next := perVM / gcd(perVM, n) * n; next <= fineGrid {
+					if next := perVM / gcd(perVM, n) * n; float64(next) <= fineGrid {
 						perVM = next
 					}
 				}
@@ -62,6 +64,9 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	var p lp.Program
 	var x []float64
 	row := p.Row(math.Inf(-1), 0)
+	if g, _ := newGrid(directGammas(m.classes, exact), make([]int64, len(m.classes))); g.tolerance > 0 && !dedicated {
+		p.RowUpper[row] = loadNoise * units
+	}
 	for k, t := range m.tiers {
 		used := pl.VMs.OnDemand
 		if s := m.source[k]; s != onDemand {
@@ -77,8 +82,8 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		switch {
 		case dedicated, exact && c.slotted: // counted below
 			coefficient = 0
-		case whole && c.VMsPerJob == nil:
-			coefficient = math.Ceil(c.gamma*fineGrid-roundUpSlack) / fineGrid * units
+		case c.VMsPerJob != nil: // multiplied as the decimal it is
+			coefficient = c.VMsPerJob.Mul(decimal.NewFromInt(perVM)).InexactFloat64()
 		}
 		p.Column(-c.penalty, c.low, c.high, whole, lp.Entry{Row: row, Coefficient: coefficient})
 		x = append(x, h)

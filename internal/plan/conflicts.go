@@ -57,9 +57,9 @@ func (m *model) promised(classes []class) float64 {
 		low[i] = int64(classes[i].low)
 	}
 	if m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Shared {
-		return float64(newLinear(floor.instance()).vms(low))
+		return float64(vms(newLinear(floor.instance()), low))
 	}
-	return float64(floor.newOptions().vms(low))
+	return float64(vms(floor.newOptions(m.Options.Integrality == capacity.Executable), low))
 }
 
 // impossible is a promised class whose deadline no number of slots meets.

@@ -14,36 +14,47 @@ type Instance struct {
 	Supply  []Tier
 }
 
-// Grid sizes: loads are counted in whole units of 1/grid VM, so that sums are exact.
+// grid counts loads in whole units of 1/perVM VM, so that sums are exact and the same in any order.
+type grid struct {
+	perVM int64
+	// tolerance, in units, is how far a load may exceed whole VMs: 0 where every load is exact, and
+	// loadNoise where gammas had to be rounded. Every load starts at minus this.
+	tolerance int64
+}
+
 const (
-	maxGridDigits = 6   // gammas that are decimals of at most so many digits keep their exact value
-	fineGrid      = 1e9 // all others are rounded up to nine decimals, so that a plan always fits
+	maxGridDigits = 9    // gammas that are decimals of at most so many digits keep their exact value
+	fineGrid      = 1e12 // others are rounded up to so many parts of a VM, or fewer for huge problems
 	// decimalNoise is the relative distance at which a float64 counts as the decimal it was read from.
 	decimalNoise = 1.6e-15
-	// roundUpSlack, in units of the fine grid, absorbs the same noise when rounding up (1e-12 VM).
-	roundUpSlack = 1e-3
 	// maxLoad keeps every sum of loads far from overflow.
 	maxLoad = float64(1 << 61)
+	// loadNoise, in VMs, is how far the load of gammas that are no decimals may exceed whole VMs. It
+	// is absolute: relative to the load it would give away half a VM at a million classes (E15).
+	loadNoise = 1e-7
 )
 
-// loads turns gammas into whole weights on the coarsest grid that is exact, or the fine grid.
-func loads(gamma []float64, high []int64) (grid int64, weight []int64) {
+// newGrid turns gammas into whole weights on the coarsest grid that is exact, or the fine grid.
+func newGrid(gamma []float64, high []int64) (g grid, weight []int64) {
 	weight = make([]int64, len(gamma))
+	most := 0.0
+	for i, x := range gamma {
+		most += x * float64(high[i])
+	}
 	scale := 1.0
-	for digits := 0; digits <= maxGridDigits; digits++ {
-		if onGrid(gamma, scale, weight) && total(gamma, high)*scale < maxLoad {
-			return int64(scale), weight
+	for range maxGridDigits + 1 {
+		if most*scale < maxLoad && onGrid(gamma, scale, weight) {
+			return grid{perVM: int64(scale)}, weight
 		}
 		scale *= 10
 	}
-	scale = fineGrid
-	for scale > 1 && total(gamma, high)*scale >= maxLoad {
+	for scale = fineGrid; scale > 1 && most*scale >= maxLoad; {
 		scale /= 10
 	}
-	for i, g := range gamma {
-		weight[i] = int64(math.Ceil(g*scale - roundUpSlack))
+	for i, x := range gamma {
+		weight[i] = int64(math.Ceil(x * scale))
 	}
-	return int64(scale), weight
+	return grid{int64(scale), int64(loadNoise * scale)}, weight
 }
 
 func onGrid(gamma []float64, scale float64, weight []int64) bool {
@@ -56,14 +67,6 @@ func onGrid(gamma []float64, scale float64, weight []int64) bool {
 		weight[i] = int64(whole)
 	}
 	return true
-}
-
-func total(gamma []float64, high []int64) float64 {
-	sum := 0.0
-	for i, g := range gamma {
-		sum += g * float64(high[i])
-	}
-	return sum
 }
 
 // Result is the answer to an Instance. Gap is an amount of money: no plan is cheaper than

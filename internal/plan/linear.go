@@ -19,7 +19,7 @@ func (l *linear) solve(ctx context.Context, target func(objective float64) float
 	if !l.relax() {
 		return Result{}, nil
 	}
-	s := newSearch(l, l.supply.at(l.nu, l.grid), l.baseLoad, l.slack, expired(ctx))
+	s := newSearch(l, l.supply.at(l.nu, l.grid.perVM), l.baseLoad, l.slack, expired(ctx))
 	s.prove(target(l.objective(l.base)), Within(0)(l.objective(l.base)))
 	return s.result(l, l.base), s
 }
@@ -46,7 +46,7 @@ func expired(ctx context.Context) func() bool {
 type linear struct {
 	Instance
 	supply   supply
-	grid     int64
+	grid     grid
 	weight   []int64
 	gamma    []float64 // weight / grid
 	nu       float64
@@ -60,17 +60,18 @@ type linear struct {
 const tieShare = 1e-13
 
 func newLinear(in Instance) *linear {
-	l := &linear{Instance: in, supply: newSupply(in.Supply)}
-	l.grid, l.weight = loads(in.Gamma, in.High)
+	l := &linear{Instance: in}
+	l.grid, l.weight = newGrid(in.Gamma, in.High)
 	l.gamma = make([]float64, len(l.weight))
 	for i, w := range l.weight {
-		l.gamma[i] = float64(w) / float64(l.grid)
+		l.gamma[i] = float64(w) / float64(l.grid.perVM)
 	}
+	l.supply = newSupply(in.Supply).upTo(vms(l, in.High) + 1)
 	return l
 }
 
 func (l *linear) load(jobs []int64) int64 {
-	sum := int64(0)
+	sum := -l.grid.tolerance
 	for i, w := range l.weight {
 		sum += w * jobs[i]
 	}
@@ -78,15 +79,12 @@ func (l *linear) load(jobs []int64) int64 {
 }
 
 func (l *linear) objective(jobs []int64) float64 {
-	return objective(l.supply, l.vms(jobs), l.Penalty, jobs)
+	return objective(l.supply, vms(l, jobs), l.Penalty, jobs)
 }
-
-// vms is the whole VMs that carry so many jobs.
-func (l *linear) vms(jobs []int64) int64 { return ceilDiv(l.load(jobs), l.grid) }
 
 func (l *linear) units(class int, jobs int64) int64 { return l.weight[class] * jobs }
 
-func (l *linear) perVM() int64 { return l.grid }
+func (l *linear) perVM() int64 { return l.grid.perVM }
 
 // objective is P2's: VM cost minus the penalties avoided.
 func objective(s supply, vms int64, penalty []float64, jobs []int64) float64 {
@@ -110,7 +108,7 @@ const blockSize = 16
 // even the promised jobs fit.
 func (l *linear) relax() bool {
 	floor := l.load(l.Low)
-	if ceilDiv(floor, l.grid) > l.supply.most() {
+	if ceilDiv(floor, l.grid.perVM) > l.supply.most() {
 		return false
 	}
 	l.nu = l.crossing(floor)
@@ -133,7 +131,7 @@ func (l *linear) relax() bool {
 	}
 	// Classes on the price itself fill what is left below the kink.
 	less, _ := l.supply.below(l.nu)
-	room := less*l.grid - l.baseLoad
+	room := less*l.grid.perVM - l.baseLoad
 	for _, i := range tied {
 		if take := min(l.High[i]-l.Low[i], room/l.weight[i]); take > 0 {
 			l.base[i] += take
@@ -165,18 +163,18 @@ func (l *linear) crossing(floor int64) float64 {
 	for k := range tiers {
 		demand[k] += floor
 		from, to := l.supply.tier(k)
-		need := ceilDiv(demand[k], l.grid)
+		need := ceilDiv(demand[k], l.grid.perVM)
 		if need > to {
 			continue
 		}
-		if need > from || k == 0 || demand[k] == from*l.grid {
+		if need > from || k == 0 || demand[k] == from*l.grid.perVM {
 			return l.supply.price[k]
 		}
 		// Demand crosses between two tiers, at the ratio of some class.
-		return l.ratioAt(l.supply.price[k-1], l.supply.price[k], from*l.grid-demand[k])
+		return l.ratioAt(l.supply.price[k-1], l.supply.price[k], from*l.grid.perVM-demand[k])
 	}
 	last := tiers - 1
-	return l.ratioAt(l.supply.price[last], math.Inf(1), l.supply.most()*l.grid-floor)
+	return l.ratioAt(l.supply.price[last], math.Inf(1), l.supply.most()*l.grid.perVM-floor)
 }
 
 // highestRatio is a price at which no class is worth a VM.

@@ -25,7 +25,7 @@ func (d *decision) stayNear(tolerance float64) {
 		if at := d.distance(jobs, previous); at.less(chosen) {
 			chosen = at
 			d.best.Gap = max(0, d.best.Gap+cost-d.best.Objective)
-			d.best.Jobs, d.best.Objective, d.best.VMs = jobs, cost, d.front.vms(jobs)
+			d.best.Jobs, d.best.Objective, d.best.VMs = jobs, cost, vms(d.front, jobs)
 		}
 	}
 }
@@ -36,7 +36,7 @@ type away struct{ vms, jobs float64 }
 func (a away) less(b away) bool { return a.vms < b.vms || a.vms == b.vms && a.jobs < b.jobs }
 
 func (d *decision) distance(jobs, previous []int64) away {
-	a := away{vms: math.Abs(float64(d.front.vms(jobs)) - d.Options.Near.VMs)}
+	a := away{vms: math.Abs(float64(vms(d.front, jobs)) - d.Options.Near.VMs)}
 	for i := range jobs {
 		a.jobs += math.Abs(float64(jobs[i] - previous[i]))
 	}
@@ -48,9 +48,8 @@ func (d *decision) distance(jobs, previous []int64) away {
 func (d *decision) walk(from, to []int64, limit float64, stop bool) []int64 {
 	jobs := append([]int64(nil), from...)
 	supply := newSupply(d.tiers)
-	load, worth := int64(0), neumaier{}
+	load, worth := d.front.load(jobs), neumaier{}
 	for i, h := range jobs {
-		load += d.front.units(i, h)
 		worth.add(-d.classes[i].penalty * float64(h))
 	}
 	within := func() bool { return supply.cost(ceilDiv(load, d.front.perVM()))+worth.value() <= limit }

@@ -21,7 +21,7 @@ type loader interface {
 type options struct {
 	loader
 	supply   supply
-	grid     int64
+	grid     grid
 	penalty  []float64
 	low      []int64
 	high     []int64
@@ -46,7 +46,7 @@ func (o *options) line(class int, nu float64) (slope float64, from, step int64) 
 
 // worth is nu·load - penalty·jobs.
 func (o *options) worth(class int, nu float64, jobs int64) float64 {
-	return nu*float64(o.units(class, jobs))/float64(o.grid) - o.penalty[class]*float64(jobs)
+	return nu*float64(o.units(class, jobs))/float64(o.grid.perVM) - o.penalty[class]*float64(jobs)
 }
 
 // cheapest is the class's best number of jobs at a price, the smallest load where several tie.
@@ -68,7 +68,7 @@ func (o *options) solve(ctx context.Context, target func(objective float64) floa
 	if !o.relax() {
 		return Result{}, nil
 	}
-	s := newSearch(o, o.supply.at(o.nu, o.grid), o.baseLoad, 0, expired(ctx))
+	s := newSearch(o, o.supply.at(o.nu, o.grid.perVM), o.baseLoad, 0, expired(ctx))
 	s.prove(target(o.objective(o.base)), Within(0)(o.objective(o.base)))
 	return s.result(o, o.base), s
 }
@@ -77,17 +77,14 @@ func (o *options) solve(ctx context.Context, target func(objective float64) floa
 // promised jobs fit.
 func (o *options) relax() bool {
 	n := len(o.penalty)
-	floor := int64(0)
-	for i := range n {
-		floor += o.units(i, o.low[i])
-	}
-	if ceilDiv(floor, o.grid) > o.supply.most() {
+	floor := o.load(o.low)
+	if ceilDiv(floor, o.grid.perVM) > o.supply.most() {
 		return false
 	}
 	o.base = make([]int64, n)
 	o.value = make([]float64, n)
 	o.nu = o.price()
-	o.baseLoad = 0
+	o.baseLoad = -o.grid.tolerance
 	for i := range n {
 		jobs, load, value := o.cheapest(i, o.nu)
 		o.base[i], o.value[i] = jobs, value
@@ -100,7 +97,8 @@ func (o *options) relax() bool {
 func (o *options) price() float64 {
 	n := len(o.penalty)
 	demand := make([]int64, n)
-	evaluate := func(nu float64) (sum int64) {
+	evaluate := func(nu float64) int64 {
+		sum := -o.grid.tolerance
 		for i := range n {
 			_, demand[i], _ = o.cheapest(i, nu)
 			sum += demand[i]
@@ -112,12 +110,12 @@ func (o *options) price() float64 {
 	for k, price := range o.supply.price {
 		from, to := o.supply.tier(k)
 		sum := evaluate(price)
-		if ceilDiv(sum, o.grid) > to {
+		if ceilDiv(sum, o.grid.perVM) > to {
 			low, end = price, to
 			atLow = append(atLow[:0], demand...)
 			continue
 		}
-		if k == 0 || sum >= from*o.grid {
+		if k == 0 || sum >= from*o.grid.perVM {
 			return price
 		}
 		return o.bisect(low, price, atLow, demand, sum, end)
@@ -130,7 +128,7 @@ func (o *options) price() float64 {
 	}
 	high := max(1, 2*low)
 	sum := evaluate(high)
-	for ceilDiv(sum, o.grid) > end && high < 1e15 {
+	for ceilDiv(sum, o.grid.perVM) > end && high < 1e15 {
 		high *= 4
 		sum = evaluate(high)
 	}
@@ -158,7 +156,7 @@ func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int6
 			changed += atMiddle[i] - atHigh[i]
 		}
 		target := atLow
-		if ceilDiv(sum+changed, o.grid) <= vms {
+		if ceilDiv(sum+changed, o.grid.perVM) <= vms {
 			high, sum, target = middle, sum+changed, atHigh
 		} else {
 			low = middle
@@ -219,15 +217,13 @@ func (o *options) choices(class int, below float64, dst []choice) []choice {
 }
 
 func (o *options) objective(jobs []int64) float64 {
-	return objective(o.supply, o.vms(jobs), o.penalty, jobs)
+	return objective(o.supply, vms(o, jobs), o.penalty, jobs)
 }
 
-func (o *options) vms(jobs []int64) int64 { return ceilDiv(o.load(jobs), o.grid) }
-
-func (o *options) perVM() int64 { return o.grid }
+func (o *options) perVM() int64 { return o.grid.perVM }
 
 func (o *options) load(jobs []int64) int64 {
-	sum := int64(0)
+	sum := -o.grid.tolerance
 	for i, h := range jobs {
 		sum += o.units(i, h)
 	}

@@ -45,7 +45,7 @@ func enumerate(in Instance) (best float64, jobs []int64, feasible bool) {
 // tiny draws an instance small enough to enumerate, with every kind of coincidence in it.
 func tiny(r *rand.Rand) Instance {
 	n := 1 + r.IntN(4)
-	grid := []float64{1, 2, 10, 100}[r.IntN(4)]
+	grid := []float64{1, 2, 10, 100, 0}[r.IntN(5)] // 0: gammas that are no decimals
 	var in Instance
 	price := 0.0
 	for t := 1 + r.IntN(3); t > 0; t-- {
@@ -60,7 +60,10 @@ func tiny(r *rand.Rand) Instance {
 	}
 	common := float64(1+r.IntN(400)) / 100
 	for range n {
-		g := math.Round(grid*(0.1+4*r.Float64())) / grid
+		g := 0.1 + 4*r.Float64()
+		if grid > 0 {
+			g = math.Round(grid*g) / grid
+		}
 		p := float64(r.IntN(1500)) / 100
 		switch r.IntN(4) {
 		case 0:

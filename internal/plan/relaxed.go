@@ -55,10 +55,6 @@ func newRelaxation(m *model) (r *relaxation, short float64) {
 	return r, 0
 }
 
-// loadNoise is the absolute load, in VMs, that float64 sums of gammas may be off (spec of paper 4,
-// E15: a tolerance relative to the load would give away half a VM at a million classes).
-const loadNoise = 1e-7
-
 func (r *relaxation) order() {
 	n := len(r.classes)
 	r.rank = make([]int, n)

@@ -109,7 +109,7 @@ func (s *search) result(f modeller, base []int64) Result {
 		jobs[m.class] = m.jobs
 	}
 	r := Result{
-		Feasible: true, Jobs: jobs, VMs: f.vms(jobs), Objective: f.objective(jobs),
+		Feasible: true, Jobs: jobs, VMs: vms(f, jobs), Objective: f.objective(jobs),
 		Gap: s.bestGap(), Price: s.kink.nu, Method: MethodLP,
 	}
 	if len(s.moves) > 0 {

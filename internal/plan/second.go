@@ -48,11 +48,14 @@ type modeller interface {
 	// program leaves the free classes to choose from jobs that cost less than below.
 	program(free []int, below float64, jobs []int64) program
 	objective(jobs []int64) float64
-	vms(jobs []int64) int64
-	// units is the load of a class's jobs, perVM the load one VM carries.
+	// load is what all jobs take, units what one class's do, perVM what one VM carries.
+	load(jobs []int64) int64
 	units(class int, jobs int64) int64
 	perVM() int64
 }
+
+// vms is the whole VMs that carry so many jobs.
+func vms(f modeller, jobs []int64) int64 { return ceilDiv(f.load(jobs), f.perVM()) }
 
 // ask lets the solver try to do better than the search.
 func (m *model) ask(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result, proved bool) second {
@@ -177,7 +180,7 @@ func (l *linear) program(free []int, _ float64, jobs []int64) program {
 	for _, i := range free {
 		fixed -= l.weight[i] * jobs[i]
 	}
-	row := p.addTiers(l.supply, l.vms(jobs), 1, float64(fixed)/float64(l.grid))
+	row := p.addTiers(l.supply, vms(l, jobs), 1, float64(fixed)/float64(l.grid.perVM))
 	first := p.Columns()
 	for _, i := range free {
 		p.Column(-l.Penalty[i], float64(l.Low[i]), float64(l.High[i]), true, lp.Entry{Row: row, Coefficient: l.gamma[i]})
@@ -197,7 +200,7 @@ func (o *options) program(free []int, below float64, jobs []int64) program {
 	for _, i := range free {
 		fixed -= o.units(i, jobs[i])
 	}
-	row := p.addTiers(o.supply, o.vms(jobs), float64(o.grid), float64(fixed))
+	row := p.addTiers(o.supply, vms(o, jobs), float64(o.grid.perVM), float64(fixed))
 	type option struct {
 		class int
 		jobs  int64

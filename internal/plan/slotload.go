@@ -12,7 +12,7 @@ type slotLoads struct {
 	classes   []class
 	exact     bool // whole slots; otherwise gamma·jobs
 	dedicated bool
-	fine      int64   // units in one VM before VMs are made whole
+	fine      grid    // before VMs are made whole
 	direct    []int64 // units per job of classes without known slots, or of all if not exact
 	memo      [][]int64
 	rare      map[[2]int64]int64 // for classes with too many possible job counts for a table
@@ -21,25 +21,34 @@ type slotLoads struct {
 // memoMost is how many job counts of one class are kept in a table.
 const memoMost = 1 << 12
 
-// newOptions makes the slot-exact (or dedicated) program of the model.
-func (m *model) newOptions() *options {
+// newOptions makes the program whose loads are not multiples of one job: with whole slots if exact,
+// with whole VMs a class if they are dedicated.
+func (m *model) newOptions(exact bool) *options {
 	in := m.instance()
 	s := &slotLoads{
-		classes: m.classes, exact: m.Options.Integrality == capacity.Executable,
+		classes: m.classes, exact: exact,
 		dedicated: m.Options.Sharing == capacity.Dedicated,
 		memo:      make([][]int64, len(m.classes)), rare: make(map[[2]int64]int64),
 	}
-	s.fine, s.direct = loads(directGammas(m.classes, s.exact), in.High)
-	if s.exact {
-		s.refine()
+	s.fine, s.direct = newGrid(directGammas(m.classes, s.exact), in.High)
+	need := int64(1)
+	for i, g := range in.Gamma {
+		need += int64(g*float64(in.High[i])) + mostRounding
 	}
-	o := &options{loader: s, supply: newSupply(in.Supply), penalty: in.Penalty, low: in.Low, high: in.High}
+	if s.exact {
+		s.refine(float64(need))
+	}
+	o := &options{loader: s, supply: newSupply(in.Supply).upTo(need), penalty: in.Penalty, low: in.Low, high: in.High}
 	o.grid = s.fine
 	if s.dedicated {
-		o.grid = 1
+		o.grid = grid{perVM: 1}
 	}
 	return o
 }
+
+// mostRounding is more VMs than whole slots and whole VMs add to any class's gamma·jobs: less than
+// a map slot, a reduce slot, a VM, and the fraction cut off.
+const mostRounding = 4
 
 // directGammas is the gammas of the classes whose load is a multiple of one job, 0 for others.
 func directGammas(classes []class, exact bool) []float64 {
@@ -53,34 +62,38 @@ func directGammas(classes []class, exact bool) []float64 {
 }
 
 // refine makes the grid fine enough for every slot size. Where no common grid is small enough a
-// slot's size is rounded up to nine decimals, so that a plan always fits.
-func (s *slotLoads) refine() {
-	grid := s.fine
+// slot's size is rounded up on the fine one.
+func (s *slotLoads) refine(most float64) {
+	perVM := s.fine.perVM
 	for i := range s.classes {
 		c := &s.classes[i]
 		if !c.slotted {
 			continue
 		}
-		for _, slots := range [2]float64{c.shape.mapSlots, c.shape.redSlots} {
-			n := int64(slots)
-			grid = grid / gcd(grid, n) * n
-			if grid > fineGrid {
-				s.coarsen()
+		for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
+			perVM = perVM / gcd(perVM, n) * n
+			if perVM > fineGrid || float64(perVM)*most >= maxLoad {
+				s.coarsen(most)
 				return
 			}
 		}
 	}
 	for i := range s.direct {
-		s.direct[i] *= grid / s.fine
+		s.direct[i] *= perVM / s.fine.perVM
 	}
-	s.fine = grid
+	s.fine.tolerance *= perVM / s.fine.perVM
+	s.fine.perVM = perVM
 }
 
-func (s *slotLoads) coarsen() {
-	for i, g := range directGammas(s.classes, s.exact) {
-		s.direct[i] = int64(math.Ceil(g*fineGrid - roundUpSlack))
+func (s *slotLoads) coarsen(most float64) {
+	scale := fineGrid
+	for scale > 1 && most*scale >= maxLoad {
+		scale /= 10
 	}
-	s.fine = fineGrid
+	for i, g := range directGammas(s.classes, s.exact) {
+		s.direct[i] = int64(math.Ceil(g * scale))
+	}
+	s.fine = grid{int64(scale), int64(loadNoise * scale)}
 }
 
 func (s *slotLoads) perJob(class int) float64 { return s.classes[class].gamma }
@@ -115,7 +128,7 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 
 func (s *slotLoads) slotUnits(c *class, jobs int64) int64 {
 	mapSlots, redSlots := c.shape.whole(jobs)
-	up := func(n int64) int64 { return ceilDiv(s.fine, n) } // exact wherever the grid holds 1/n
+	up := func(n int64) int64 { return ceilDiv(s.fine.perVM, n) } // exact wherever the grid holds 1/n
 	units := int64(0)
 	if mapSlots > 0 {
 		units += mapSlots * up(int64(c.shape.mapSlots))
@@ -129,7 +142,7 @@ func (s *slotLoads) slotUnits(c *class, jobs int64) int64 {
 // wholeVMs rounds a load up to whole VMs where they are dedicated; the load is then counted in VMs.
 func (s *slotLoads) wholeVMs(units int64) int64 {
 	if s.dedicated {
-		return ceilDiv(units, s.fine)
+		return ceilDiv(max(0, units-s.fine.tolerance), s.fine.perVM)
 	}
 	return units
 }

@@ -42,19 +42,26 @@ func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.
 // wholePlan is the integer, dedicated or slot-exact plan.
 func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxation) capacity.Plan {
 	target := Within(m.Options.Gap)
-	paper := newLinear(m.instance())
-	paperResult, paperSearch := paper.solve(ctx, target)
-	d := decision{model: m, relaxed: relaxed, paper: paperResult, warnings: m.warnings}
-	if m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Shared {
-		d.settle(ctx, solver, paper, paperSearch, paperResult)
+	var f modeller
+	var s *search
+	d := decision{model: m, relaxed: relaxed, warnings: m.warnings}
+	if m.Options.Sharing == capacity.Dedicated {
+		o := m.newOptions(false)
+		f = o
+		d.integer, s = o.solve(ctx, target)
+	} else {
+		l := newLinear(m.instance())
+		f = l
+		d.integer, s = l.solve(ctx, target)
+	}
+	if m.Options.Integrality == capacity.Integer {
+		d.settle(ctx, solver, f, s, d.integer)
 		return d.plan()
 	}
-	o := m.newOptions()
+	o := m.newOptions(true)
 	result, search := o.solve(ctx, target)
 	d.settle(ctx, solver, o, search, result)
-	if m.Options.Integrality == capacity.Executable {
-		d.layOut(ctx, o, target)
-	}
+	d.layOut(ctx, o, target)
 	return d.plan()
 }
 
@@ -90,7 +97,7 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 type decision struct {
 	*model
 	relaxed  *relaxation
-	paper    Result // the paper's integer program
+	integer  Result // with whole jobs and VMs alone: the paper's program
 	front    modeller
 	best     Result
 	second   second
@@ -122,7 +129,7 @@ func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *
 	bound := r.Objective - r.Gap
 	d.best.Jobs = d.second.jobs
 	d.best.Objective = f.objective(d.second.jobs)
-	d.best.VMs = f.vms(d.second.jobs)
+	d.best.VMs = vms(f, d.second.jobs)
 	d.best.Gap = max(0, d.best.Objective-bound)
 	if proved {
 		// Our own proof has been refuted: say so rather than hide it.

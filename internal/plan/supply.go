@@ -69,9 +69,13 @@ func (s supply) tier(k int) (from, to int64) {
 	return from, s.total[k]
 }
 
+// upTo is the supply cut after so many VMs: what nobody can need is left out, so that VMs times
+// grid never overflows.
+func (s supply) upTo(vms int64) supply { return s.without(s.most() - vms) }
+
 // without is the supply with so many of its dearest VMs held back.
 func (s supply) without(vms int64) supply {
-	most := max(0, s.most()-vms)
+	most := max(0, s.most()-max(0, vms))
 	var rest supply
 	for k, price := range s.price {
 		from, to := s.tier(k)
