@@ -23,12 +23,7 @@ func (m *model) flips(r *relaxation, i int) capacity.Flips {
 		f.Penalty = amount(theta * c.gamma)
 	}
 	if c.slotted && c.penalty > 0 {
-		if gamma, ok := r.gammaFlip(i, now, own); ok {
-			if slack, ok := c.shape.slackFor(gamma); ok {
-				deadline := c.shape.work.FixedSeconds + slack
-				f.DeadlineSeconds = &deadline
-			}
-		}
+		f.DeadlineSeconds = r.deadlineFlip(i, now, own)
 	}
 	if with, without := m.jobsWithOnDemand(r, i); with != without {
 		f.OnDemandPrice = amount(r.theta[i] / m.hours)
@@ -64,6 +59,31 @@ func (r *relaxation) penaltyFlip(i int, now float64, own int) (theta float64, fo
 	}
 	return theta, found
 }
+
+// deadlineFlip is the deadline that makes gamma what gammaFlip asks for.
+func (r *relaxation) deadlineFlip(i int, now float64, own int) *float64 {
+	c := &r.classes[i]
+	deadline := c.shape.work.FixedSeconds
+	if c.shape.idle() { // slots without work: any time is enough but none
+		if now == 0 {
+			return nil
+		}
+		return &deadline
+	}
+	gamma, ok := r.gammaFlip(i, now, own)
+	if !ok {
+		return nil
+	}
+	slack, ok := c.shape.slackFor(gamma)
+	if !ok {
+		return nil
+	}
+	deadline += slack
+	return &deadline
+}
+
+// idle says that the class's slots, if it has any, have no work.
+func (s *shape) idle() bool { return s.work.MapWorkSeconds == 0 && s.work.ReduceWorkSeconds == 0 }
 
 // gammaFlip is the gamma nearest to the class's own at which its jobs change, the penalty fixed.
 // Inside an interval the jobs grow as left/gamma = left·theta/penalty.
@@ -122,8 +142,8 @@ func (m *model) jobsWithOnDemand(r *relaxation, i int) (with, without float64) {
 	return c.clamp(contracts+rent-others, c.gamma), c.clamp(contracts-others, c.gamma)
 }
 
-// slackFor is the time for the work at which a job takes gamma VMs; false if more time alone
-// cannot bring it down to that.
+// slackFor is the time for the work (there is some) at which a job takes gamma VMs; false if more
+// time alone cannot bring it down to that.
 func (s *shape) slackFor(gamma float64) (float64, bool) {
 	at := func(slack float64) float64 {
 		t := *s
