@@ -28,7 +28,7 @@ func (p *Program) Validate() error {
 		}
 	}
 	if p.Whole != nil && len(p.Whole) != columns {
-		return fmt.Errorf("Whole has %d values, but there must be %d or none", len(p.Whole), columns)
+		return fmt.Errorf("the list Whole has %d values, but there must be %d or none", len(p.Whole), columns)
 	}
 	for j, c := range p.Cost {
 		if !(math.Abs(c) <= Largest) { // written this way so that NaN fails too
@@ -64,10 +64,10 @@ func (p *Program) validateMatrix() error {
 		return nil
 	}
 	if len(p.Start) != columns+1 {
-		return fmt.Errorf("Start has %d values, but there must be %d", len(p.Start), columns+1)
+		return fmt.Errorf("the list Start has %d values, but there must be %d", len(p.Start), columns+1)
 	}
 	if p.Start[0] != 0 || p.Start[columns] != len(p.RowIndex) {
-		return fmt.Errorf("Start runs from %d to %d, but it must run from 0 to %d", p.Start[0], p.Start[columns], len(p.RowIndex))
+		return fmt.Errorf("the list Start runs from %d to %d, but it must run from 0 to %d", p.Start[0], p.Start[columns], len(p.RowIndex))
 	}
 	seen := make([]int, rows) // the last column with an entry in this row, counted from 1
 	for j := range columns {
