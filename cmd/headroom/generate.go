@@ -16,7 +16,7 @@ func generateCommand() *cobra.Command {
 	var profiled bool
 	var families strings.Builder
 	for _, name := range study.Names() {
-		fmt.Fprintf(&families, "\n  %-10s %s", name, study.About(name))
+		fmt.Fprintf(&families, "\n  %-15s %s", name, study.About(name))
 	}
 	c := &cobra.Command{
 		Use:   "generate FAMILY",

@@ -93,6 +93,11 @@ func (p *planner) solve(ctx context.Context, problem capacity.Problem) (capacity
 	var solver lp.Solver // none for the exact method, which must work where none is installed
 	if problem.Options.Engine != capacity.EngineExact {
 		if p.pool == nil {
+			// An engine that was asked for and is not installed is said at once; one that fails later
+			// costs the plan a warning. The engine auto may never need it.
+			if _, err := worker.Find(); err != nil && problem.Options.Engine == capacity.EngineCBC {
+				return capacity.Plan{}, fmt.Errorf("/options/engine: the engine \"cbc\" is not to be had: %w, or plan without it: --engine exact proves its plans as well", err)
+			}
 			p.pool = worker.New(worker.Config{Processes: 1})
 		}
 		solver = p.pool
