@@ -75,17 +75,22 @@ func drawClass(r *rand.Rand, i int, integrality capacity.Integrality) capacity.C
 	d := capacity.Demand{
 		MapWorkSeconds: 5000 * r.Float64(), ReduceWorkSeconds: 3000 * r.Float64(), FixedSeconds: 350*r.Float64() - 50,
 	}
-	switch r.IntN(12) {
-	case 0:
+	switch r.IntN(24) {
+	case 0, 1:
 		d.MapWorkSeconds = 0
-	case 1, 2:
+	case 2, 3, 4:
 		d.ReduceWorkSeconds = 0
+	case 5:
+		d.MapWorkSeconds, d.ReduceWorkSeconds = 0, 0
 	}
 	c.Demand = &d
 	c.DeadlineSeconds = max(1, d.FixedSeconds+60+2000*r.Float64()*r.Float64())
-	if d.FixedSeconds > 1 && r.IntN(40) == 0 {
+	switch {
+	case d.FixedSeconds > 1 && d.MapWorkSeconds+d.ReduceWorkSeconds > 0 && r.IntN(25) == 0:
 		c.DeadlineSeconds = d.FixedSeconds * r.Float64() // impossible
 		c.Jobs.Min = 0
+	case r.IntN(8) == 0: // so late that one slot of each kind is more than needed
+		c.DeadlineSeconds += 1.5 * (d.MapWorkSeconds + d.ReduceWorkSeconds)
 	}
 	c.SlotsPerVM = capacity.SlotsPerVM{Map: 1 + r.Int64N(4), Reduce: 1 + r.Int64N(4)}
 	return c
@@ -134,7 +139,11 @@ func drawPenalty(r *rand.Rand, p *capacity.Problem, m *model, i int) capacity.Mo
 			}
 		}
 	}
-	return capacity.RoundMoney(math.Round(p.Supply.OnDemand.Price.Float()*m.hours*c.gamma*1.8*r.Float64()*1e4) / 1e4)
+	gamma := c.gamma
+	if gamma == 0 {
+		gamma = 1
+	}
+	return capacity.RoundMoney(math.Round(p.Supply.OnDemand.Price.Float()*m.hours*gamma*1.8*r.Float64()*1e4) / 1e4)
 }
 
 func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
@@ -196,3 +205,6 @@ func market(t testing.TB, reserved int64, reservedPrice, onDemandPrice string, i
 	p.Supply.Contracts = []capacity.Contract{{Name: "reserved", VMs: reserved, Price: money(t, reservedPrice), Billing: capacity.BilledUsed}}
 	return p
 }
+
+// exactMoney is the amount whose float64 is nearest to x, unrounded.
+func exactMoney(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x)} }
