@@ -12,6 +12,7 @@ import (
 // every cost found is a lower bound.
 type choices struct {
 	unit     int64    // weight of one VM
+	spare    int64    // weight for which no VM need be rented
 	scale    *big.Rat // money units in one unit of currency
 	classes  []choice
 	steps    []step
@@ -92,25 +93,28 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 		}
 		s.classes = append(s.classes, ch)
 	}
-	s.weigh()
+	lacking, _ := m.lacking()
+	s.weigh(lacking)
 	s.price(m)
 	s.relax(lp)
 	return s, ""
 }
 
 // weigh chooses the unit of weight: the least in which all weights are whole, or a coarser one.
-func (s *choices) weigh() {
+func (s *choices) weigh(lacking *big.Rat) {
 	unit, most, exact := big.NewInt(1), zero(), true
+	include := func(d *big.Int) {
+		if exact && new(big.Int).Rem(unit, d).Sign() != 0 {
+			unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
+			exact = unit.Cmp(big.NewInt(maxUnit)) <= 0
+		}
+	}
+	include(lacking.Denom())
 	for _, ch := range s.classes {
 		heaviest := zero()
 		for k := range ch.options {
-			o := &ch.options[k]
-			heaviest = larger(heaviest, o.high)
-			d := o.low.Denom()
-			if exact && new(big.Int).Rem(unit, d).Sign() != 0 {
-				unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
-				exact = unit.Cmp(big.NewInt(maxUnit)) <= 0
-			}
+			heaviest = larger(heaviest, ch.options[k].high)
+			include(ch.options[k].low.Denom())
 		}
 		most.Add(most, heaviest)
 	}
@@ -122,6 +126,7 @@ func (s *choices) weigh() {
 	}
 	s.unit = max(1, unit.Int64())
 	per := whole(s.unit)
+	s.spare = ceil(mul(lacking, per)).Int64()
 	for _, ch := range s.classes {
 		for k := range ch.options {
 			o := &ch.options[k]
@@ -193,8 +198,8 @@ func (s *choices) rent(n int64) (int64, bool) {
 //
 //	sum over classes of min over options (cost + nu·weight) + min over N of (rent(N) - nu·unit·N)
 //
-// is high. Any nu gives a bound, since a selection's weight never exceeds unit·N; so nu may come
-// from floating point and the bound is exact all the same.
+// less nu·spare, is high. Any nu gives a bound, since a selection's weight never exceeds unit·N + spare; so
+// nu may come from floating point and the bound is exact all the same.
 func (s *choices) relax(lp relaxed) {
 	low, high := 0.0, 0.0 // of nu a VM in money units
 	for _, ch := range s.classes {
@@ -309,7 +314,7 @@ func (s *choices) cheapest(options []option, nu *big.Int) *big.Int {
 
 // value is the bound at nu.
 func (s *choices) value(nu *big.Int) *big.Int {
-	sum := new(big.Int)
+	sum := new(big.Int).Mul(nu, big.NewInt(-s.spare))
 	for _, ch := range s.classes {
 		sum.Add(sum, s.cheapest(ch.options, nu))
 	}

@@ -55,7 +55,7 @@ func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) 
 		f.addf("%s: a phase with work has no slots.", said.Name)
 		return
 	}
-	if less(c.latest(), t) {
+	if less(add(c.latest(), c.lost(x)), t) {
 		f.addf("%s: on %v map and %v reduce slots it takes %s s and has %s s.",
 			said.Name, said.Slots.Map, said.Slots.Reduce, short(t), short(c.deadline))
 	}
@@ -78,6 +78,17 @@ func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) 
 // latest is the deadline with its tolerance, which applies to the deadline and to the slack alike.
 func (c *class) latest() *big.Rat {
 	return add(c.deadline, mul(relative, larger(c.deadline, c.slack)))
+}
+
+// lost is the time that works lose in floating point, which only shows on the tiniest fractions of slots.
+func (c *class) lost(x part) *big.Rat {
+	sum := zero()
+	for _, slots := range []*big.Rat{x.maps, x.reduces} {
+		if slots.Sign() > 0 {
+			sum.Add(sum, quo(mul(c.loss, x.jobs), slots))
+		}
+	}
+	return sum
 }
 
 // leastSlots checks the slots without which the bounds do not hold (erratum E6 and eq. 3: m >= 1).
@@ -111,13 +122,7 @@ func (c *class) said(f *faults, name, bound string, figure *float64, d demand, x
 	if figure == nil || !ok {
 		return
 	}
-	tolerance := mul(relative, scale)
-	for _, slots := range []*big.Rat{x.maps, x.reduces} {
-		if slots.Sign() > 0 {
-			tolerance.Add(tolerance, quo(mul(c.loss, x.jobs), slots))
-		}
-	}
-	if abs(sub(number(*figure), t)).Cmp(tolerance) > 0 {
+	if abs(sub(number(*figure), t)).Cmp(add(mul(relative, scale), c.lost(x))) > 0 {
 		f.addf("%s: the %s time is %s s, not %v.", name, bound, short(t), *figure)
 	}
 }

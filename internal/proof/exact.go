@@ -16,8 +16,12 @@ var (
 	relative = big.NewRat(1, 1e9)
 	// halfUnit is what rounding to money's nine places may add or take.
 	halfUnit = big.NewRat(5, 1e10)
-	// gridJob is what one job's VMs may lack where gamma is irrational: plans hold it with nine places.
-	gridJob = big.NewRat(1, 1e9)
+	// spare is what whole VMs may lack where a gamma is irrational: sums of such gammas are
+	// worked out in floating point and rounded up only beyond it. Certain is what they may lack at any rate.
+	spare   = big.NewRat(1, 1e7)
+	certain = big.NewRat(1, 1e8)
+	// smallest is an amount below which objectives count as equal, where a relative gap says nothing.
+	smallest = big.NewRat(1, 1e8)
 )
 
 func zero() *big.Rat             { return new(big.Rat) }

@@ -26,6 +26,7 @@ type shortage struct {
 func (m *model) shortage() shortage {
 	s := shortage{low: zero(), high: zero(), known: true}
 	s.most, _ = m.most()
+	most, surely := m.lacking()
 	chosen := make([]option, len(m.classes))
 	for i := range m.classes {
 		c := &m.classes[i]
@@ -48,7 +49,8 @@ func (m *model) shortage() shortage {
 			s.high.Add(s.high, high)
 		}
 	}
-	s.packed = m.packs(chosen, new(big.Rat).SetInt(ceil(s.high)))
+	s.low, s.high = sub(s.low, most), sub(s.high, surely)
+	s.packed = m.packs(chosen, upTo(s.high, zero()))
 	return s
 }
 

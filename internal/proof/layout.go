@@ -48,7 +48,7 @@ func (m *model) layout(pl capacity.Plan, a answer) []string {
 				name, short(maps[i]), short(reduces[i]), short(a[i].maps), short(a[i].reduces))
 		}
 		if m.dedicated && m.classes[i].given { // its VMs carry no slots that could be listed
-			vms.Add(vms, m.roundUp(a[i]))
+			vms.Add(vms, m.roundUp(i, a[i]))
 		}
 	}
 	if less(number(pl.VMs.Total), vms) {

@@ -22,10 +22,10 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 	if less(add(distance, slack), zero()) {
 		f.addf("The bound %s is above the objective %s, which the plan itself reaches.", pl.Proof.Bound, money(b.objective))
 	}
-	if gap.Sign() < 0 || size.Sign() > 0 && abs(sub(mul(gap, size), larger(distance, zero()))).Cmp(slack) > 0 {
+	if gap.Sign() < 0 || size.Cmp(smallest) > 0 && abs(sub(mul(gap, size), larger(distance, zero()))).Cmp(slack) > 0 {
 		f.addf("The gap between %s and the bound %s is not %v.", money(b.objective), pl.Proof.Bound, pl.Proof.Gap)
 	}
-	if allowed := number(m.problem.Options.Gap); pl.Status == capacity.Optimal && less(add(mul(allowed, size), slack), distance) {
+	if allowed := number(m.problem.Options.Gap); pl.Status == capacity.Optimal && less(add(larger(smallest, mul(allowed, size)), slack), distance) {
 		f.addf("The plan is called optimal with a gap of %v, and %v is allowed.", pl.Proof.Gap, m.problem.Options.Gap)
 	}
 	r.add(CertificateCheck, f, "Bound, gap and status agree with the objective.")
@@ -34,7 +34,7 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 // optimality looks for a plan that refutes what is claimed: that none is cheaper than the bound and,
 // for an optimal plan, that none is cheaper by more than the gap allowed.
 func (r *Report) optimality(m *model, pl capacity.Plan, b bill, lp relaxed, o Options) {
-	allowed := sub(b.objective, mul(number(m.problem.Options.Gap), abs(b.objective)))
+	allowed := sub(b.objective, larger(smallest, mul(number(m.problem.Options.Gap), abs(b.objective))))
 	allowed.Sub(allowed, add(halfUnit, b.slack))
 	claim, threshold := "more than the gap below "+money(b.objective).String(), allowed
 	var f finding
@@ -113,15 +113,18 @@ func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f fi
 }
 
 // leeway is what the linear program's cost may exceed a plan's because plans may use the tolerances of deadlines
-// and hold gamma with nine places.
+// and of irrational gammas.
 func (m *model) leeway(lp relaxed) *big.Rat {
-	sum := zero()
+	if m.integrality == capacity.Relaxed {
+		return zero()
+	}
+	sum := mul(m.spare(-1), whole(int64(len(m.classes)))) // of each class where VMs are dedicated
 	for i := range m.classes {
 		c := &m.classes[i]
-		if c.given || c.impossible || m.integrality == capacity.Relaxed {
+		if c.given || c.impossible {
 			continue
 		}
-		share := sub(c.low, c.gridGamma(-1))
+		share := sub(c.low, c.least)
 		if m.integrality == capacity.Executable {
 			share = mul(c.low, sub(quo(c.tolerant(), c.slack), whole(1)))
 		}

@@ -190,21 +190,18 @@ func (b *planner) rent(n float64) (cost float64, taken []float64) {
 
 func (b *planner) need(k kind, h int64) float64 {
 	w := k.gamma * float64(h)
-	if k.in.VMsPerJob == nil { // plans of whole jobs hold gamma with nine places, rounded up
-		w = math.Ceil(k.gamma*1e9-1e-3) / 1e9 * float64(h)
-	}
 	if b.p.Options.Integrality == capacity.Executable && k.in.VMsPerJob == nil {
 		_, _, w = k.wholeSlots(h, b.p.Options)
 	}
 	if b.p.Options.Sharing == capacity.Dedicated {
-		w = math.Ceil(w - 1e-10)
+		w = math.Ceil(w - 1e-9)
 	}
 	return w
 }
 
 func (b *planner) enumerate(i int, load, avoided float64, jobs []int64) {
 	if i == len(b.kinds) {
-		n := math.Ceil(load - 1e-10)
+		n := math.Ceil(load - 1e-9)
 		cost, _ := b.rent(n)
 		if cost -= avoided; cost < b.cost-1e-9 {
 			b.cost, b.vms, b.best = cost, int64(n), slices.Clone(jobs)
@@ -263,6 +260,9 @@ func (b *planner) relaxation() (jobs []float64, load, low, high, objective float
 	if v := b.dual(2*high + 1); v > best-1e-9*(1+math.Abs(v)) {
 		high = math.Inf(1)
 	}
+	if high-low < 1e-9*low {
+		high = low // penalties a VM that tie, up to rounding
+	}
 	room := 0.0 // of the sources cheaper than the price
 	for _, s := range b.order {
 		if b.perPeriod(s) < high {
@@ -272,9 +272,9 @@ func (b *planner) relaxation() (jobs []float64, load, low, high, objective float
 	var tied []int // classes at the price
 	for i, k := range b.kinds {
 		h, worth := k.in.Jobs.Min, k.in.Penalty.Float()/k.gamma
-		if k.possible && worth > low*(1+1e-12) {
+		if k.possible && worth > low*(1+1e-9) {
 			h = k.in.Jobs.Max
-		} else if k.possible && math.Abs(worth-low) <= 1e-12*(worth+low) && low == high {
+		} else if k.possible && math.Abs(worth-low) <= 1e-9*low && low == high {
 			tied = append(tied, i)
 		}
 		jobs = append(jobs, h)

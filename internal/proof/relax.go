@@ -51,9 +51,13 @@ func (m *model) relax(further *big.Rat) relaxed {
 		r.load.Add(r.load, mul(c.low, c.min))
 		r.objective.Sub(r.objective, mul(c.penalty, c.min))
 	}
+	hair := larger(m.spare(-1), mul(relative, add(whole(1), r.load))) // plans may lack as much
 	for left := add(need, r.load); left.Sign() > 0; {
 		if !next() {
-			return r
+			if left.Cmp(hair) > 0 {
+				return r
+			}
+			break
 		}
 		n := left
 		if !supply[at].unlimited {
@@ -188,7 +192,7 @@ func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 	if f = m.pricesAt(x, lp); len(f) == 0 {
 		return nil
 	}
-	step := mul(relative, add(whole(1), lp.load))
+	step := mul(whole(4), mul(relative, add(whole(1), lp.load)))
 	sides := []relaxed{lp, m.relax(step)}
 	if lp.load.Sign() > 0 { // else there is no VM less
 		sides = slices.Insert(sides, 0, m.relax(zero().Neg(step)))

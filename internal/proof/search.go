@@ -173,8 +173,9 @@ func (m *model) finish(s *choices, open []choice, threshold *big.Rat, states ite
 		if st.cost == math.MaxInt64 {
 			continue
 		}
-		n := st.weight / s.unit
-		if st.weight%s.unit > 0 {
+		load := max(0, st.weight-s.spare)
+		n := load / s.unit
+		if load%s.unit > 0 {
 			n++
 		}
 		if rent, ok := s.rent(n); ok && big.NewInt(st.cost+rent).Cmp(limit) < 0 {
@@ -208,7 +209,8 @@ func (m *model) carryOut(chosen []option) (*selection, bool) {
 		load.Add(load, chosen[i].high)
 		avoided.Add(avoided, mul(m.classes[i].penalty, whole(chosen[i].jobs)))
 	}
-	vms := new(big.Rat).SetInt(ceil(load))
+	_, lacking := m.lacking()
+	vms := upTo(load, lacking)
 	if !m.packs(chosen, vms) {
 		if vms.Add(vms, whole(1)); !m.packs(chosen, vms) {
 			return nil, false

@@ -15,7 +15,7 @@ type part struct {
 	slots         bool // given; then maps and reduces are theirs
 	maps, reduces *big.Rat
 	need          *big.Rat // VMs that the jobs need, at least
-	grid          *big.Rat // what need may exceed the VMs by, gamma being held with nine places
+	noise         *big.Rat // what need may be off by floating point
 }
 
 // read turns a plan whose shape is right into exact numbers.
@@ -25,7 +25,7 @@ func (m *model) read(pl capacity.Plan) answer {
 	for i := range m.classes {
 		c, said, x := &m.classes[i], &pl.Classes[i], &a[i]
 		x.jobs, x.refused = number(said.Admitted), number(said.Refused)
-		x.maps, x.reduces, x.grid = zero(), zero(), zero()
+		x.maps, x.reduces, x.noise = zero(), zero(), zero()
 		if said.Slots != nil {
 			x.slots, x.maps, x.reduces = true, number(said.Slots.Map), number(said.Slots.Reduce)
 		}
@@ -34,9 +34,7 @@ func (m *model) read(pl capacity.Plan) answer {
 			x.need = c.size(x.maps, x.reduces)
 		default:
 			x.need = mul(c.low, x.jobs)
-			if !c.given {
-				x.grid = mul(x.jobs, add(gridJob, sub(c.low, c.least)))
-			}
+			x.noise = mul(x.jobs, sub(c.low, c.least))
 		}
 	}
 	return a
@@ -125,7 +123,7 @@ func (m *model) conversion(pl capacity.Plan, a answer) []string {
 		doubt := add(mul(relative, a[i].need), mul(c.doubt(), a[i].jobs))
 		ok := abs(sub(share, a[i].need)).Cmp(doubt) <= 0
 		if m.dedicated && !ok { // a class alone on its VMs may count them whole
-			ok = abs(sub(share, m.roundUp(a[i]))).Cmp(doubt) <= 0
+			ok = abs(sub(share, m.roundUp(i, a[i]))).Cmp(doubt) <= 0
 		}
 		if !ok {
 			f.addf("%s: its jobs take %s VMs, not %v.", said.Name, short(a[i].need), said.VMs)
@@ -135,10 +133,27 @@ func (m *model) conversion(pl capacity.Plan, a answer) []string {
 }
 
 // roundUp is the whole VMs that a class alone on its VMs needs.
-func (m *model) roundUp(x part) *big.Rat {
+func (m *model) roundUp(i int, x part) *big.Rat {
 	if m.integrality == capacity.Relaxed {
 		return x.need
 	}
-	n := larger(zero(), sub(x.need, x.grid))
-	return new(big.Rat).SetInt(ceil(n))
+	return upTo(sub(x.need, x.noise), m.spare(i))
+}
+
+// spare is what the VMs of class i, or of all for -1, may lack: nothing where every need is known exactly.
+func (m *model) spare(i int) *big.Rat {
+	if m.integrality != capacity.Integer {
+		return zero()
+	}
+	for k := range m.classes {
+		if (i < 0 || k == i) && !m.classes[k].given {
+			return spare
+		}
+	}
+	return zero()
+}
+
+// upTo is the whole number of VMs for a load, which may exceed them by slack.
+func upTo(load, slack *big.Rat) *big.Rat {
+	return new(big.Rat).SetInt(ceil(larger(zero(), sub(load, slack))))
 }

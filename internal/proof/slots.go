@@ -117,7 +117,7 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 	switch {
 	case c.impossible && jobs > 0:
 		return nil, nil, s, false
-	case c.given: // plans hold more than nine places rounded up
+	case c.given: // plans may hold more than nine places rounded up
 		low, high = mul(c.low, h), mul(onGrid(c.low, big.NewInt(1e9), true), h)
 	case m.integrality == capacity.Executable:
 		var loose slotting
@@ -133,20 +133,19 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 		low = c.size(whole(loose.maps), whole(loose.reduces))
 		high = c.size(whole(s.maps), whole(s.reduces))
 	default:
-		low, high = mul(c.gridGamma(-1), h), mul(c.gridGamma(1), h)
+		low, high = mul(c.least, h), mul(c.most, h)
 	}
 	if m.dedicated && m.integrality != capacity.Relaxed {
-		low, high = new(big.Rat).SetInt(ceil(low)), new(big.Rat).SetInt(ceil(high))
+		slack := m.spare(i)
+		low, high = upTo(low, slack), upTo(high, smaller(slack, certain))
 	}
 	return low, high, s, true
 }
 
-// gridGamma is gamma rounded up to nine places, as plans of whole jobs and VMs hold it. What lies above a
-// place by rounding in floating point counts as on it: side -1 and 1 are what gamma is at least and at most then.
-func (c *class) gridGamma(side int64) *big.Rat {
-	g := c.least
-	if side > 0 {
-		g = c.most
+// lacking is what VMs shared by all may lack at most, and with certainty.
+func (m *model) lacking() (most, surely *big.Rat) {
+	if m.dedicated {
+		return zero(), zero() // the needs are whole already
 	}
-	return larger(zero(), onGrid(sub(g, big.NewRat(3-side, 2e12)), big.NewInt(1e9), true))
+	return m.spare(-1), smaller(m.spare(-1), certain)
 }

@@ -9,21 +9,24 @@ import (
 // capacity checks that what the classes need fits what is rented.
 func (m *model) capacity(pl capacity.Plan, a answer) []string {
 	var f faults
-	need, grid, shares := zero(), zero(), zero()
+	need, slack, shares := zero(), zero(), zero()
+	if !m.dedicated {
+		slack = add(slack, m.spare(-1))
+	}
 	for i, x := range a {
 		if m.dedicated {
-			need.Add(need, m.roundUp(x))
+			need.Add(need, m.roundUp(i, x))
 		} else {
 			need.Add(need, x.need)
-			grid.Add(grid, x.grid)
+			slack.Add(slack, x.noise)
 		}
 		shares.Add(shares, number(pl.Classes[i].VMs))
 	}
 	total := number(pl.VMs.Total)
 	if m.integrality == capacity.Relaxed {
-		grid = add(grid, mul(relative, add(whole(1), need)))
+		slack = add(slack, mul(relative, add(whole(1), need)))
 	}
-	if less(add(total, grid), need) {
+	if less(add(total, slack), need) {
 		f.addf("The classes need %s VMs and %v are rented.", short(need), pl.VMs.Total)
 	}
 	rounding := number(pl.VMs.Rounding)
