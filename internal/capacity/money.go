@@ -3,6 +3,7 @@ package capacity
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -33,8 +34,8 @@ func ParseMoney(s string) (Money, error) {
 // RoundMoney is the amount nearest to x that money can hold. It is for figures that come out of
 // floating-point work (duals, bounds); sums of input amounts stay exact and do not need it.
 func RoundMoney(x float64) Money {
-	if x == 0 { // -0 too
-		return Money{}
+	if units := math.Round(x * 1e9); math.Abs(units) < 1<<53 { // exact in an int64: the usual case
+		return Money{decimal.New(int64(units), -MoneyPlaces)}
 	}
 	return Money{decimal.NewFromFloat(x).Round(MoneyPlaces)}
 }

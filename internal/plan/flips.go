@@ -31,14 +31,6 @@ func (m *model) flips(r *relaxation, i int) capacity.Flips {
 	return f
 }
 
-// interval is the VMs left for a class whose theta lies in interval k.
-func (r *relaxation) interval(i, k int) float64 {
-	if k == 0 {
-		return r.left(i, place{r.steps[0], false})
-	}
-	return r.left(i, place{r.steps[k-1], true})
-}
-
 // clamp is the whole jobs that so many VMs carry, between the promised and the wanted ones.
 func (c *class) clamp(vms, gamma float64) float64 {
 	return whole(min(c.high, max(c.low, vms/gamma)))
@@ -47,7 +39,7 @@ func (c *class) clamp(vms, gamma float64) float64 {
 // penaltyFlip is the theta nearest to the class's own at which its jobs change, gamma fixed.
 func (r *relaxation) penaltyFlip(i int, now float64, own int) (theta float64, found bool) {
 	c := &r.classes[i]
-	jobs := func(k int) float64 { return c.clamp(r.interval(i, k), c.gamma) }
+	jobs := func(k int) float64 { return c.clamp(r.interval(i, k, own), c.gamma) }
 	if k := sort.Search(own+1, func(k int) bool { return jobs(k) >= now }); k > 0 {
 		theta, found = r.steps[k-1], true
 	}
@@ -91,16 +83,16 @@ func (r *relaxation) gammaFlip(i int, now float64, own int) (gamma float64, foun
 	c := &r.classes[i]
 	top := func(k int) float64 { // jobs at the upper end of interval k
 		if k == len(r.steps) {
-			if r.interval(i, k) > 0 {
+			if r.interval(i, k, own) > 0 {
 				return c.high
 			}
 			return c.low
 		}
-		return c.clamp(r.interval(i, k), c.penalty/r.steps[k])
+		return c.clamp(r.interval(i, k, own), c.penalty/r.steps[k])
 	}
 	// reach is the theta in interval k from which on there are so many jobs.
 	reach := func(k int, jobs float64) float64 {
-		theta := jobs * c.penalty / r.interval(i, k)
+		theta := jobs * c.penalty / r.interval(i, k, own)
 		if k > 0 {
 			theta = max(theta, r.steps[k-1])
 		}

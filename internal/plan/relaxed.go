@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // relaxation is P2 as a linear program, solved in closed form: classes by falling ratio of penalty
@@ -26,7 +25,11 @@ type relaxation struct {
 	rank   []int
 	before []float64
 	floor  float64
-	steps  []float64 // all thetas and prices, ascending: only there does anything change
+	// steps is all thetas and prices, ascending: only there does anything change. In the interval
+	// below step k (above the last one for k = len) cheaper[k] VMs cost less, and classes with more
+	// theta take dearer[k] of them beyond their promised jobs.
+	steps           []float64
+	cheaper, dearer []float64
 }
 
 // newRelaxation is false where not even the promised jobs fit; short is then the VMs missing.
@@ -76,6 +79,21 @@ func (r *relaxation) order() {
 	}
 	slices.Sort(r.steps)
 	r.steps = slices.Compact(r.steps)
+	r.cheaper = make([]float64, len(r.steps)+1)
+	r.dearer = make([]float64, len(r.steps)+1)
+	r.dearer[0] = r.before[n]
+	ahead, tier := n, 0
+	for k, step := range r.steps {
+		for ahead > 0 && r.theta[r.rank[ahead-1]] <= step {
+			ahead--
+		}
+		for tier < len(r.supply.price) && r.supply.price[tier] <= step {
+			tier++
+		}
+		if r.dearer[k+1] = r.before[ahead]; tier > 0 {
+			r.cheaper[k+1] = float64(r.supply.total[tier-1])
+		}
+	}
 }
 
 // span is the load of a class's jobs above the promised ones.
@@ -153,29 +171,16 @@ func (r *relaxation) margins() {
 	r.nuHigh = max(r.nuHigh, r.nuLow) // apart by rounding at most
 }
 
-// place is a position among the steps: just below or just above one of them.
-type place struct {
-	theta float64
-	above bool
-}
-
-// left is the VMs a class of this theta finds, its own promised jobs included, once dearer classes
-// have taken theirs.
-func (r *relaxation) left(i int, at place) float64 {
-	atMost := func(x float64) bool { return x < at.theta || at.above && x == at.theta }
-	vms := 0.0
-	for k, price := range r.supply.price {
-		if !atMost(price) {
-			break
-		}
-		vms = float64(r.supply.total[k])
-	}
-	dearer := sort.Search(len(r.rank), func(k int) bool { return atMost(r.theta[r.rank[k]]) })
-	others := r.floor - r.classes[i].gamma*r.classes[i].low + r.before[dearer]
-	if !atMost(r.theta[i]) {
+// interval is the VMs a class finds whose theta lies in interval k (below step k, the last above
+// all steps), its own promised jobs included, once dearer classes have taken theirs. Own is the step
+// at which its theta stands now.
+func (r *relaxation) interval(i, k, own int) float64 {
+	c := &r.classes[i]
+	others := r.floor - c.gamma*c.low + r.dearer[k]
+	if k <= own {
 		others -= r.span(i)
 	}
-	return max(0, vms-others)
+	return max(0, r.cheaper[k]-others)
 }
 
 // whole is the whole jobs in a real number of them.
