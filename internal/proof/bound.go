@@ -87,7 +87,7 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 		for h := from; h <= to; h++ {
 			low, high, slots, ok := m.needs(i, h)
 			if !ok {
-				return nil, "the slots of " + m.problem.Classes[i].Name + " are beyond reason"
+				return nil, "the slots of " + m.problem.Classes[i].Name + " take too long to choose"
 			}
 			ch.options = append(ch.options, option{jobs: h, low: low, high: high, slots: slots})
 		}

@@ -59,7 +59,7 @@ func TestSlotsAreTheFewestOfAll(t *testing.T) {
 		}
 		c := newClass(&in, capacity.AverageBound, rapid.Bool().Draw(t, "one slot"))
 		jobs := int64(rapid.IntRange(1, 30).Draw(t, "jobs"))
-		got, ok := c.slots(jobs, c.slack)
+		got, ok := c.slots(jobs, c.slack, pointer(maxSteps))
 		want, cost := plainSlots(&c, jobs)
 		if size := c.size(whole(got.maps), whole(got.reduces)); !ok || size.Cmp(cost) != 0 {
 			t.Fatalf("got %v, %s VMs; want %v, %s VMs", got, short(size), want, short(cost))
@@ -71,8 +71,12 @@ func TestSlotsBeyondReasonAreRefused(t *testing.T) {
 	in := capacity.Class{Jobs: capacity.JobRange{Max: 1e12}, DeadlineSeconds: 20, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 3},
 		Demand: &capacity.Demand{MapWorkSeconds: 1, ReduceWorkSeconds: 1e9, FixedSeconds: 10}}
 	c := newClass(&in, capacity.AverageBound, true)
-	if s, ok := c.slots(1e6, c.slack); ok {
+	if s, ok := c.slots(1e6, c.slack, pointer(maxSteps)); ok {
 		t.Errorf("got %v, want a refusal of 1e14 slots", s)
+	}
+	in.Demand.ReduceWorkSeconds = 1
+	if s, ok := newModelClass(&in).slots(1e6, c.slack, pointer(1)); ok {
+		t.Errorf("got %v, want a refusal after one step", s)
 	}
 }
 

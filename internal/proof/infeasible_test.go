@@ -135,6 +135,8 @@ func TestUnreadableProblemsAreNamed(t *testing.T) {
 		"proper number":  func(p *capacity.Problem) { p.Classes[0].DeadlineSeconds = math.NaN() },
 		"at least one":   func(p *capacity.Problem) { p.Classes[0].SlotsPerVM.Map = 0 },
 		"the gap":        func(p *capacity.Problem) { p.Options.Gap = math.Inf(1) },
+		"calibrated":     func(p *capacity.Problem) { p.Options.Bound = "calibrated" },
+		"half":           func(p *capacity.Problem) { p.Options.Integrality = "half" },
 		"contract x":     func(p *capacity.Problem) { p.Supply.Contracts[0] = capacity.Contract{Name: "x", VMs: -1} },
 		"of nightly-etl": func(p *capacity.Problem) { p.Classes[0].Penalty = cash("-5") },
 	}
@@ -244,4 +246,40 @@ func TestTheIntegerPlanSaysHowManyVMsItLacks(t *testing.T) {
 	}
 	pl.Integer = &capacity.IntegerPlan{Objective: pl.Objective, VMs: pl.VMs.Total, ShortVMs: short}
 	accepted(t, p, pl)
+}
+
+// A demand without work in a phase may mean that the phase is absent or that it is short: both readings stand.
+func TestADemandWithoutReduceWorkIsReadAsThePlanDoes(t *testing.T) {
+	p := nightly()
+	p.Classes = []capacity.Class{{Name: "maps", Demand: &capacity.Demand{MapWorkSeconds: 90, FixedSeconds: 10}, DeadlineSeconds: 100,
+		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 2, Max: 2}, Penalty: cash("1")}}
+	absent := planFor(t, p)
+	if c := absent.Classes[0]; c.VMsPerJob != 0.5 || c.Slots.Reduce != 0 {
+		t.Fatalf("got %+v, want half a VM and no reduce slot", c)
+	}
+	accepted(t, p, absent)
+
+	short := clone(absent) // two reduce slots beside the two map slots: one VM more
+	c := &short.Classes[0]
+	c.VMsPerJob, c.VMs, c.Slots.Reduce = 1, 2, 2
+	short.Layout = append(short.Layout, capacity.VMLayout{VMs: 1, Slots: []capacity.ClassSlots{{Class: "maps", Reduce: 2}}})
+	short.VMs.Total, short.VMs.Reserved, short.VMs.Contracts[0].Used = 2, 2, 2
+	for _, m := range []*capacity.Money{&short.Objective, &short.Cost.Reserved, &short.Cost.Total, &short.Cost.PerHour, &short.Proof.Bound} {
+		plus(m, "0.10")
+	}
+	plus(&short.Cost.PerMonth, "73")
+	short.Relaxed.Capacity = 2
+	plus(&short.Relaxed.Objective, "0.10")
+	accepted(t, p, short)
+
+	c.VMsPerJob = 0.75 // and no other
+	refused(t, p, short, ConversionCheck)
+}
+
+func TestAReportReadsAsLines(t *testing.T) {
+	r := Verify(nightly(), infeasible(), Options{})
+	text := r.String()
+	if !strings.Contains(text, "infeasibility failed     There is a plan") || !strings.HasSuffix(text, "overall       failed\n") {
+		t.Errorf("got\n%s", text)
+	}
 }

@@ -19,6 +19,7 @@ type model struct {
 	byWorth     []int    // classes by descending penalty a VM
 	supply      []source // by ascending price at the margin
 	fixed       *big.Rat // what is paid a period whatever is used
+	steps       int      // numbers of map slots that may still be looked at
 }
 
 // source is one place VMs come from.
@@ -57,6 +58,7 @@ func newModel(p capacity.Problem) *model {
 		dedicated:   p.Options.Sharing == capacity.Dedicated,
 		hours:       big.NewRat(p.PeriodSeconds, 3600),
 		fixed:       zero(),
+		steps:       maxSteps,
 	}
 	for i := range p.Classes {
 		m.classes = append(m.classes, newClass(&p.Classes[i], m.bound, p.Options.OneSlotPerJob))

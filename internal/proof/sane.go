@@ -30,11 +30,22 @@ func readable(p capacity.Problem) []string {
 		}
 		names[c.Name] = true
 	}
-	if o := p.Options; o.Gap < 0 || !finite(o.Gap) {
+	o := p.Options
+	if o.Gap < 0 || !finite(o.Gap) {
 		f.addf("The gap allowed, %g, is no proper number.", o.Gap)
 	}
+	switch o.Integrality {
+	case "", capacity.Relaxed, capacity.Integer, capacity.Executable:
+	default:
+		f.addf("The integrality %q is not known here.", o.Integrality)
+	}
+	switch o.Bound {
+	case "", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound:
+	default:
+		f.addf("The bound %q is not known here.", o.Bound)
+	}
 	for i := range p.Classes {
-		readableClass(&f, &p.Classes[i], p.Options.Integrality == capacity.Relaxed)
+		readableClass(&f, &p.Classes[i], o.Integrality == capacity.Relaxed)
 	}
 	return f
 }

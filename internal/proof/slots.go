@@ -14,8 +14,8 @@ type slotting struct{ maps, reduces int64 }
 // b = B·h/F the deadline reads a/s_M + b/s_R <= 1, so that s_M > a asks for s_R = ceil(b·s_M/(s_M-a)).
 // Without that rounding the VMs are a convex function of s_M; from any start it is enough to walk
 // both ways until this function, which never exceeds the true cost, reaches the best cost seen.
-// It is false where the numbers are beyond reason.
-func (c *class) slots(jobs int64, slack *big.Rat) (slotting, bool) {
+// It is false where the numbers are beyond reason or the steps are used up.
+func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 	if jobs == 0 {
 		return slotting{}, true
 	}
@@ -83,18 +83,22 @@ func (c *class) slots(jobs int64, slack *big.Rat) (slotting, bool) {
 		// s·x + y·b·s/(s-a) >= cost
 		return need.Mul(need, big.NewInt(y)).Cmp(free.Mul(free, big.NewInt(cost-s*x))) >= 0
 	}
-	for s := start; ; s++ {
-		if try(s) && s > best.maps {
+	for s := start; *steps > 0; s++ {
+		if *steps--; try(s) && s > best.maps {
 			break
 		}
 	}
-	for s := start - 1; s >= first; s-- {
-		if try(s) && s < best.maps {
+	for s := start - 1; s >= first && *steps > 0; s-- {
+		if *steps--; try(s) && s < best.maps {
 			break
 		}
 	}
-	return best, true
+	return best, *steps > 0
 }
+
+// maxSteps bounds the numbers of map slots looked at for one plan: some twenty a class and number of jobs
+// are usual, and more the more slots there are.
+const maxSteps = 3_000_000
 
 // maxSlots bounds one class's slots, so that their products fit 64 bits.
 const maxSlots = 1_000_000_000
@@ -121,12 +125,12 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 		low, high = mul(c.low, h), mul(onGrid(c.low, big.NewInt(1e9), true), h)
 	case m.integrality == capacity.Executable:
 		var loose slotting
-		if loose, ok = c.slots(jobs, c.tolerant()); !ok {
+		if loose, ok = c.slots(jobs, c.tolerant(), &m.steps); !ok {
 			return nil, nil, s, false
 		}
 		s = loose
 		if t, _, fine := c.plan.time(h, whole(loose.maps), whole(loose.reduces), zero()); jobs > 0 && (!fine || less(c.deadline, t)) {
-			if s, ok = c.slots(jobs, c.slack); !ok {
+			if s, ok = c.slots(jobs, c.slack, &m.steps); !ok {
 				return nil, nil, s, false
 			}
 		}
