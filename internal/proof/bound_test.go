@@ -88,6 +88,9 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 	if m.packs(odd, whole(2)) || !m.packs(odd, whole(3)) {
 		t.Error("1/2 + 2/3 + 4/5: want three VMs and not two")
 	}
+	if five := []option{{slots: slotting{5, 0}}, {}}; m.packs(five, whole(2)) || !m.packs(five, whole(3)) {
+		t.Error("five halves: want three VMs and not two")
+	}
 	// All leftovers of sizes up to four fit the ceiling of their sum.
 	for h := range int64(2) {
 		for th := range int64(3) {

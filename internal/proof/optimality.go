@@ -107,7 +107,7 @@ func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f fi
 		f.bound = larger(f.bound, linear)
 	}
 	if f.doubt {
-		return f, "a better one would have to use the tolerances of deadlines or of gamma's ninth place"
+		return f, "a better one would have to use the tolerances of deadlines or of irrational gammas"
 	}
 	return f, fmt.Sprintf("the search stopped at %s", count(f.states, "state", "states"))
 }
