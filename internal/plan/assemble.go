@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/shopspring/decimal"
@@ -48,11 +47,6 @@ func (d *decision) plan() capacity.Plan {
 	pl.Integer = d.integerSummary()
 	pl.Layout = d.layout
 	pl.Warnings = append(pl.Warnings, d.warnings...)
-	if d.layoutShort > 0 {
-		pl.Status = capacity.Feasible
-		pl.Warnings = append(pl.Warnings, capacity.Warning{Code: "layout_short", Pointer: "/supply/on_demand/quota",
-			Detail: fmt.Sprintf("The slots add up to the VMs there are, but odd slots of several sizes need %s more to be laid out: raise the quota.", counted(d.layoutShort, "VM"))})
-	}
 	d.explain(&pl, d.relaxed, d.next)
 	return pl
 }
@@ -88,7 +82,7 @@ func (c *class) realSlots(jobs float64) *capacity.Slots {
 // proof says what the plan rests on. The bound is rounded down: it must stay a bound.
 func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 	p := &capacity.Proof{
-		Bound: pl.Objective, Gap: relativeGap(d.best.Gap, pl), Method: d.best.Method,
+		Bound: pl.Objective, Gap: relativeGap(d.best.Gap, pl), Method: methodCore,
 		Engine: d.second.engine, Agreed: d.second.agreed,
 	}
 	if p.Gap > 0 {
@@ -292,7 +286,7 @@ func (m *model) relaxedPlan(ctx context.Context, solver lp.Solver, r *relaxation
 	pl := m.priced(a)
 	pl.Status = capacity.Optimal
 	pl.Relaxed = m.relaxedSummary(r)
-	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: MethodLP}
+	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: methodLP}
 	pl.Warnings = append(pl.Warnings, m.warnings...)
 	if m.Options.Engine == capacity.EngineCBC {
 		s := m.askLinear(ctx, solver, r)
@@ -304,3 +298,9 @@ func (m *model) relaxedPlan(ctx context.Context, solver lp.Solver, r *relaxation
 	m.explain(&pl, r, nil)
 	return pl
 }
+
+// Methods a plan is proved by.
+const (
+	methodLP   = "lp"   // the closed form of the linear program
+	methodCore = "core" // a Lagrangian bound and a complete search of what it leaves open
+)

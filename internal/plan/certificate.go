@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -64,7 +65,8 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	var p lp.Program
 	var x []float64
 	row := p.Row(math.Inf(-1), 0)
-	if g, _ := newGrid(directGammas(m.classes, exact), make([]int64, len(m.classes))); g.tolerance > 0 && !dedicated {
+	computed := slices.ContainsFunc(m.classes, func(c class) bool { return c.VMsPerJob == nil && !exact })
+	if g, _ := newGrid(directGammas(m.classes, exact), make([]int64, len(m.classes))); (g.tolerance > 0 || computed) && !dedicated {
 		p.RowUpper[row] = loadNoise * units
 	}
 	for k, t := range m.tiers {

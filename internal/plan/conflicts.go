@@ -59,7 +59,12 @@ func (m *model) promised(classes []class) float64 {
 	if m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Shared {
 		return float64(vms(newLinear(floor.instance()), low))
 	}
-	return float64(vms(floor.newOptions(m.Options.Integrality == capacity.Executable), low))
+	need := vms(floor.newOptions(m.Options.Integrality == capacity.Executable), low)
+	if m.Options.Integrality == capacity.Executable {
+		_, laidOut := (&decision{model: &floor}).pack(low)
+		need = max(need, laidOut)
+	}
+	return float64(need)
 }
 
 // impossible is a promised class whose deadline no number of slots meets.
@@ -108,10 +113,15 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 		}
 		if jobs, ok := m.cureByJobs(i, most); ok {
 			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Promise at most %g jobs.", jobs), Pointer: f.Pointer, Value: jobs}
-		} else if deadline, ok := m.cureByDeadline(i); ok {
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline}
 		}
 		found = append(found, f)
+		if deadline, ok := m.cureByDeadline(i); ok {
+			found = append(found, capacity.Finding{
+				Pointer: c.pointer("deadline_s"), Code: "shortage",
+				Detail: fmt.Sprintf("The deadline of class %q, %s s, makes its jobs large.", c.Name, number(c.DeadlineSeconds)),
+				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
+			})
+		}
 	}
 	return found
 }

@@ -23,8 +23,10 @@ type grid struct {
 }
 
 const (
-	maxGridDigits = 9    // gammas that are decimals of at most so many digits keep their exact value
-	fineGrid      = 1e12 // others are rounded up to so many parts of a VM, or fewer for huge problems
+	maxGridDigits = 9 // gammas that are decimals of at most so many digits keep their exact value
+	// fineGrid parts of a VM, or fewer for huge problems, are what others are rounded up to. It is a
+	// multiple of 2520, so that gammas such as 5/6 stay exact.
+	fineGrid = 2520 * 4e8
 	// decimalNoise is the relative distance at which a float64 counts as the decimal it was read from.
 	decimalNoise = 1.6e-15
 	// maxLoad keeps every sum of loads far from overflow.
@@ -52,9 +54,17 @@ func newGrid(gamma []float64, high []int64) (g grid, weight []int64) {
 		scale /= 10
 	}
 	for i, x := range gamma {
-		weight[i] = int64(math.Ceil(x * scale))
+		weight[i] = unitsFor(x, scale)
 	}
 	return grid{int64(scale), int64(loadNoise * scale)}, weight
+}
+
+// unitsFor is the whole units that hold x, which is no whole number for noise alone.
+func unitsFor(x, scale float64) int64 {
+	if whole := math.Round(x * scale); math.Abs(x*scale-whole) <= decimalNoise*x*scale {
+		return int64(whole)
+	}
+	return int64(math.Ceil(x * scale))
 }
 
 func onGrid(gamma []float64, scale float64, weight []int64) bool {
@@ -78,5 +88,4 @@ type Result struct {
 	Objective float64
 	Gap       float64
 	Price     float64 // of one VM of capacity, where the bound was taken
-	Method    string  // MethodLP or MethodCore
 }

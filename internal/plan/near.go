@@ -2,14 +2,17 @@ package plan
 
 import (
 	"math"
+	"slices"
 )
 
 // stayNear trades what the gap leaves open for calm: among the plans that are still within the
 // gap, it takes one close to the previous plan, by VMs first and by jobs then. It walks both ways:
-// from the best plan back to the previous one, and from the previous one towards the best.
-func (d *decision) stayNear(tolerance float64) {
-	limit := max(d.best.Objective, d.best.Objective-d.best.Gap+tolerance)
-	previous := append([]int64(nil), d.best.Jobs...)
+// from the best plan back to the previous one, and from the previous one towards the best. Small
+// problems are searched in full, for the nearest plan there is.
+func (d *decision) stayNear() {
+	bound := d.best.Objective - d.best.Gap
+	limit := max(d.best.Objective, bound+d.Options.Gap*math.Abs(bound)/(1+d.Options.Gap)*(1-1e-9))
+	previous := slices.Clone(d.best.Jobs)
 	for i := range d.classes {
 		c := &d.classes[i]
 		if jobs, known := d.Options.Near.Jobs[c.Name]; known {
@@ -17,7 +20,11 @@ func (d *decision) stayNear(tolerance float64) {
 		}
 	}
 	chosen := d.distance(d.best.Jobs, previous)
-	for _, jobs := range [][]int64{d.walk(d.best.Jobs, previous, limit, false), d.walk(previous, d.best.Jobs, limit, true)} {
+	candidates := [][]int64{d.walk(d.best.Jobs, previous, limit, false), d.walk(previous, d.best.Jobs, limit, true)}
+	if d.plans() <= nearestMost {
+		candidates = append(candidates, d.nearest(previous, limit))
+	}
+	for _, jobs := range candidates {
 		cost := d.front.objective(jobs)
 		if cost > limit {
 			continue
@@ -46,34 +53,133 @@ func (d *decision) distance(jobs, previous []int64) away {
 // walk moves classes one by one from one plan to another. Wanting to stop, it ends at the first
 // plan within the limit; otherwise it takes every step that stays within it.
 func (d *decision) walk(from, to []int64, limit float64, stop bool) []int64 {
-	jobs := append([]int64(nil), from...)
-	supply := newSupply(d.tiers)
-	load, worth := d.front.load(jobs), neumaier{}
-	for i, h := range jobs {
-		worth.add(-d.classes[i].penalty * float64(h))
-	}
-	within := func() bool { return supply.cost(ceilDiv(load, d.front.perVM()))+worth.value() <= limit }
-	move := func(i int, h int64) {
-		load += d.front.units(i, h) - d.front.units(i, jobs[i])
-		worth.add(-d.classes[i].penalty * float64(h-jobs[i]))
-		jobs[i] = h
-	}
-	for moved := true; moved && !(stop && within()); {
+	w := d.newWalker(from)
+	for moved := true; moved && !(stop && w.cost() <= limit); {
 		moved = false
-		for i, before := range jobs {
+		for i, before := range w.jobs {
 			if before == to[i] {
 				continue
 			}
-			move(i, to[i])
-			switch ok := within(); {
+			w.move(i, to[i])
+			switch ok := w.cost() <= limit; {
 			case stop && ok:
-				return jobs
+				return w.closer(to, limit)
 			case stop || ok:
 				moved = true
 			default:
-				move(i, before)
+				w.move(i, before)
 			}
 		}
 	}
-	return jobs
+	return w.closer(to, limit)
+}
+
+// walker is a plan that changes class by class, its cost kept up.
+type walker struct {
+	*decision
+	supply supply
+	jobs   []int64
+	load   int64
+	worth  neumaier
+}
+
+func (d *decision) newWalker(from []int64) *walker {
+	w := &walker{decision: d, supply: newSupply(d.tiers), jobs: slices.Clone(from), load: d.front.load(from)}
+	for i, h := range from {
+		w.worth.add(-d.classes[i].penalty * float64(h))
+	}
+	return w
+}
+
+func (w *walker) cost() float64 {
+	return w.supply.cost(ceilDiv(w.load, w.front.perVM())) + w.worth.value()
+}
+
+func (w *walker) move(i int, h int64) {
+	w.load += w.front.units(i, h) - w.front.units(i, w.jobs[i])
+	w.worth.add(-w.classes[i].penalty * float64(h-w.jobs[i]))
+	w.jobs[i] = h
+}
+
+// nearestMost bounds the plans of a problem that is searched in full.
+const nearestMost = 20_000
+
+// plans is how many ways there are to choose the jobs.
+func (d *decision) plans() float64 {
+	n := 1.0
+	for i := range d.classes {
+		n *= d.classes[i].high - d.classes[i].low + 1
+	}
+	return n
+}
+
+// nearest is the plan within the limit that is nearest to a previous one; ties go to the cheaper.
+func (d *decision) nearest(previous []int64, limit float64) []int64 {
+	w := d.newWalker(d.best.Jobs)
+	best, at, cost := slices.Clone(w.jobs), d.distance(w.jobs, previous), w.cost()
+	var visit func(i int)
+	visit = func(i int) {
+		if i == len(w.jobs) {
+			c := w.cost()
+			if c > limit {
+				return
+			}
+			if here := d.distance(w.jobs, previous); here.less(at) || here == at && c < cost {
+				at, cost = here, c
+				copy(best, w.jobs)
+			}
+			return
+		}
+		for h := int64(d.classes[i].low); h <= int64(d.classes[i].high); h++ {
+			w.move(i, h)
+			visit(i + 1)
+		}
+	}
+	visit(0)
+	return best
+}
+
+// closerMost bounds the pairs of classes that closer looks at.
+const closerMost = 200_000
+
+// closer takes single jobs, and pairs of them, towards a plan while the limit holds.
+func (w *walker) closer(to []int64, limit float64) []int64 {
+	budget := closerMost
+	step := func(i int) int64 { // one job towards to
+		switch {
+		case w.jobs[i] < to[i]:
+			return w.jobs[i] + 1
+		case w.jobs[i] > to[i]:
+			return w.jobs[i] - 1
+		}
+		return w.jobs[i]
+	}
+	for moved := true; moved; {
+		moved = false
+		for i := range w.jobs {
+			before := w.jobs[i]
+			if before == to[i] {
+				continue
+			}
+			if w.move(i, step(i)); w.cost() <= limit {
+				moved = true
+				continue
+			}
+			paired := false
+			for k := i + 1; k < len(w.jobs) && !paired && budget > 0; k++ {
+				budget--
+				if second := w.jobs[k]; second != to[k] {
+					if w.move(k, step(k)); w.cost() <= limit {
+						paired = true
+					} else {
+						w.move(k, second)
+					}
+				}
+			}
+			if moved = moved || paired; !paired {
+				w.move(i, before)
+			}
+		}
+	}
+	return w.jobs
 }

@@ -124,7 +124,7 @@ func TestNearThePreviousPlan(t *testing.T) {
 		}
 	}
 	t.Logf("of %d plans %d could be nearer than without asking; %d were, %d of them the nearest there is", asked, room, calmer, nearest)
-	if room < asked/20 || calmer < room*25/100 || nearest < room*20/100 {
+	if room < asked/20 || calmer < room*90/100 || nearest < room*90/100 {
 		t.Errorf("of %d plans %d could be nearer than without asking; %d were, %d of them the nearest there is", asked, room, calmer, nearest)
 	}
 }

@@ -96,26 +96,16 @@ func (s *search) bestGap() float64 {
 	return max(0, s.gap-open) + s.slack
 }
 
-// Methods a Result is proved by.
-const (
-	MethodLP   = "lp"   // the rounded relaxation needed no better
-	MethodCore = "core" // the search
-)
-
 // result is the best plan: the base with the moves made.
 func (s *search) result(f modeller, base []int64) Result {
 	jobs := slices.Clone(base)
 	for _, m := range s.moves {
 		jobs[m.class] = m.jobs
 	}
-	r := Result{
+	return Result{
 		Feasible: true, Jobs: jobs, VMs: vms(f, jobs), Objective: f.objective(jobs),
-		Gap: s.bestGap(), Price: s.kink.nu, Method: MethodLP,
+		Gap: s.bestGap(), Price: s.kink.nu,
 	}
-	if len(s.moves) > 0 {
-		r.Method = MethodCore
-	}
-	return r
 }
 
 // prove searches until the gap is at most target. A first light pass goes for the complete proof,
@@ -209,7 +199,7 @@ func (s *search) lattice(leads []lead) {
 		for _, from := range [2]int64{k.low*k.grid - period, k.low * k.grid} {
 			first := from + mod(s.base-from, step)
 			for load := first; load <= from+period; load += step {
-				if load >= 0 {
+				if load > -k.grid {
 					floor = min(floor, k.excess(load))
 				}
 			}

@@ -79,6 +79,10 @@ func (m *model) ask(ctx context.Context, solver lp.Solver, f modeller, s *search
 		}
 		return answer
 	}
+	if lp.CheckAdvice(&p.Program, sol.X, sol.Objective) != nil { // no answer to what was asked
+		answer.agreed = new(bool)
+		return answer
+	}
 	jobs := append([]int64(nil), r.Jobs...)
 	p.jobs(sol.X, jobs)
 	cost := f.objective(jobs)

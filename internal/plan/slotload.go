@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"math"
-
-	"headroom/internal/capacity"
-)
+import "headroom/internal/capacity"
 
 // slotLoads is the load of a class's jobs when slots are whole (exact), and of whole VMs when no
 // VM may serve two classes (dedicated).
@@ -86,12 +82,12 @@ func (s *slotLoads) refine(most float64) {
 }
 
 func (s *slotLoads) coarsen(most float64) {
-	scale := fineGrid
+	scale := float64(fineGrid)
 	for scale > 1 && most*scale >= maxLoad {
 		scale /= 10
 	}
 	for i, g := range directGammas(s.classes, s.exact) {
-		s.direct[i] = int64(math.Ceil(g * scale))
+		s.direct[i] = unitsFor(g, scale)
 	}
 	s.fine = grid{int64(scale), int64(loadNoise * scale)}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
@@ -66,8 +67,9 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 }
 
 // layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more
-// than their sum: it is rented, or, where none is left, held back in a second search. The bound
-// stays the one of the plan without it, so the gap says what that may cost.
+// than their sum: it is rented or, where none is left, jobs give way (the fewest, or those that a
+// search with VMs held back gives up). The bound stays the one of the plan without it, so the gap
+// says what that may cost.
 func (d *decision) layOut(ctx context.Context, o *options, target func(float64) float64) {
 	bound := d.best.Objective - d.best.Gap
 	for {
@@ -81,16 +83,51 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 			d.best.Objective += supply.cost(need) - supply.cost(d.best.VMs)
 			d.best.VMs = need
 		default:
+			jobs := d.thinned(newSupply(d.tiers).most())
+			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, vms(o, jobs), o.objective(jobs)
 			o.supply = o.supply.without(extra)
-			if r, _ := o.solve(ctx, target); r.Feasible {
+			if r, _ := o.solve(ctx, target); r.Feasible && r.Objective < d.best.Objective {
 				d.best = r
-				continue
 			}
-			d.layoutShort = extra
+			continue
 		}
 		break
 	}
 	d.best.Gap = max(0, d.best.Objective-bound)
+}
+
+// thinned is the chosen jobs less the fewest of the least penalty whose slots then fit most VMs. The
+// promised jobs alone do fit: conflicts has seen to it.
+func (d *decision) thinned(most int64) []int64 {
+	jobs := slices.Clone(d.best.Jobs)
+	for {
+		least := -1
+		for i := range d.classes {
+			c := &d.classes[i]
+			if !c.slotted || jobs[i] <= int64(c.low) {
+				continue
+			}
+			jobs[i]--
+			_, need := d.pack(jobs)
+			if need <= most && (least < 0 || c.penalty < d.classes[least].penalty) {
+				least = i
+			}
+			jobs[i]++
+		}
+		if least >= 0 {
+			jobs[least]--
+			return jobs
+		}
+		for i := range d.classes {
+			if c := &d.classes[i]; jobs[i] > int64(c.low) && (least < 0 || c.penalty < d.classes[least].penalty) {
+				least = i
+			}
+		}
+		if least < 0 {
+			return jobs
+		}
+		jobs[least]--
+	}
 }
 
 // decision is a chosen plan and what is known about it.
@@ -103,18 +140,20 @@ type decision struct {
 	second   second
 	warnings []capacity.Warning
 
-	load        int64 // of the chosen jobs
-	layout      []capacity.VMLayout
-	layoutShort int64 // VMs missing for odd slots; 0 but where every VM is promised already
+	load   int64 // of the chosen jobs
+	layout []capacity.VMLayout
 }
+
+// smallestMoney is the smallest amount that money can tell from nothing.
+const smallestMoney = 1e-9
 
 // settle asks the second engine where the options want it, and keeps the better plan.
 func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result) {
 	d.front, d.best = f, r
 	tolerance := max(d.Options.Gap, proofResolution) * math.Abs(r.Objective)
-	proved := r.Gap <= tolerance
+	proved := r.Gap <= max(tolerance, smallestMoney)
 	if d.Options.Near != nil {
-		defer d.stayNear(tolerance)
+		defer d.stayNear()
 	}
 	if d.Options.Engine == capacity.EngineExact || d.Options.Engine == capacity.EngineAuto && proved {
 		return
