@@ -93,6 +93,9 @@ func drawClass(r *rand.Rand, i int, integrality capacity.Integrality) capacity.C
 		c.DeadlineSeconds += 1.5 * (d.MapWorkSeconds + d.ReduceWorkSeconds)
 	}
 	c.SlotsPerVM = capacity.SlotsPerVM{Map: 1 + r.Int64N(4), Reduce: 1 + r.Int64N(4)}
+	if r.IntN(6) == 0 { // sizes of which some sets of slots leave room on every VM
+		c.SlotsPerVM = capacity.SlotsPerVM{Map: 1 + r.Int64N(12), Reduce: 1 + r.Int64N(12)}
+	}
 	return c
 }
 

@@ -113,6 +113,9 @@ func bound(p *capacity.Problem, list []task, choose func(x *task, price float64)
 	hours := float64(p.PeriodSeconds) / 3600
 	rent := p.Supply.OnDemand.Price.Float() * hours
 	highest, most := rent, 1.0
+	for _, c := range p.Supply.Contracts {
+		highest = max(highest, c.Price.Float()*hours)
+	}
 	for i := range list {
 		x := &list[i]
 		vms, _, _ := x.fewest(1)

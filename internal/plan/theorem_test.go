@@ -367,3 +367,26 @@ func TestWholeVMsOfALoad(t *testing.T) {
 		}
 	}
 }
+
+// Gammas that are no decimals, such as a profile's, are no excuse: with few VMs the best may be to
+// admit nothing.
+func TestWholeNumbersWhereGammasAreNoDecimals(t *testing.T) {
+	in := Instance{[]float64{1.0 / 3, 0.45}, []float64{0, 0.8}, []int64{0, 0}, []int64{0, 3}, []Tier{{1, 1.77}}}
+	if got := P2(context.Background(), in, Within(0)); got.Objective != 0 || got.VMs != 0 {
+		t.Errorf("got %v on %d VMs for %g (gap %g), want nothing for nothing", got.Jobs, got.VMs, got.Objective, got.Gap)
+	}
+	r := rand.New(rand.NewPCG(6, 4))
+	for trial := range trials(4_000, 60_000) {
+		in := tiny(r)
+		for i := range in.Gamma {
+			if r.IntN(2) == 0 {
+				in.Gamma[i] *= 0.9 + 0.2*r.Float64()
+			}
+		}
+		want, optima := everyOptimum(in)
+		got := P2(context.Background(), in, Within(0))
+		if got.Feasible == math.IsInf(want, 1) || got.Feasible && !near(got.Objective, want, 1e-7) {
+			t.Fatalf("trial %d %+v: got %v for %.9g (gap %g), want %v for %.9g", trial, in, got.Jobs, got.Objective, got.Gap, optima, want)
+		}
+	}
+}
