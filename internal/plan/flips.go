@@ -14,7 +14,15 @@ import (
 func (m *model) flips(r *relaxation, i int) capacity.Flips {
 	c := &m.classes[i]
 	var f capacity.Flips
-	if c.gamma == 0 || c.high <= c.low {
+	if c.impossible {
+		f.DeadlineSeconds = r.deadlineFlip(i, 0, 0)
+		return f
+	}
+	if whole(c.high) <= whole(c.low) {
+		return f
+	}
+	if c.gamma == 0 { // taken for any penalty, turned away for none
+		f.Penalty = amount(0)
 		return f
 	}
 	now := whole(r.jobs[i])
@@ -25,7 +33,7 @@ func (m *model) flips(r *relaxation, i int) capacity.Flips {
 	if c.slotted && c.penalty > 0 {
 		f.DeadlineSeconds = r.deadlineFlip(i, now, own)
 	}
-	if with, without := m.jobsWithOnDemand(r, i); with != without {
+	if with, without := m.jobsWithOnDemand(r, i); with != without && r.theta[i] > 0 {
 		f.OnDemandPrice = amount(r.theta[i] / m.hours)
 	}
 	return f
@@ -52,35 +60,45 @@ func (r *relaxation) penaltyFlip(i int, now float64, own int) (theta float64, fo
 	return theta, found
 }
 
-// deadlineFlip is the deadline that makes gamma what gammaFlip asks for.
+// deadlineFlip is the deadline nearest to the class's own at which its jobs change, or the one at
+// which an impossible class gets its first job. A deadline acts through gamma.
 func (r *relaxation) deadlineFlip(i int, now float64, own int) *float64 {
-	c := &r.classes[i]
-	deadline := c.shape.work.FixedSeconds
-	if c.shape.idle() { // slots without work: any time is enough but none
-		if now == 0 {
+	c := r.classes[i] // as if its deadline were possible
+	c.low, c.high = c.Jobs.Min, c.Jobs.Max
+	fixed := c.shape.work.FixedSeconds
+	nearest := func(gammas ...float64) *float64 {
+		var best *float64
+		for _, gamma := range gammas {
+			slack, ok := c.shape.slackFor(gamma)
+			if deadline := fixed + slack; ok && deadline > 0 &&
+				(best == nil || math.Abs(deadline-c.DeadlineSeconds) < math.Abs(*best-c.DeadlineSeconds)) {
+				best = &deadline
+			}
+		}
+		return best
+	}
+	switch {
+	case c.penalty == 0:
+		return nil
+	case c.shape.idle(): // slots without work: any time is enough but none
+		if now == 0 && !c.impossible || fixed <= 0 {
 			return nil
 		}
-		return &deadline
+		return &fixed
 	}
-	gamma, ok := r.gammaFlip(i, now, own)
-	if !ok {
-		return nil
-	}
-	slack, ok := c.shape.slackFor(gamma)
-	if !ok {
-		return nil
-	}
-	deadline += slack
-	return &deadline
+	return nearest(r.gammaFlips(&c, i, now, own)...)
 }
 
 // idle says that the class's slots, if it has any, have no work.
 func (s *shape) idle() bool { return s.work.MapWorkSeconds == 0 && s.work.ReduceWorkSeconds == 0 }
 
-// gammaFlip is the gamma nearest to the class's own at which its jobs change, the penalty fixed.
-// Inside an interval the jobs grow as left/gamma = left·theta/penalty.
-func (r *relaxation) gammaFlip(i int, now float64, own int) (gamma float64, found bool) {
-	c := &r.classes[i]
+// gammaFlips is the gammas next to the class's own, above and below, at which its jobs change, the
+// penalty fixed. Inside an interval the jobs grow as left/gamma = left·theta/penalty.
+func (r *relaxation) gammaFlips(c *class, i int, now float64, own int) (gammas []float64) {
+	theta := r.theta[i]
+	if c.impossible {
+		theta = 0
+	}
 	top := func(k int) float64 { // jobs at the upper end of interval k
 		if k == len(r.steps) {
 			if r.interval(i, k, own) > 0 {
@@ -98,23 +116,19 @@ func (r *relaxation) gammaFlip(i int, now float64, own int) (gamma float64, foun
 		}
 		return theta
 	}
-	best := math.Inf(1)
 	if now > c.low {
 		k := sort.Search(own+1, func(k int) bool { return top(k) >= now })
-		if theta := min(reach(k, now), r.theta[i]); theta > 0 {
-			best, found = theta, true
+		if down := min(reach(k, now), theta); down > 0 {
+			gammas = append(gammas, c.penalty/down)
 		}
 	}
 	if now < whole(c.high) {
 		n := len(r.steps) - own
 		if k := own + sort.Search(n+1, func(k int) bool { return top(own+k) > now }); k <= len(r.steps) {
-			up := max(reach(k, now+1), r.theta[i])
-			if !found || up-r.theta[i] < r.theta[i]-best {
-				best, found = up, true
-			}
+			gammas = append(gammas, c.penalty/max(reach(k, now+1), theta))
 		}
 	}
-	return c.penalty / best, found
+	return gammas
 }
 
 // jobsWithOnDemand is the class's jobs if on-demand VMs cost less than its theta, and if more.
@@ -129,34 +143,31 @@ func (m *model) jobsWithOnDemand(r *relaxation, i int) (with, without float64) {
 			contracts += float64(t.VMs)
 		}
 	}
-	dearer := sort.Search(len(r.rank), func(k int) bool { return r.theta[r.rank[k]] <= r.theta[i] })
-	others := r.floor - c.gamma*c.low + r.before[dearer]
+	others := r.floor - c.gamma*c.low + r.before[r.place[i]]
 	return c.clamp(contracts+rent-others, c.gamma), c.clamp(contracts-others, c.gamma)
 }
 
 // slackFor is the time for the work (there is some) at which a job takes gamma VMs; false if more
 // time alone cannot bring it down to that.
 func (s *shape) slackFor(gamma float64) (float64, bool) {
-	at := func(slack float64) float64 {
+	at := func(slack float64, oneSlotPerJob bool) float64 {
 		t := *s
-		t.slack = slack
+		t.slack, t.oneSlotPerJob = slack, oneSlotPerJob
 		return t.gamma()
 	}
-	free := *s
-	free.oneSlotPerJob = false
-	slack := free.gamma() * s.slack / gamma
-	if got := at(slack); math.Abs(got-gamma) <= 1e-12*gamma {
+	slack := at(1, false) / gamma
+	if got := at(slack, s.oneSlotPerJob); math.Abs(got-gamma) <= 1e-12*gamma {
 		return slack, true
 	}
 	// One slot per job raises gamma here: search, since gamma still only falls with more time.
 	low, high := slack, 2*slack
-	for at(high) > gamma {
+	for at(high, s.oneSlotPerJob) > gamma {
 		if low, high = high, 2*high; high > capacity.MaxSeconds {
 			return 0, false
 		}
 	}
 	for range 60 {
-		if middle := (low + high) / 2; at(middle) > gamma {
+		if middle := (low + high) / 2; at(middle, s.oneSlotPerJob) > gamma {
 			low = middle
 		} else {
 			high = middle

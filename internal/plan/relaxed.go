@@ -20,9 +20,10 @@ type relaxation struct {
 	// nuHigh is +Inf where nothing more can be had.
 	nuLow, nuHigh float64
 
-	// rank is the classes by falling theta, before[k] the load above their promised jobs of the
+	// rank is the classes by falling theta, place where each stands there, before[k] the load above their promised jobs of the
 	// first k of them, and floor the load of all promised jobs.
 	rank   []int
+	place  []int
 	before []float64
 	floor  float64
 	// steps is all thetas and prices, ascending: only there does anything change. In the interval
@@ -68,7 +69,9 @@ func (r *relaxation) order() {
 		return cmp.Or(cmp.Compare(r.theta[b], r.theta[a]), cmp.Compare(r.classes[a].Name, r.classes[b].Name))
 	})
 	r.before = make([]float64, n+1)
+	r.place = make([]int, n)
 	for k, i := range r.rank {
+		r.place[i] = k
 		r.before[k+1] = r.before[k] + r.span(i)
 	}
 	r.steps = slices.Clone(r.supply.price)
