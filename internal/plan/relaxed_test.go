@@ -228,3 +228,21 @@ func TestPriceOfCapacityWhereItIsNotUnique(t *testing.T) {
 		})
 	}
 }
+
+// 0.58 an hour is 13.919999999999998 a day in float64, and a class is worth 13.92 a VM: noise that small
+// must not, times all the VMs that could be rented, make Clp's answer look wrong.
+func TestClpAgreesWhereAClassIsWorthExactlyAPrice(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	p := market(t, 0, "0.88", "0.58", capacity.Relaxed)
+	p.PeriodSeconds = 86400
+	p.Options.Engine = capacity.EngineCBC
+	p.Classes = []capacity.Class{byGamma(t, "a", "2", "27.84", 0, 4)}
+	pl, err := Solve(t.Context(), p, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pl.Proof.Agreed == nil || !*pl.Proof.Agreed {
+		t.Errorf("engine %q agreed %v, warnings %v, want Clp to agree", pl.Proof.Engine, pl.Proof.Agreed, pl.Warnings)
+	}
+}
