@@ -111,7 +111,7 @@ func (m *model) priced(a answer) capacity.Plan {
 	for i := range m.classes {
 		c := &m.classes[i]
 		h := a.admitted[i]
-		pl.Classes[i] = capacity.ClassPlan{
+		pl.Classes[c.index] = capacity.ClassPlan{
 			Name: c.Name, Admitted: h, Refused: c.Jobs.Max - h, VMs: a.shares[i], VMsPerJob: c.gamma, Slots: a.slots[i],
 			Time: c.times(h, a.slots[i]),
 		}
@@ -215,7 +215,11 @@ func (m *model) committed() float64 {
 }
 
 func (m *model) relaxedSummary(r *relaxation) *capacity.RelaxedPlan {
-	return &capacity.RelaxedPlan{Objective: capacity.RoundMoney(r.objective + m.committed()), Capacity: r.capacity, Jobs: r.jobs}
+	jobs := make([]float64, len(r.jobs))
+	for i := range m.classes {
+		jobs[m.classes[i].index] = r.jobs[i]
+	}
+	return &capacity.RelaxedPlan{Objective: capacity.RoundMoney(r.objective + m.committed()), Capacity: r.capacity, Jobs: jobs}
 }
 
 // integerSummary is the plan with whole jobs and VMs alone (the paper's, where VMs are shared), and

@@ -78,7 +78,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		x = append(x, used)
 	}
 	for i := range m.classes {
-		c, out := &m.classes[i], &pl.Classes[i]
+		c, out := &m.classes[i], &pl.Classes[m.classes[i].index]
 		h := out.Admitted
 		coefficient := c.gamma * units
 		switch {

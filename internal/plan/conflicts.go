@@ -17,7 +17,7 @@ func (m *model) conflicts() []capacity.Finding {
 	var found []capacity.Finding
 	for i := range m.classes {
 		if c := &m.classes[i]; c.impossible && c.Jobs.Min > 0 {
-			found = append(found, m.impossible(c))
+			found = append(found, m.impossible(i))
 		}
 	}
 	need := m.promised(m.classes)
@@ -68,13 +68,14 @@ func (m *model) promised(classes []class) float64 {
 }
 
 // impossible is a promised class whose deadline no number of slots meets.
-func (m *model) impossible(c *class) capacity.Finding {
+func (m *model) impossible(i int) capacity.Finding {
+	c := &m.classes[i]
 	least := c.shape.work.FixedSeconds
 	f := capacity.Finding{
 		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
 		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, number(least), number(c.DeadlineSeconds)),
 	}
-	if deadline, ok := m.cureByDeadline(c.index); ok {
+	if deadline, ok := m.cureByDeadline(i); ok {
 		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: f.Pointer, Value: deadline}
 	}
 	return f

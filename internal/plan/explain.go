@@ -24,12 +24,13 @@ func (d *decision) next(i int) (vms int64, cost float64) {
 // for refused jobs come from the relaxation, since the integer program has no prices.
 func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
 	for i := range m.classes {
-		c, out := &m.classes[i], &pl.Classes[i]
+		c := &m.classes[i]
+		out := &pl.Classes[c.index]
 		out.Verdict = verdict(c, out.Admitted)
 		if !c.impossible && !math.IsInf(r.nuHigh, 1) {
 			out.BreakEvenPenalty = amount(c.gamma * r.nuHigh)
 		}
-		out.Reason = m.reason(c, out, r, next)
+		out.Reason = m.reason(c, out, r, i, next)
 		out.Flips = m.flips(r, i)
 	}
 	prices := &capacity.Prices{Capacity: capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow)}}
@@ -63,7 +64,7 @@ func verdict(c *class, admitted float64) capacity.Verdict {
 }
 
 // reason says in a sentence why the class got what it got.
-func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, next oneMore) string {
+func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, next oneMore) string {
 	period := m.perPeriod()
 	penalty := cents(c.penalty)
 	margin := c.gamma * r.nuHigh
@@ -89,7 +90,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, next on
 		}
 		return fmt.Sprintf("One more job costs %s %s in VMs, refusing it only %s.%s", cents(margin), period, penalty, floor)
 	}
-	vms, cost := next(c.index)
+	vms, cost := next(i)
 	switch {
 	case math.IsInf(cost, 1):
 		return fmt.Sprintf("One more job would need %s more than there are, and every job in its place costs as much to refuse.%s", counted(vms, "VM"), floor)

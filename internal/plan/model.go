@@ -14,7 +14,7 @@ import (
 // class is a class of the problem as planning sees it.
 type class struct {
 	*capacity.Class
-	index      int
+	index      int              // in the problem
 	demands    *perf.JobDemands // of a profile
 	shape      shape
 	slotted    bool    // its slots are known: it was given by a profile or a demand
@@ -27,7 +27,7 @@ type class struct {
 // model is a problem made ready for planning: every class has its gamma and supply is tiers.
 type model struct {
 	*capacity.Problem
-	classes  []class
+	classes  []class // by name, so that ties fall the same whatever the order of the problem's classes
 	tiers    []Tier  // in the order they are used; price per VM and period
 	source   []int   // contract index of a tier, onDemand for the last
 	hours    float64 // in a period
@@ -44,9 +44,14 @@ func newModel(p *capacity.Problem) (*model, error) {
 	m.addSupply()
 	var findings []capacity.Finding
 	total := 0.0
-	for i := range p.Classes {
+	order := make([]int, len(p.Classes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Classes[a].Name, p.Classes[b].Name) })
+	for i, index := range order {
 		c := &m.classes[i]
-		m.addClass(c, i)
+		m.addClass(c, index)
 		if need := c.gamma * c.high; need > mostVMs {
 			findings = append(findings, tooLarge(c, need))
 		}

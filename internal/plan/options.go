@@ -126,9 +126,14 @@ func (o *options) price() float64 {
 			_, atLow[i], _ = o.cheapest(i, 0)
 		}
 	}
-	high := max(1, 2*low)
+	high := low
+	for i, p := range o.penalty {
+		if gamma := o.perJob(i); gamma > 0 {
+			high = max(high, 2*p/gamma)
+		}
+	}
 	sum := evaluate(high)
-	for ceilDiv(sum, o.grid.perVM) > end && high < 1e15 {
+	for ceilDiv(sum, o.grid.perVM) > end && !math.IsInf(high, 1) {
 		high *= 4
 		sum = evaluate(high)
 	}

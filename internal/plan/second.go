@@ -126,9 +126,13 @@ const linearAgreement = 1e-7
 func relaxedProgram(r *relaxation) lp.Program {
 	var p lp.Program
 	row := p.Row(math.Inf(-1), 0)
+	most := 1.0 // VMs that all jobs together could use; a wider column only widens the noise of its price
+	for i := range r.classes {
+		most += r.classes[i].gamma * r.classes[i].high
+	}
 	for k, price := range r.supply.price {
 		from, to := r.supply.tier(k)
-		p.Column(price, 0, float64(min(to-from, mostVMs)), false, lp.Entry{Row: row, Coefficient: -1})
+		p.Column(price, 0, min(float64(to-from), most), false, lp.Entry{Row: row, Coefficient: -1})
 	}
 	for i := range r.classes {
 		c := &r.classes[i]
