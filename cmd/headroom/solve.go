@@ -19,7 +19,7 @@ import (
 func solveCommand() *cobra.Command {
 	var out output
 	var flags optionFlags
-	var stream bool
+	var lines bool
 	c := &cobra.Command{
 		Use:   "solve [FILE|-]",
 		Short: "Say what to rent and which jobs to admit",
@@ -32,18 +32,23 @@ order; a line that cannot be answered gets {"error": …} and the rest goes on.`
 	}
 	out.addFlags(c, "table", "json", "csv")
 	flags.add(c)
-	c.Flags().BoolVar(&stream, "stream", false, "read one problem a line and write one answer a line, as JSON")
+	addStream(c, &lines)
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if stream && c.Flags().Changed("output") && out.format != "json" {
-			return fmt.Errorf("--stream writes JSON lines; leave out -o %s", out.format)
+		if err := out.checkStream(c, lines); err != nil {
+			return err
 		}
 		return flags.check(c)
 	}
 	return command(c, func(c *cobra.Command, args []string) error {
 		p := planner{overrides: flags.overrides(c)}
 		defer p.close()
-		if stream {
-			return streamPlans(c, fileArgument(args), &p, out)
+		if lines {
+			decode := func(text []byte) (capacity.Problem, error) {
+				return capacity.ReadProblem(text, limits, p.overrides...)
+			}
+			return stream(c, fileArgument(args), out, decode, func(ctx context.Context, problem capacity.Problem) (any, error) {
+				return p.solve(ctx, problem)
+			})
 		}
 		return solveOne(c, fileArgument(args), &p, out)
 	})

@@ -19,13 +19,26 @@ import (
 // longestLine bounds one line of a stream.
 const longestLine = 64 << 20
 
-// line is one line of a stream, read.
-type line struct {
-	number  int
-	bytes   int // of the input, its line end included
-	problem capacity.Problem
-	err     error
-	last    bool // the input ends here, by err if that is not nil
+// addStream adds the flag that makes a verb answer line by line.
+func addStream(c *cobra.Command, lines *bool) {
+	c.Flags().BoolVar(lines, "stream", false, "read one question a line and write one answer a line, as JSON")
+}
+
+// checkStream refuses a form that lines are not written in.
+func (o *output) checkStream(c *cobra.Command, lines bool) error {
+	if lines && c.Flags().Changed("output") && o.format != "json" {
+		return fmt.Errorf("--stream writes JSON lines; leave out -o %s", o.format)
+	}
+	return nil
+}
+
+// line is one line of a stream, read as a question of some kind.
+type line[Q any] struct {
+	number   int
+	bytes    int // of the input, its line end included
+	question Q
+	err      error
+	last     bool // the input ends here, by err if that is not nil
 }
 
 // lineError is what stands in place of an answer.
@@ -40,16 +53,17 @@ type lineTrouble struct {
 	Findings []capacity.Finding `json:"findings,omitempty"`
 }
 
-// streamPlans answers every line. The next line is read and decoded while one is solved.
-func streamPlans(c *cobra.Command, name string, p *planner, out output) error {
+// stream answers every line: decode reads one and answer answers it. The next line is read and
+// decoded while one is answered.
+func stream[Q any](c *cobra.Command, name string, out output, decode func(text []byte) (Q, error), answer func(context.Context, Q) (any, error)) error {
 	in, label, err := open(name, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	ctx, cancel := context.WithCancel(c.Context())
-	lines := make(chan line, 1)
-	go readLines(ctx, in, p.overrides, lines)
+	lines := make(chan line[Q], 1)
+	go readLines(ctx, in, decode, lines)
 	defer func() { // wait for the reader, which may stand in a read that only its input can end
 		cancel()
 		if in, ok := in.(*os.File); ok {
@@ -64,7 +78,7 @@ func streamPlans(c *cobra.Command, name string, p *planner, out output) error {
 	answered, bad, code := 0, 0, exitOK
 	err = out.deliver(c.OutOrStdout(), func(w io.Writer) error {
 		for {
-			var l line
+			var l line[Q]
 			select {
 			case <-ctx.Done():
 				return errors.New("interrupted: the answers written so far are whole")
@@ -73,17 +87,21 @@ func streamPlans(c *cobra.Command, name string, p *planner, out output) error {
 			if l.last {
 				return l.err
 			}
-			answer, err := p.answer(ctx, l)
+			var said any
+			if l.err == nil {
+				said, l.err = answer(ctx, l.question)
+			}
 			if ctx.Err() != nil {
 				continue // an answer cut short by the interruption is none
 			}
-			if err != nil {
+			if l.err != nil {
 				bad++
-				code = max(code, exitCode(err))
+				code = max(code, exitCode(l.err))
+				said = lineError{troubleOf(l.number, l.err)}
 			}
 			answered++
 			var b bytes.Buffer
-			if err := asLine(answer)(&b); err != nil {
+			if err := asLine(said)(&b); err != nil {
 				return err
 			}
 			if _, err := w.Write(b.Bytes()); err != nil {
@@ -101,34 +119,27 @@ func streamPlans(c *cobra.Command, name string, p *planner, out output) error {
 	return nil
 }
 
-// answer is what is written for a line: a plan, or an error.
-func (p *planner) answer(ctx context.Context, l line) (any, error) {
-	if l.err == nil {
-		answer, err := p.solve(ctx, l.problem)
-		if err == nil {
-			return answer, nil
-		}
-		l.err = err
-	}
-	trouble := lineTrouble{Line: l.number, Kind: string(capacity.Invalid)}
+// troubleOf says why a line has no answer.
+func troubleOf(number int, err error) lineTrouble {
+	trouble := lineTrouble{Line: number, Kind: string(capacity.Invalid)}
 	var input *capacity.InputError
 	switch {
-	case errors.As(l.err, &input):
+	case errors.As(err, &input):
 		trouble.Findings = input.Findings
-	case exitCode(l.err) == exitSolver:
-		trouble.Kind, trouble.Detail = string(capacity.Busy), sentence(l.err.Error())
+	case exitCode(err) == exitSolver:
+		trouble.Kind, trouble.Detail = string(capacity.Busy), sentence(err.Error())
 	default:
-		trouble.Kind, trouble.Detail = "error", sentence(l.err.Error())
+		trouble.Kind, trouble.Detail = "error", sentence(err.Error())
 	}
-	return lineError{trouble}, l.err
+	return trouble
 }
 
 // readLines reads and decodes lines until the input ends or ctx does, and closes lines then. Blank
 // lines are passed over.
-func readLines(ctx context.Context, in io.Reader, overrides []func(*capacity.Options), lines chan<- line) {
+func readLines[Q any](ctx context.Context, in io.Reader, decode func([]byte) (Q, error), lines chan<- line[Q]) {
 	defer close(lines)
 	reader := bufio.NewReaderSize(in, 1<<16)
-	send := func(l line) bool {
+	send := func(l line[Q]) bool {
 		select {
 		case lines <- l:
 			return true
@@ -138,16 +149,16 @@ func readLines(ctx context.Context, in io.Reader, overrides []func(*capacity.Opt
 	}
 	for number := 1; ; number++ {
 		text, size, err := readLine(reader)
-		l := line{number: number, bytes: size}
+		l := line[Q]{number: number, bytes: size}
 		blank := false
 		switch {
 		case size > longestLine:
 			l.err = &capacity.InputError{Findings: []capacity.Finding{{Code: "too_large",
-				Detail: fmt.Sprintf("The line is longer than %d MiB; solve it alone, without --stream.", longestLine>>20)}}}
+				Detail: fmt.Sprintf("The line is longer than %d MiB; ask it alone, without --stream.", longestLine>>20)}}}
 		case len(bytes.TrimSpace(text)) == 0:
 			blank = true
 		default:
-			l.problem, l.err = capacity.ReadProblem(text, limits, overrides...)
+			l.question, l.err = decode(text)
 		}
 		if !blank && !send(l) {
 			return
@@ -158,7 +169,7 @@ func readLines(ctx context.Context, in io.Reader, overrides []func(*capacity.Opt
 			} else {
 				err = errors.New(fileTrouble("the input", err))
 			}
-			send(line{last: true, err: err})
+			send(line[Q]{last: true, err: err})
 			return
 		}
 	}
@@ -207,7 +218,7 @@ func (p *progress) add(bytes int) {
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(p.size, progressbar.OptionSetWriter(p.to), progressbar.OptionShowBytes(true),
-			progressbar.OptionSetDescription("solving"), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+			progressbar.OptionSetDescription("answering"), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
 	_ = p.bar.Set64(int64(p.bytes)) // a bar that cannot be drawn is no reason to stop
 }
