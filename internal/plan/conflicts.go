@@ -119,7 +119,7 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 		if deadline, ok := m.cureByDeadline(i); ok {
 			found = append(found, capacity.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
-				Detail: fmt.Sprintf("The deadline of class %q, %s s, makes its jobs large.", c.Name, number(c.DeadlineSeconds)),
+				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
 				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
 			})
 		}
