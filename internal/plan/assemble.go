@@ -82,26 +82,30 @@ func (c *class) realSlots(jobs float64) *capacity.Slots {
 // proof says what the plan rests on. The bound is rounded down: it must stay a bound.
 func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 	p := &capacity.Proof{
-		Bound: pl.Objective, Gap: relativeGap(d.best.Gap, pl), Method: methodCore,
+		Bound: pl.Objective, Method: methodCore,
 		Engine: d.second.engine, Agreed: d.second.agreed,
 	}
-	if p.Gap > 0 {
+	if d.best.Gap > smallestMoney {
 		p.Bound = capacity.Money{Decimal: pl.Objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(capacity.MoneyPlaces)}
+		p.Gap = relativeGap(pl.Objective.Sub(p.Bound.Decimal).InexactFloat64(), pl)
 	}
 	return p
 }
 
-// relativeGap is the gap as a share of the objective, 0 where it cannot be told from the float noise
-// of the money at stake. Where the objective itself is 0 it is a share of the whole cost.
+// relativeGap is the gap as a share of the objective, 0 where no amount of money or float can tell
+// it from nothing. Where the objective itself is 0 it is a share of the VMs' cost, or 1 where that is 0
+// too.
 func relativeGap(gap float64, pl *capacity.Plan) float64 {
-	objective, stake := math.Abs(pl.Objective.Float()), pl.Cost.Total.Float()
-	switch {
-	case gap <= proofResolution*max(objective, stake):
+	objective := math.Abs(pl.Objective.Float())
+	switch vms := pl.Cost.Total.Float() - pl.Cost.Penalties.Float(); {
+	case gap <= max(proofResolution*objective, smallestMoney):
 		return 0
-	case objective == 0:
-		return gap / stake
+	case objective != 0:
+		return gap / objective
+	case vms != 0:
+		return gap / vms
 	}
-	return gap / objective
+	return 1
 }
 
 // priced fills in jobs, VMs and money, the money exactly from the counts.
@@ -225,6 +229,9 @@ func (m *model) relaxedSummary(r *relaxation) *capacity.RelaxedPlan {
 // integerSummary is the plan with whole jobs and VMs alone (the paper's, where VMs are shared), and
 // the VMs it falls short once its slots are whole.
 func (d *decision) integerSummary() *capacity.IntegerPlan {
+	if !d.integer.Feasible { // whole slots fit by the deadlines' tolerance alone
+		return nil
+	}
 	jobs := make([]float64, len(d.integer.Jobs))
 	for i, h := range d.integer.Jobs {
 		jobs[i] = float64(h)

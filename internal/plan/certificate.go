@@ -66,8 +66,8 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	var x []float64
 	row := p.Row(math.Inf(-1), 0)
 	computed := slices.ContainsFunc(m.classes, func(c class) bool { return c.VMsPerJob == nil && !exact })
-	if g, _ := newGrid(directGammas(m.classes, exact), make([]int64, len(m.classes))); (g.tolerance > 0 || computed) && !dedicated {
-		p.RowUpper[row] = loadNoise * units
+	if g, _ := newGrid(directGammas(m.classes, exact), m.instance().High); (g.tolerance > 0 || g.rounded > 0 || computed) && !dedicated {
+		p.RowUpper[row] = 1.001 * max(loadNoise, float64(g.rounded)/float64(g.perVM)) * units // and float noise
 	}
 	for k, t := range m.tiers {
 		used := pl.VMs.OnDemand

@@ -17,18 +17,23 @@ type Instance struct {
 // grid counts loads in whole units of 1/perVM VM, so that sums are exact and the same in any order.
 type grid struct {
 	perVM int64
-	// tolerance, in units, is how far a load may exceed whole VMs: 0 where every load is exact, and
-	// loadNoise where gammas had to be rounded. Every load starts at minus this.
+	// tolerance, in units, is how far a load may exceed whole VMs: 0 where every load is exact. Every
+	// load starts at minus this.
 	tolerance int64
+	// rounded, in units, is how much all loads together may have been rounded down.
+	rounded int64
 }
 
 const (
 	maxGridDigits = 9 // gammas that are decimals of at most so many digits keep their exact value
-	// fineGrid parts of a VM, or fewer for huge problems, are what others are rounded up to. It is a
-	// multiple of 2520, so that gammas such as 5/6 stay exact.
+	// fineGrid parts of a VM, more for small problems and fewer for huge ones, are what others are
+	// rounded down to. It is a multiple of 2520, so that gammas such as 5/6 stay exact.
 	fineGrid = 2520 * 4e8
-	// decimalNoise is the relative distance at which a float64 counts as the decimal it was read from.
-	decimalNoise = 1.6e-15
+	// decimalNoise is the relative distance at which a float64 counts as the decimal it was read
+	// from: half a unit in its last place, and as much again for a product.
+	decimalNoise = 2.3e-16
+	// exactFloat bounds the units that a float64 tells apart in spite of decimalNoise.
+	exactFloat = 1e15
 	// maxLoad keeps every sum of loads far from overflow.
 	maxLoad = float64(1 << 61)
 	// loadNoise, in VMs, is how far the load of gammas that are no decimals may exceed whole VMs. It
@@ -36,7 +41,10 @@ const (
 	loadNoise = 1e-7
 )
 
-// newGrid turns gammas into whole weights on the coarsest grid that is exact, or the fine grid.
+// newGrid turns gammas into whole weights on the coarsest grid that is exact, or on a fine one. There
+// they are rounded down, so that whatever fits in truth fits here too and a bound stays a bound;
+// and the tolerance is less by what that may add up to, so that what fits here exceeds the VMs
+// by loadNoise at most (by rounded, where there are too many jobs for that).
 func newGrid(gamma []float64, high []int64) (g grid, weight []int64) {
 	weight = make([]int64, len(gamma))
 	most := 0.0
@@ -50,28 +58,43 @@ func newGrid(gamma []float64, high []int64) (g grid, weight []int64) {
 		}
 		scale *= 10
 	}
-	for scale = fineGrid; scale > 1 && most*scale >= maxLoad; {
-		scale /= 10
-	}
+	g = fine(most)
 	for i, x := range gamma {
-		weight[i] = unitsFor(x, scale)
+		var exact bool
+		if weight[i], exact = unitsFor(x, g.perVM); !exact {
+			g.rounded += high[i]
+		}
 	}
-	return grid{int64(scale), int64(loadNoise * scale)}, weight
+	g.tolerance = max(0, int64(loadNoise*float64(g.perVM))-g.rounded)
+	return g, weight
 }
 
-// unitsFor is the whole units that hold x, which is no whole number for noise alone.
-func unitsFor(x, scale float64) int64 {
-	if whole := math.Round(x * scale); math.Abs(x*scale-whole) <= decimalNoise*x*scale {
-		return int64(whole)
+// fine is the finest grid on which so many VMs can be counted.
+func fine(most float64) grid {
+	scale := float64(fineGrid)
+	for scale > 1 && most*scale >= maxLoad {
+		scale /= 10
 	}
-	return int64(math.Ceil(x * scale))
+	for scale < fineGrid*1e3 && most*scale*10 < maxLoad/4 {
+		scale *= 10
+	}
+	return grid{perVM: int64(scale)}
+}
+
+// unitsFor is the whole units in x, and whether they are all of it but for noise.
+func unitsFor(x float64, perVM int64) (units int64, exact bool) {
+	v := x * float64(perVM)
+	if whole := math.Round(v); math.Abs(v-whole) <= decimalNoise*v {
+		return int64(whole), v < exactFloat
+	}
+	return int64(v), false
 }
 
 func onGrid(gamma []float64, scale float64, weight []int64) bool {
 	for i, g := range gamma {
 		x := g * scale
 		whole := math.Round(x)
-		if math.Abs(x-whole) > decimalNoise*x {
+		if math.Abs(x-whole) > decimalNoise*x || x > exactFloat {
 			return false
 		}
 		weight[i] = int64(whole)

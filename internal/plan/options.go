@@ -34,7 +34,7 @@ type options struct {
 // lineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
 const lineNoise = 1e-9
 
-// line is what one more job costs at least, at a price.
+// line is what one more job costs at least, at a price; a load may fall short of it by loadNoise.
 func (o *options) line(class int, nu float64) (slope float64, from, step int64) {
 	gamma := o.perJob(class)
 	slope = nu*gamma*(1-lineNoise) - o.penalty[class]
@@ -53,12 +53,13 @@ func (o *options) worth(class int, nu float64, jobs int64) float64 {
 func (o *options) cheapest(class int, nu float64) (jobs, load int64, value float64) {
 	slope, jobs, step := o.line(class, nu)
 	load, value = o.units(class, jobs), o.worth(class, nu, jobs)
-	for h := jobs + step; h >= o.low[class] && h <= o.high[class] && slope*float64(h) <= value; h += step {
+	for h := jobs + step; h >= o.low[class] && h <= o.high[class] && slope*float64(h) <= value+nu*loadNoise; h += step {
 		v := o.worth(class, nu, h)
 		noise := lineNoise * 1e-3 * math.Abs(v)
 		if u := o.units(class, h); v < value-noise || v <= value+noise && u < load {
-			jobs, load, value = h, u, v
+			jobs, load = h, u
 		}
+		value = min(value, v)
 	}
 	return jobs, load, value
 }
@@ -207,7 +208,7 @@ func (o *options) choices(class int, below float64, dst []choice) []choice {
 	base, value := o.base[class], o.value[class]
 	baseUnits := o.units(class, base)
 	begin := len(dst)
-	for h := from; h >= o.low[class] && h <= o.high[class] && slope*float64(h)-value < below; h += step {
+	for h := from; h >= o.low[class] && h <= o.high[class] && slope*float64(h)-value < below+o.nu*loadNoise; h += step {
 		if h == base {
 			continue
 		}

@@ -33,7 +33,9 @@ type relaxation struct {
 	cheaper, dearer []float64
 }
 
-// newRelaxation is false where not even the promised jobs fit; short is then the VMs missing.
+// newRelaxation is nil where not even the promised jobs fit; short is then the VMs missing. Whole
+// slots may be late by the deadlines' tolerance, so that the promised jobs of a plan that can be
+// carried out may exceed the VMs by as much here.
 func newRelaxation(m *model) (r *relaxation, short float64) {
 	n := len(m.classes)
 	r = &relaxation{supply: newSupply(m.tiers), classes: m.classes, theta: make([]float64, n), jobs: make([]float64, n)}
@@ -50,7 +52,7 @@ func newRelaxation(m *model) (r *relaxation, short float64) {
 		floor.add(c.gamma * c.low)
 	}
 	r.floor = floor.value()
-	if most := float64(r.supply.most()); r.floor > most+loadNoise {
+	if most := float64(r.supply.most()); r.floor > most*(1+1e-9)+loadNoise {
 		return nil, r.floor - most
 	}
 	r.order()

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -187,8 +188,8 @@ func (s *search) lattice(leads []lead) {
 	}
 	k := &s.kink
 	common := gcd(step, k.grid)
-	if k.grid/common > latticeMost {
-		return
+	if k.grid/common > latticeMost || step/common > int64(maxLoad)/k.grid {
+		return // too many loads in a period, or a period too long to count in
 	}
 	// The smallest excess stands within one period of the kink's ends, or anywhere between them
 	// where only the rest of the last VM counts.
@@ -201,6 +202,9 @@ func (s *search) lattice(leads []lead) {
 			for load := first; load <= from+period; load += step {
 				if load > -k.grid {
 					floor = min(floor, k.excess(load))
+				}
+				if load > math.MaxInt64-step {
+					break
 				}
 			}
 		}

@@ -58,7 +58,7 @@ func directGammas(classes []class, exact bool) []float64 {
 }
 
 // refine makes the grid fine enough for every slot size. Where no common grid is small enough a
-// slot's size is rounded up on the fine one.
+// slot's size is rounded down on a fine one.
 func (s *slotLoads) refine(most float64) {
 	perVM := s.fine.perVM
 	for i := range s.classes {
@@ -78,18 +78,21 @@ func (s *slotLoads) refine(most float64) {
 		s.direct[i] *= perVM / s.fine.perVM
 	}
 	s.fine.tolerance *= perVM / s.fine.perVM
+	s.fine.rounded *= perVM / s.fine.perVM
 	s.fine.perVM = perVM
 }
 
 func (s *slotLoads) coarsen(most float64) {
-	scale := float64(fineGrid)
-	for scale > 1 && most*scale >= maxLoad {
-		scale /= 10
-	}
+	s.fine = fine(most)
 	for i, g := range directGammas(s.classes, s.exact) {
-		s.direct[i] = unitsFor(g, scale)
+		s.direct[i], _ = unitsFor(g, s.fine.perVM)
+		c := &s.classes[i]
+		s.fine.rounded += int64(c.high) // of the jobs, or
+		if c.slotted {                  // of their slots
+			s.fine.rounded += int64(c.gamma*c.high+mostRounding) * max(c.SlotsPerVM.Map, c.SlotsPerVM.Reduce)
+		}
 	}
-	s.fine = grid{int64(scale), int64(loadNoise * scale)}
+	s.fine.tolerance = max(0, int64(loadNoise*float64(s.fine.perVM))-s.fine.rounded)
 }
 
 func (s *slotLoads) perJob(class int) float64 { return s.classes[class].gamma }
@@ -124,14 +127,7 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 
 func (s *slotLoads) slotUnits(c *class, jobs int64) int64 {
 	mapSlots, redSlots := c.shape.whole(jobs)
-	up := func(n int64) int64 { return ceilDiv(s.fine.perVM, n) } // exact wherever the grid holds 1/n
-	units := int64(0)
-	if mapSlots > 0 {
-		units += mapSlots * up(int64(c.shape.mapSlots))
-	}
-	if redSlots > 0 {
-		units += redSlots * up(int64(c.shape.redSlots))
-	}
+	units := mapSlots*(s.fine.perVM/c.SlotsPerVM.Map) + redSlots*(s.fine.perVM/max(1, c.SlotsPerVM.Reduce))
 	return s.wholeVMs(units)
 }
 

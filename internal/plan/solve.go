@@ -42,7 +42,8 @@ func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.
 
 // wholePlan is the integer, dedicated or slot-exact plan.
 func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxation) capacity.Plan {
-	target := Within(m.Options.Gap)
+	within, committed := Within(m.Options.Gap), m.committed()
+	target := func(objective float64) float64 { return within(objective + committed) }
 	var f modeller
 	var s *search
 	d := decision{model: m, relaxed: relaxed, warnings: m.warnings}
@@ -150,7 +151,7 @@ const smallestMoney = 1e-9
 // settle asks the second engine where the options want it, and keeps the better plan.
 func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result) {
 	d.front, d.best = f, r
-	tolerance := max(d.Options.Gap, proofResolution) * math.Abs(r.Objective)
+	tolerance := max(d.Options.Gap, proofResolution) * math.Abs(r.Objective+d.committed())
 	proved := r.Gap <= max(tolerance, smallestMoney)
 	if d.Options.Near != nil {
 		defer d.stayNear()
