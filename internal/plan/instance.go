@@ -33,7 +33,7 @@ const (
 	// from: half a unit in its last place, and as much again for a product.
 	decimalNoise = 2.3e-16
 	// exactFloat bounds the units that a float64 tells apart in spite of decimalNoise.
-	exactFloat = 1e15
+	exactFloat = 2e15
 	// maxLoad keeps every sum of loads far from overflow.
 	maxLoad = float64(1 << 61)
 	// loadNoise, in VMs, is how far the load of gammas that are no decimals may exceed whole VMs. It
