@@ -6,38 +6,33 @@ import (
 	"slices"
 )
 
-// fill brings the load near the kink with the moves that cost least per unit of load: a first good
-// plan where one large class does not fit any more and many small ones do. It proves nothing.
-func (s *search) fill(leads []lead) {
+// fillMost bounds the classes that fill looks at.
+const fillMost = 20_000
+
+// fill brings the load up to the kink with the moves that cost least per unit of load: a good plan in
+// one pass, where one large class does not fit any more and many small ones do, and all there is
+// when the time is up. It proves nothing.
+func (s *search) fill() {
 	k := &s.kink
 	room := k.low*k.grid - s.base
-	if k.low != k.high || room == 0 {
+	if k.low != k.high || room <= 0 {
 		return
 	}
-	const classes, choicesPerClass = 2048, 4 // where more tie any of them will do
 	var steps []move
-	var list []choice
-	for _, l := range leads[:min(len(leads), classes)] {
-		list = s.front.choices(l.class, s.gap, list[:0])
-		for _, c := range list[:min(len(list), choicesPerClass)] {
-			if c.load > 0 == (room > 0) {
-				steps = append(steps, move{l.class, c})
-			}
+	for i := range min(s.front.count(), fillMost) {
+		if c, ok := s.front.stretch(i, room); ok {
+			steps = append(steps, move{i, c})
 		}
 	}
-	size := func(m move) float64 { return math.Abs(float64(m.load)) }
 	slices.SortFunc(steps, func(a, b move) int {
-		return cmp.Or(cmp.Compare(a.extra*size(b), b.extra*size(a)), cmp.Compare(size(b), size(a)), cmp.Compare(a.class, b.class))
+		return cmp.Or(cmp.Compare(a.extra*float64(b.load), b.extra*float64(a.load)), cmp.Compare(b.load, a.load), cmp.Compare(a.class, b.class))
 	})
-	taken := make(map[int]bool)
 	var moves []move
 	for _, m := range steps {
-		if taken[m.class] || room > 0 && m.load > room || room < 0 && m.load < room {
-			continue
+		if c, ok := s.front.stretch(m.class, room); ok {
+			room -= c.load
+			moves = append(moves, move{m.class, c})
 		}
-		taken[m.class] = true
-		room -= m.load
-		moves = append(moves, m)
 	}
 	s.accept(moves)
 }

@@ -300,6 +300,16 @@ func (l *linear) reduced(class int) float64 {
 	return r
 }
 
+func (l *linear) count() int { return len(l.gamma) }
+
+func (l *linear) stretch(class int, room int64) (choice, bool) {
+	if l.weight[class] == 0 {
+		return choice{}, false
+	}
+	more := min(l.High[class]-l.base[class], room/l.weight[class])
+	return choice{l.base[class] + more, more * l.weight[class], max(0, l.reduced(class)) * float64(more)}, more > 0
+}
+
 func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	n, all := len(l.gamma), true
 	extra := func(i int) float64 {

@@ -139,7 +139,7 @@ func (d *decision) nearest(previous []int64, limit float64) []int64 {
 	return best
 }
 
-// closerMost bounds the pairs of classes that closer looks at.
+// closerMost bounds the steps that closer tries.
 const closerMost = 200_000
 
 // closer takes single jobs, and pairs of them, towards a plan while the limit holds.
@@ -160,6 +160,9 @@ func (w *walker) closer(to []int64, limit float64) []int64 {
 			before := w.jobs[i]
 			if before == to[i] {
 				continue
+			}
+			if budget--; budget < 0 {
+				return w.jobs
 			}
 			if w.move(i, step(i)); w.cost() <= limit {
 				moved = true

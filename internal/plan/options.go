@@ -27,8 +27,10 @@ type options struct {
 	high     []int64
 	nu       float64
 	base     []int64
-	value    []float64 // nu·load - penalty·jobs at the base
+	value    []float64 // what nu·load - penalty·jobs is at least
 	baseLoad int64
+	slack    float64 // by how much the base's worth exceeds value, in all
+	done     func() bool
 }
 
 // lineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
@@ -49,27 +51,50 @@ func (o *options) worth(class int, nu float64, jobs int64) float64 {
 	return nu*float64(o.units(class, jobs))/float64(o.grid.perVM) - o.penalty[class]*float64(jobs)
 }
 
-// cheapest is the class's best number of jobs at a price, the smallest load where several tie.
-func (o *options) cheapest(class int, nu float64) (jobs, load int64, value float64) {
+// optionsMostTried bounds the options of a class that are evaluated at a price: ties over a million
+// jobs would take minutes. The straight line bounds those that are not.
+const optionsMostTried = 2048
+
+// patience is how many options of a class may still be evaluated.
+func (o *options) patience() int {
+	if o.done != nil && o.done() {
+		return 1
+	}
+	return optionsMostTried
+}
+
+// cheapest is the class's best number of jobs at a price, the smallest load where several tie, and
+// what no number of its jobs is worth less than.
+func (o *options) cheapest(class int, nu float64) (jobs, load int64, least float64) {
 	slope, jobs, step := o.line(class, nu)
-	load, value = o.units(class, jobs), o.worth(class, nu, jobs)
-	for h := jobs + step; h >= o.low[class] && h <= o.high[class] && slope*float64(h) <= value+nu*loadNoise; h += step {
+	load, least = o.units(class, jobs), o.worth(class, nu, jobs)
+	left := o.patience()
+	for h := jobs + step; h >= o.low[class] && h <= o.high[class]; h += step {
+		floor := slope*float64(h) - nu*loadNoise
+		if floor > least {
+			break
+		}
+		if left--; left <= 0 {
+			least = floor
+			break
+		}
 		v := o.worth(class, nu, h)
 		noise := lineNoise * 1e-3 * math.Abs(v)
-		if u := o.units(class, h); v < value-noise || v <= value+noise && u < load {
+		if u := o.units(class, h); v < least-noise || v <= least+noise && u < load {
 			jobs, load = h, u
 		}
-		value = min(value, v)
+		least = min(least, v)
 	}
-	return jobs, load, value
+	return jobs, load, least
 }
 
 // solve is P2 for the slot-exact program.
 func (o *options) solve(ctx context.Context, target func(objective float64) float64) (Result, *search) {
+	o.done = expired(ctx)
 	if !o.relax() {
 		return Result{}, nil
 	}
-	s := newSearch(o, o.supply.at(o.nu, o.grid.perVM), o.baseLoad, 0, expired(ctx))
+	s := newSearch(o, o.supply.at(o.nu, o.grid.perVM), o.baseLoad, o.slack, o.done)
 	s.prove(target(o.objective(o.base)), Within(0)(o.objective(o.base)))
 	return s.result(o, o.base), s
 }
@@ -85,11 +110,12 @@ func (o *options) relax() bool {
 	o.base = make([]int64, n)
 	o.value = make([]float64, n)
 	o.nu = o.price()
-	o.baseLoad = -o.grid.tolerance
+	o.baseLoad, o.slack = -o.grid.tolerance, 0
 	for i := range n {
 		jobs, load, value := o.cheapest(i, o.nu)
 		o.base[i], o.value[i] = jobs, value
 		o.baseLoad += load
+		o.slack += o.worth(i, o.nu, jobs) - value
 	}
 	return true
 }
@@ -179,6 +205,8 @@ func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int6
 	return high
 }
 
+func (o *options) count() int { return len(o.penalty) }
+
 func (o *options) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	all := true
 	var list []choice
@@ -186,7 +214,14 @@ func (o *options) leads(below float64, most int, dst []lead) ([]lead, bool) {
 		if o.low[i] == o.high[i] {
 			continue
 		}
-		list = o.choices(i, below, list[:0])
+		if o.done != nil && o.done() {
+			return dst[:min(len(dst), most)], false
+		}
+		tried := 0
+		list, tried = o.tryChoices(i, below, list[:0])
+		if tried >= optionsMostTried {
+			all = false // the class has more moves than are looked at
+		}
 		if len(list) == 0 {
 			continue
 		}
@@ -204,11 +239,18 @@ func (o *options) leads(below float64, most int, dst []lead) ([]lead, bool) {
 }
 
 func (o *options) choices(class int, below float64, dst []choice) []choice {
+	dst, _ = o.tryChoices(class, below, dst)
+	return dst
+}
+
+// tryChoices says besides how many options it has looked at.
+func (o *options) tryChoices(class int, below float64, dst []choice) (found []choice, tried int) {
 	slope, from, step := o.line(class, o.nu)
 	base, value := o.base[class], o.value[class]
 	baseUnits := o.units(class, base)
 	begin := len(dst)
-	for h := from; h >= o.low[class] && h <= o.high[class] && slope*float64(h)-value < below+o.nu*loadNoise; h += step {
+	for h := from; h >= o.low[class] && h <= o.high[class] && tried < optionsMostTried && slope*float64(h)-value < below+o.nu*loadNoise; h += step {
+		tried++
 		if h == base {
 			continue
 		}
@@ -219,7 +261,23 @@ func (o *options) choices(class int, below float64, dst []choice) []choice {
 	slices.SortFunc(dst[begin:], func(a, b choice) int {
 		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.jobs, b.jobs))
 	})
-	return dst
+	return dst, tried
+}
+
+// stretch finds the most jobs whose load fits by bisection: more jobs never take less.
+func (o *options) stretch(class int, room int64) (choice, bool) {
+	base := o.base[class]
+	baseUnits := o.units(class, base)
+	low, high := base, o.high[class]
+	for low < high {
+		middle := low + (high-low+1)/2
+		if o.units(class, middle)-baseUnits <= room {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return choice{low, o.units(class, low) - baseUnits, max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
 }
 
 func (o *options) objective(jobs []int64) float64 {

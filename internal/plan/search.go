@@ -37,6 +37,10 @@ type front interface {
 	// leads appends the classes that can move for less than below, at most so many of the
 	// cheapest, and says whether these are all.
 	leads(below float64, most int, dst []lead) (found []lead, all bool)
+	// count is the number of classes.
+	count() int
+	// stretch is the move of a class to the most jobs whose load grows by room at most; false if none.
+	stretch(class int, room int64) (choice, bool)
 	// choices appends the moves of a class that cost less than below, cheapest first.
 	choices(class int, below float64, dst []choice) []choice
 }
@@ -79,6 +83,8 @@ var (
 )
 
 const (
+	// farFromKink, in VMs, is a base that joins of a few moves cannot bring to the kink.
+	farFromKink = 64
 	// gatherMost bounds the classes looked at when their moves are all cheap (ties).
 	gatherMost = 1 << 13
 	// pareto and lattice work on at most so many classes: more never fit the node limits.
@@ -119,6 +125,9 @@ func (s *search) prove(target, complete float64) {
 // run searches until the gap is at most target or every effort is spent.
 func (s *search) run(target float64, efforts ...effort) {
 	target = max(0, target-s.slack)
+	if s.gap > target && (s.done() || s.kink.low-ceilDiv(s.base, s.kink.grid) > farFromKink) {
+		s.fill()
+	}
 	for _, e := range efforts {
 		if s.gap-max(s.floor, min(s.proven, s.gap)) <= target || s.done() {
 			return
@@ -135,7 +144,7 @@ func (s *search) run(target float64, efforts ...effort) {
 		if s.gap-s.floor <= target {
 			return
 		}
-		s.fill(leads)
+		s.fill()
 		leads, all = s.front.leads(s.gap, coreMost, leads[:0])
 		if !all {
 			continue
