@@ -338,6 +338,9 @@ func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 		if x >= below || !movable(i) {
 			continue
 		}
+		if float64(l.High[i]-l.Low[i]) > movesMost && x*movesMost < below {
+			all = false // the class has more moves than are looked at
+		}
 		dst = append(dst, lead{i, x})
 		if len(dst) == 2*most {
 			dst, below = cheapest(dst, most)
@@ -359,6 +362,9 @@ func cheapest(leads []lead, most int) ([]lead, float64) {
 	return leads[:most], leads[most-1].extra
 }
 
+// movesMost bounds the moves of one class that are looked at.
+const movesMost = 4096
+
 func (l *linear) choices(class int, below float64, dst []choice) []choice {
 	reduced, w := l.reduced(class), l.weight[class]
 	low, high, base := l.Low[class], l.High[class], l.base[class]
@@ -367,15 +373,15 @@ func (l *linear) choices(class int, below float64, dst []choice) []choice {
 	}
 	switch {
 	case reduced > 0:
-		for k := int64(1); k <= high-low && float64(k)*reduced < below; k++ {
+		for k := int64(1); k <= min(high-low, movesMost) && float64(k)*reduced < below; k++ {
 			add(low+k, float64(k)*reduced)
 		}
 	case reduced < 0:
-		for k := int64(1); k <= high-low && float64(k)*-reduced < below; k++ {
+		for k := int64(1); k <= min(high-low, movesMost) && float64(k)*-reduced < below; k++ {
 			add(high-k, float64(k)*-reduced)
 		}
 	default:
-		for k := int64(1); k <= max(high-base, base-low); k++ {
+		for k := int64(1); k <= min(max(high-base, base-low), movesMost); k++ {
 			if base+k <= high {
 				add(base+k, 0)
 			}
