@@ -34,7 +34,7 @@ same order; a line that cannot be answered gets {"error": …} and the rest goes
 				return perf.Bounds(q)
 			})
 		}
-		data, label, err := read(fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+		data, label, err := read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -49,21 +51,47 @@ func open(name string, stdin io.Reader, stderr io.Writer) (in io.ReadCloser, lab
 	return file, name, nil
 }
 
-// read reads a whole document.
-func read(name string, stdin io.Reader, stderr io.Writer) (data []byte, label string, err error) {
+// read reads a whole document, or as much as shows that it is none. An interruption ends the wait
+// for it; the reading itself ends with the program.
+func read(ctx context.Context, name string, stdin io.Reader, stderr io.Writer) (data []byte, label string, err error) {
 	in, label, err := open(name, stdin, stderr)
 	if err != nil {
 		return nil, label, err
 	}
-	defer in.Close()
-	data, err = io.ReadAll(io.LimitReader(in, longestDocument+1))
-	if err != nil {
-		return nil, label, errors.New(fileTrouble(label, err))
+	type document struct {
+		data []byte
+		err  error
 	}
-	if len(data) > longestDocument {
-		return nil, label, fmt.Errorf("%s: The document is larger than %d MiB; split it, or give one problem a line with --stream", label, longestDocument>>20)
+	done := make(chan document, 1)
+	go func() {
+		defer in.Close()
+		var d document
+		d.data, d.err = readDocument(in)
+		done <- d
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, label, ctx.Err()
+	case d := <-done:
+		switch {
+		case d.err != nil:
+			return nil, label, errors.New(fileTrouble(label, d.err))
+		case len(d.data) > longestDocument:
+			return nil, label, fmt.Errorf("%s: The document is larger than %d MiB; split it, or give one problem a line with --stream", label, longestDocument>>20)
+		}
+		return d.data, label, nil
 	}
-	return data, label, nil
+}
+
+// readDocument reads a beginning and, unless that cannot be JSON, the rest.
+func readDocument(in io.Reader) ([]byte, error) {
+	const beginning = 64 << 10
+	start, err := io.ReadAll(io.LimitReader(in, beginning))
+	if text := bytes.TrimLeft(start, " \t\r\n"); err != nil || len(text) > 0 && text[0] != '{' {
+		return start, err
+	}
+	rest, err := io.ReadAll(io.LimitReader(in, longestDocument+1-int64(len(start))))
+	return append(start, rest...), err
 }
 
 // fileTrouble says what the operating system objects to, in our words where it is common.

@@ -103,6 +103,10 @@ func report(stderr io.Writer, err error) int {
 		fmt.Fprintf(stderr, "headroom: %s\nheadroom: Run \"headroom --help\" to see how it is used.\n", sentence(err.Error()))
 		return exitUsage
 	}
+	if errors.Is(f.err, context.Canceled) {
+		fmt.Fprintln(stderr, "headroom: Interrupted; nothing was written.")
+		return f.code
+	}
 	if f.err != nil {
 		for line := range strings.Lines(f.err.Error()) {
 			fmt.Fprintf(stderr, "headroom: %s\n", sentence(strings.TrimSuffix(line, "\n")))

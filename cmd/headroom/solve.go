@@ -56,7 +56,7 @@ order; a line that cannot be answered gets {"error": …} and the rest goes on.`
 
 // solveOne answers one document.
 func solveOne(c *cobra.Command, name string, p *planner, out output) error {
-	data, label, err := read(name, c.InOrStdin(), c.ErrOrStderr())
+	data, label, err := read(c.Context(), name, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,7 @@ func solveOne(c *cobra.Command, name string, p *planner, out output) error {
 		return labelled(label, err)
 	}
 	answer, err := p.solve(c.Context(), problem)
+	p.close() // before writing: a closed pipe ends the program where it stands
 	if err != nil {
 		return labelled(label, err)
 	}
@@ -123,6 +124,7 @@ func (p *planner) solve(ctx context.Context, problem capacity.Problem) (capacity
 func (p *planner) close() {
 	if p.pool != nil {
 		p.pool.Close()
+		p.pool = nil
 	}
 }
 

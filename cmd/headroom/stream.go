@@ -82,7 +82,11 @@ func stream[Q any](c *cobra.Command, name string, out output, decode func(text [
 			select {
 			case <-ctx.Done():
 				return errors.New("interrupted: the answers written so far are whole")
-			case l = <-lines:
+			case next, more := <-lines:
+				if !more { // the reader was interrupted first
+					continue
+				}
+				l = next
 			}
 			if l.last {
 				return l.err

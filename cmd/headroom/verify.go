@@ -30,7 +30,7 @@ nothing with the code that made it. A plan that is wrong ends with exit code 1.`
 		return nil
 	}
 	return command(c, func(c *cobra.Command, args []string) error {
-		data, label, err := read(args[0], c.InOrStdin(), c.ErrOrStderr())
+		data, label, err := read(c.Context(), args[0], c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ nothing with the code that made it. A plan that is wrong ends with exit code 1.`
 		if err != nil {
 			return labelled(label, err)
 		}
-		data, label, err = read(fileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr())
+		data, label, err = read(c.Context(), fileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return err
 		}

@@ -110,10 +110,10 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 		c := &m.classes[i]
 		f := capacity.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q alone is promised %g jobs, about %s VMs.", c.Name, c.low, number(c.gamma*c.low)),
+			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, jobCount(c.low), number(c.gamma)),
 		}
 		if jobs, ok := m.cureByJobs(i, most); ok {
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Promise at most %g jobs.", jobs), Pointer: f.Pointer, Value: jobs}
+			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Promise at most %s.", jobCount(jobs)), Pointer: f.Pointer, Value: jobs}
 		}
 		found = append(found, f)
 		if deadline, ok := m.cureByDeadline(i); ok {

@@ -9,7 +9,8 @@ import (
 	"headroom/internal/capacity"
 )
 
-// oneMore says what admitting one more job of a class would cost in VMs, all else as planned.
+// oneMore says what admitting one more job of a class would cost in VMs, all else as planned; the
+// cost is +Inf where so many VMs more would be needed than there are.
 type oneMore func(class int) (vms int64, cost float64)
 
 // next is oneMore for a whole plan.
@@ -17,6 +18,9 @@ func (d *decision) next(i int) (vms int64, cost float64) {
 	supply := newSupply(d.tiers)
 	load := d.load + d.front.units(i, d.best.Jobs[i]+1) - d.front.units(i, d.best.Jobs[i])
 	n := max(d.best.VMs, ceilDiv(load, d.front.perVM()))
+	if most := supply.most(); n > most {
+		return n - most, math.Inf(1)
+	}
 	return n - d.best.VMs, supply.cost(n) - supply.cost(d.best.VMs)
 }
 
@@ -93,7 +97,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 	vms, cost := next(i)
 	switch {
 	case math.IsInf(cost, 1):
-		return fmt.Sprintf("One more job would need %s more than there are, and every job in its place costs as much to refuse.%s", counted(vms, "VM"), floor)
+		return fmt.Sprintf("One more job would need %s more than there are, and refusing others to make room would cost more.%s", counted(vms, "VM"), floor)
 	case vms == 0:
 		return fmt.Sprintf("One more job would fit, but refusing it costs nothing that would pay for it.%s", floor)
 	case cost < c.penalty:
@@ -124,6 +128,14 @@ func cents(x float64) string {
 // number is a figure for a sentence: three decimals at most.
 func number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 3, 64), "0"), ".")
+}
+
+// jobCount is a number of jobs, which a relaxed problem may give in fractions.
+func jobCount(n float64) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return number(n) + " jobs"
 }
 
 func counted(n int64, word string) string {

@@ -66,8 +66,17 @@ func (o *options) patience() int {
 // cheapest is the class's best number of jobs at a price, the smallest load where several tie, and
 // what no number of its jobs is worth less than.
 func (o *options) cheapest(class int, nu float64) (jobs, load int64, least float64) {
-	slope, jobs, step := o.line(class, nu)
+	slope, from, step := o.line(class, nu)
+	jobs = from
 	load, least = o.units(class, jobs), o.worth(class, nu, jobs)
+	noise := 1e-14 * o.penalty[class] * float64(o.high[class]) // of the products a worth is the difference of
+	try := func(h int64) {
+		v := o.worth(class, nu, h)
+		if u := o.units(class, h); v < least-noise || v <= least+noise && u < load {
+			jobs, load = h, u
+		}
+		least = min(least, v)
+	}
 	left := o.patience()
 	for h := jobs + step; h >= o.low[class] && h <= o.high[class]; h += step {
 		floor := slope*float64(h) - nu*loadNoise
@@ -75,15 +84,11 @@ func (o *options) cheapest(class int, nu float64) (jobs, load int64, least float
 			break
 		}
 		if left--; left <= 0 {
-			least = floor
+			try(o.low[class] + o.high[class] - from) // the other end: all or nothing
+			least = min(least, floor)
 			break
 		}
-		v := o.worth(class, nu, h)
-		noise := lineNoise * 1e-3 * math.Abs(v)
-		if u := o.units(class, h); v < least-noise || v <= least+noise && u < load {
-			jobs, load = h, u
-		}
-		least = min(least, v)
+		try(h)
 	}
 	return jobs, load, least
 }

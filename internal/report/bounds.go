@@ -36,6 +36,10 @@ func Bounds(a perf.Answer) Table {
 func BoundsText(w io.Writer, a perf.Answer) error {
 	var b strings.Builder
 	span := func(what string, lower, upper float64) {
+		if lower > upper { // a premise fails, and the warning says which
+			fmt.Fprintf(&b, "%s takes %s or more; its upper bound does not hold here.\n", what, seconds(lower))
+			return
+		}
 		fmt.Fprintf(&b, "%s takes %s to %s.\n", what, seconds(lower), seconds(upper))
 	}
 	switch a := a.(type) {

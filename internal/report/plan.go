@@ -72,7 +72,7 @@ func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 		b.WriteString(visible("Warning: "+warning.Detail, 0) + "\n")
 	}
 	if pl.Proof != nil {
-		b.WriteString(visible(proofLine(*pl.Proof, p.Currency), 0) + "\n")
+		b.WriteString(visible(proofLine(pl.Objective, *pl.Proof, p.Currency), 0) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -236,8 +236,11 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 	}
 }
 
-func proofLine(p capacity.Proof, currency string) string {
-	s := fmt.Sprintf("Proof: no plan's objective is below %s %s (gap %s %%), by %s", p.Bound, currency, percent(p.Gap), p.Method)
+func proofLine(objective capacity.Money, p capacity.Proof, currency string) string {
+	s := fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is lower, by %s", objective, currency, p.Method)
+	if p.Gap > 0 {
+		s = fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is below %s (gap %s %%), by %s", objective, currency, p.Bound, percent(p.Gap), p.Method)
+	}
 	switch {
 	case p.Agreed == nil && p.Engine != "":
 		s += "; " + p.Engine + " gave no answer to compare"

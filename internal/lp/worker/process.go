@@ -130,11 +130,14 @@ func (p *process) greet(ctx context.Context) error {
 	return d.end()
 }
 
-// kill ends the child and its process group without waiting.
+// kill ends the child and its process group without waiting. Nobody waits on its pipes any longer
+// either: something it has started in a group of its own may hold them open.
 func (p *process) kill() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.killed = true
+	_ = p.in.SetDeadline(time.Now())
+	_ = p.out.SetDeadline(time.Now())
 	if !p.reaped {
 		_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
 	}
