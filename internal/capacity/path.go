@@ -3,7 +3,6 @@ package capacity
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // path is where in a document one is. Its pointer is only written out when something is wrong there.
@@ -27,7 +26,7 @@ func (p path) pointer() string {
 		if s.index >= 0 {
 			b.WriteString(strconv.Itoa(s.index))
 		} else {
-			b.WriteString(pointerEscapes.Replace(s.name))
+			b.WriteString(pointerEscapes.Replace(clipTo(s.name, MaxNameLength)))
 		}
 	}
 	return b.String()
@@ -36,12 +35,17 @@ func (p path) pointer() string {
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // clip shortens a text for a sentence.
-func clip(s string) string {
-	const longest = 60
-	if utf8.RuneCountInString(s) <= longest {
-		return s
+func clip(s string) string { return clipTo(s, 60) }
+
+// clipTo shortens a text to so many runes, without looking at the rest.
+func clipTo(s string, longest int) string {
+	runes := 0
+	for at := range s {
+		if runes++; runes > longest {
+			return s[:at] + "…"
+		}
 	}
-	return string([]rune(s)[:longest]) + "…"
+	return s
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
