@@ -269,6 +269,19 @@ func TestDeafSolverIsKilled(t *testing.T) {
 	}
 }
 
+func TestStrayDescendantHoldsNobodyUp(t *testing.T) {
+	pool, _ := newPool(t, Config{Processes: 1, Program: role(t, "stray"), Grace: 50 * time.Millisecond})
+	began := time.Now()
+	s, err := pool.Solve(t.Context(), two(), lp.Options{Seconds: 0.2})
+	if err != nil || s.Status != lp.Stopped {
+		t.Errorf("got %s, %v, want stopped", s.Status, err)
+	}
+	pool.Close()
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
 func TestFullQueueIsBusy(t *testing.T) {
 	pool, _ := newPool(t, Config{Processes: 1, Queue: 1, Program: role(t, "sleep")})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,6 +55,17 @@ var roles = map[string]func(o lp.Options, variation int) (lp.Solution, error){
 		if variation == 0 {
 			return lp.Solution{}, errors.New("numerical difficulties")
 		}
+		return truth(), nil
+	},
+	// A descendant in a group of its own survives the kill and holds our pipes open.
+	"stray": func(lp.Options, int) (lp.Solution, error) {
+		stray := exec.Command("/bin/sleep", "4")
+		stray.Stdin, stray.Stdout, stray.Stderr = os.Stdin, os.Stdout, os.Stderr
+		stray.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := stray.Start(); err != nil {
+			return lp.Solution{}, err
+		}
+		time.Sleep(time.Minute)
 		return truth(), nil
 	},
 	"sleep":            func(lp.Options, int) (lp.Solution, error) { time.Sleep(time.Minute); return truth(), nil },

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whoever interrupts a verb that waits for its input is not kept waiting.
+func TestWaitingForInputCanBeInterrupted(t *testing.T) {
+	for _, verb := range [][]string{{"solve"}, {"solve", "--stream"}, {"bounds", "-"}} {
+		in, writer := io.Pipe() // nobody ever writes
+		ctx, cancel := context.WithCancel(t.Context())
+		var stdout, stderr bytes.Buffer
+		done := make(chan int, 1)
+		go func() { done <- run(ctx, verb, in, &stdout, &stderr) }()
+		cancel()
+		select {
+		case code := <-done:
+			if code != exitError || !strings.Contains(strings.ToLower(stderr.String()), "interrupted") || stdout.Len() > 0 {
+				t.Errorf("%v: got exit code %d, %q on standard error", verb, code, stderr.String())
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%v still waits", verb)
+		}
+		writer.Close()
+	}
+}

@@ -1,0 +1,31 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"headroom/internal/capacity"
+)
+
+// A refused job's reason says how many VMs are missing, not how many it takes.
+func TestReasonCountsTheVMsThatAreMissing(t *testing.T) {
+	for _, c := range []struct{ problem, want string }{
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.5","quota":9}},"classes":[{"name":"a","vms_per_job":"2.5","jobs":{"min":0,"max":4},"penalty":"2.6"}]}`, "would need 1 VM more than there are"},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.01","quota":6}},"classes":[{"name":"a","vms_per_job":"7","jobs":{"min":0,"max":1},"penalty":"1"}]}`, "would need 1 VM more than there are"},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.01","quota":5}},"classes":[{"name":"a","vms_per_job":"7","jobs":{"min":0,"max":1},"penalty":"1"}]}`, "would need 2 VMs more than there are"},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"1","quota":null}},"classes":[{"name":"a","vms_per_job":"2.5","jobs":{"min":0,"max":4},"penalty":"2"}]}`, "One more job needs 3 VMs for 3.00 an hour, refusing it costs 2.00."},
+	} {
+		p, err := capacity.ReadProblem([]byte(c.problem), capacity.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Options.Engine = capacity.EngineExact
+		pl, err := Solve(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pl.Classes[0].Reason; !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
