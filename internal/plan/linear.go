@@ -311,7 +311,8 @@ func (l *linear) stretch(class int, room int64) (choice, bool) {
 }
 
 func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
-	n, all := len(l.gamma), true
+	n := len(l.gamma)
+	g := gatherer{leads: dst, below: below, most: most, all: true}
 	extra := func(i int) float64 {
 		x := math.Abs(l.nu*l.gamma[i] - l.Penalty[i])
 		if x <= tieShare*l.Penalty[i] {
@@ -329,37 +330,21 @@ func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 			}
 		}
 		slices.Sort(sample)
-		if at := len(sample)*most/n + 8; at < len(sample) && sample[at] < below {
-			below, all = max(sample[at], math.SmallestNonzeroFloat64), false
+		if at := len(sample)*most/n + 8; at < len(sample) && sample[at] < g.below {
+			g.below, g.all = max(sample[at], math.SmallestNonzeroFloat64), false
 		}
 	}
 	for i := range n {
 		x := extra(i)
-		if x >= below || !movable(i) {
+		if x >= g.below || !movable(i) {
 			continue
 		}
-		if float64(l.High[i]-l.Low[i]) > movesMost && x*movesMost < below {
-			all = false // the class has more moves than are looked at
+		if float64(l.High[i]-l.Low[i]) > movesMost && x*movesMost < g.below {
+			g.all = false // the class has more moves than are looked at
 		}
-		dst = append(dst, lead{i, x})
-		if len(dst) == 2*most {
-			dst, below = cheapest(dst, most)
-			all = false
-		}
+		g.add(lead{i, x})
 	}
-	if len(dst) > most {
-		dst, _ = cheapest(dst, most)
-		all = false
-	}
-	return dst, all
-}
-
-// cheapest keeps the cheapest leads and says below which extra another one would be wanted.
-func cheapest(leads []lead, most int) ([]lead, float64) {
-	slices.SortFunc(leads, func(a, b lead) int {
-		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class))
-	})
-	return leads[:most], leads[most-1].extra
+	return g.result()
 }
 
 // movesMost bounds the moves of one class that are looked at.

@@ -213,34 +213,26 @@ func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int6
 func (o *options) count() int { return len(o.penalty) }
 
 func (o *options) leads(below float64, most int, dst []lead) ([]lead, bool) {
-	all := true
+	g := gatherer{leads: dst, below: below, most: most, all: true}
 	var list []choice
 	for i := range o.penalty {
 		if o.low[i] == o.high[i] {
 			continue
 		}
 		if o.done != nil && o.done() {
-			return dst[:min(len(dst), most)], false
+			g.all = false
+			break
 		}
 		tried := 0
-		list, tried = o.tryChoices(i, below, list[:0])
+		list, tried = o.tryChoices(i, g.below, list[:0])
 		if tried >= optionsMostTried {
-			all = false // the class has more moves than are looked at
+			g.all = false // the class has more moves than are looked at
 		}
-		if len(list) == 0 {
-			continue
-		}
-		dst = append(dst, lead{i, list[0].extra})
-		if len(dst) == 2*most {
-			dst, below = cheapest(dst, most)
-			all = false
+		if len(list) > 0 {
+			g.add(lead{i, list[0].extra})
 		}
 	}
-	if len(dst) > most {
-		dst, _ = cheapest(dst, most)
-		all = false
-	}
-	return dst, all
+	return g.result()
 }
 
 func (o *options) choices(class int, below float64, dst []choice) []choice {

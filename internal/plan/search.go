@@ -31,6 +31,35 @@ type lead struct {
 	extra float64
 }
 
+// gatherer collects the cheapest leads: at most so many, all of them below a bound that falls when
+// there are more.
+type gatherer struct {
+	leads []lead
+	below float64
+	most  int
+	all   bool
+}
+
+func (g *gatherer) add(l lead) {
+	if g.leads = append(g.leads, l); len(g.leads) == 2*g.most {
+		g.cut()
+	}
+}
+
+func (g *gatherer) cut() {
+	slices.SortFunc(g.leads, func(a, b lead) int {
+		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class))
+	})
+	g.leads, g.below, g.all = g.leads[:g.most], g.leads[g.most-1].extra, false
+}
+
+func (g *gatherer) result() ([]lead, bool) {
+	if len(g.leads) > g.most {
+		g.cut()
+	}
+	return g.leads, g.all
+}
+
 // front is what the search knows of the classes: multiples of one load (linear) or a list of
 // loads (options).
 type front interface {
