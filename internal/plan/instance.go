@@ -110,5 +110,4 @@ type Result struct {
 	VMs       int64
 	Objective float64
 	Gap       float64
-	Price     float64 // of one VM of capacity, where the bound was taken
 }

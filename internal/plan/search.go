@@ -140,7 +140,7 @@ func (s *search) result(f modeller, base []int64) Result {
 	}
 	return Result{
 		Feasible: true, Jobs: jobs, VMs: vms(f, jobs), Objective: f.objective(jobs),
-		Gap: s.bestGap(), Price: s.kink.nu,
+		Gap: s.bestGap(),
 	}
 }
 

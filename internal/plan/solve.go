@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,18 +74,18 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 // says what that may cost.
 func (d *decision) layOut(ctx context.Context, o *options, target func(float64) float64) {
 	bound := d.best.Objective - d.best.Gap
+	supply := newSupply(d.tiers)
 	for {
 		var need int64
 		d.layout, need = d.pack(d.best.Jobs)
 		extra := need - d.best.VMs
 		switch {
 		case extra <= 0:
-		case need <= newSupply(d.tiers).most():
-			supply := newSupply(d.tiers)
+		case need <= supply.most():
 			d.best.Objective += supply.cost(need) - supply.cost(d.best.VMs)
 			d.best.VMs = need
 		default:
-			jobs := d.thinned(newSupply(d.tiers).most())
+			jobs := d.thinned(supply.most())
 			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, vms(o, jobs), o.objective(jobs)
 			o.supply = o.supply.without(extra)
 			if r, _ := o.solve(ctx, target); r.Feasible && r.Objective < d.best.Objective {
@@ -97,38 +98,34 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 	d.best.Gap = max(0, d.best.Objective-bound)
 }
 
-// thinned is the chosen jobs less the fewest of the least penalty whose slots then fit most VMs. The
-// promised jobs alone do fit: conflicts has seen to it.
+// thinnedTries bounds the classes whose job is tried before the cheapest one goes in any case.
+const thinnedTries = 32
+
+// thinned is the chosen jobs less few of little penalty, so that their slots fit most VMs: the job of
+// least penalty whose going is enough, or else the cheapest and on. The promised jobs alone do fit:
+// conflicts has seen to it.
 func (d *decision) thinned(most int64) []int64 {
 	jobs := slices.Clone(d.best.Jobs)
+	order := make([]int, len(jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.classes[a].penalty, d.classes[b].penalty) })
 	for {
-		least := -1
-		for i := range d.classes {
-			c := &d.classes[i]
-			if !c.slotted || jobs[i] <= int64(c.low) {
-				continue
-			}
+		order = slices.DeleteFunc(order, func(i int) bool { return !d.classes[i].slotted || jobs[i] <= int64(d.classes[i].low) })
+		if len(order) == 0 {
+			break
+		}
+		for _, i := range order[:min(len(order), thinnedTries)] {
 			jobs[i]--
-			_, need := d.pack(jobs)
-			if need <= most && (least < 0 || c.penalty < d.classes[least].penalty) {
-				least = i
+			if _, need := d.pack(jobs); need <= most {
+				return jobs
 			}
 			jobs[i]++
 		}
-		if least >= 0 {
-			jobs[least]--
-			return jobs
-		}
-		for i := range d.classes {
-			if c := &d.classes[i]; jobs[i] > int64(c.low) && (least < 0 || c.penalty < d.classes[least].penalty) {
-				least = i
-			}
-		}
-		if least < 0 {
-			return jobs
-		}
-		jobs[least]--
+		jobs[order[0]]--
 	}
+	return jobs // the promised slots, whose layout fits, beside loads that fitted before
 }
 
 // decision is a chosen plan and what is known about it.
