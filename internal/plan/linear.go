@@ -26,7 +26,7 @@ func (l *linear) solve(ctx context.Context, target func(objective float64) float
 
 // Within is the usual target: a relative gap, never below what float64 sums can tell.
 func Within(gap float64) func(objective float64) float64 {
-	return func(objective float64) float64 { return max(gap, proofResolution/100) * math.Abs(objective) }
+	return func(objective float64) float64 { return max(gap, proofResolution/10) * math.Abs(objective) }
 }
 
 // proofResolution is the relative gap below which float noise and truth cannot be told apart; a
