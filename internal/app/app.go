@@ -1,0 +1,48 @@
+// Package app has one method for each decision the product offers: it loads what the decision needs,
+// lets the pure packages decide, and records the result. It declares the Store it needs; what needs
+// no decision (reading, listing, deleting) callers ask of the embedded Store directly.
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+	"headroom/internal/telemetry"
+)
+
+// Config is how an App works. Zero values mean the defaults named.
+type Config struct {
+	Solver    lp.Solver        // none is allowed: what CBC cannot say is then a warning
+	Solves    int              // solves at once; default one a processor
+	Queue     int              // solves that may wait; default 48
+	Clock     func() time.Time // default time.Now
+	Telemetry *telemetry.Telemetry
+}
+
+// App is the service without its transport.
+type App struct {
+	Store
+	Keys *auth.Keyring
+
+	config Config
+	solves *turnstile
+}
+
+// New makes an App on a store.
+func New(store Store, keys *auth.Keyring, c Config) *App {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue)}
+}
+
+// Now is the moment it is.
+func (a *App) Now() time.Time { return a.config.Clock().UTC() }
+
+var _ = fmt.Sprint
+var _ capacity.Kind
+var _ context.Context

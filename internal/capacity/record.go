@@ -1,0 +1,57 @@
+package capacity
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// PlanSummary is a stored plan in one flat row.
+type PlanSummary struct {
+	ID            string    `json:"id"`     // UUID version 7
+	Number        int64     `json:"number"` // 1, 2, … per cluster
+	Cluster       string    `json:"cluster"`
+	At            time.Time `json:"at"` // the moment it was planned for
+	CreatedAt     time.Time `json:"created_at"`
+	CreatedBy     string    `json:"created_by"`
+	InputsVersion int64     `json:"inputs_version"` // the cluster's, when its inputs were read
+	Status        Status    `json:"status"`
+	Objective     Money     `json:"objective"`
+	TotalCost     Money     `json:"total_cost"` // per period, as all of these
+	OnDemandCost  Money     `json:"on_demand_cost"`
+	ReservedCost  Money     `json:"reserved_cost"` // used and idle
+	Penalties     Money     `json:"penalties"`
+	Currency      string    `json:"currency"`
+	PeriodSeconds int64     `json:"period_s"`
+	VMs           float64   `json:"vms"`
+	VMsOnDemand   float64   `json:"vms_on_demand"`
+	VMsReserved   float64   `json:"vms_reserved"`
+	Admitted      float64   `json:"admitted"`
+	Refused       float64   `json:"refused"`
+	Gap           float64   `json:"gap"`
+}
+
+// Summarize fills the columns of a summary that come from the plan itself.
+func Summarize(p Plan) PlanSummary {
+	s := PlanSummary{
+		Status: p.Status, Objective: p.Objective, TotalCost: p.Cost.Total, OnDemandCost: p.Cost.OnDemand,
+		ReservedCost: Money{p.Cost.Reserved.Add(p.Cost.ReservedIdle.Decimal)}, Penalties: p.Cost.Penalties,
+		Currency: p.Cost.Currency, PeriodSeconds: p.Cost.PeriodSeconds,
+		VMs: p.VMs.Total, VMsOnDemand: p.VMs.OnDemand, VMsReserved: p.VMs.Reserved,
+	}
+	for _, c := range p.Classes {
+		s.Admitted += c.Admitted
+		s.Refused += c.Refused
+	}
+	if p.Proof != nil {
+		s.Gap = p.Proof.Gap
+	}
+	return s
+}
+
+// PlanRecord is a stored plan with the exact inputs it answers. Both are kept as the JSON text they
+// were written with, so that they can be read, recomputed and verified for ever.
+type PlanRecord struct {
+	PlanSummary
+	Plan    json.RawMessage `json:"plan"`
+	Problem json.RawMessage `json:"-"`
+}

@@ -1,0 +1,127 @@
+package capacity
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// What a cluster's inputs look like where they are kept. A Problem is made from them for one moment
+// (see Snapshot). Each carries a Stamp; a document that people write leaves it out.
+
+// Stamp says which state of a stored thing this is. Version counts its changes and is its ETag.
+type Stamp struct {
+	Version   int64     `json:"version,omitzero"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+}
+
+// Cluster is the shared pool being planned. Its name is part of addresses and never changes.
+type Cluster struct {
+	Name          string  `json:"name"`
+	Description   string  `json:"description"`
+	Currency      string  `json:"currency"`
+	PeriodSeconds int64   `json:"period_s"`
+	TimeZone      string  `json:"time_zone"`               // IANA; weekly patterns are read in it, everything else is UTC
+	Options       Options `json:"options"`                 // without Near, which comes from the previous plan
+	InputsVersion int64   `json:"inputs_version,omitzero"` // counts the changes of everything a plan depends on
+	Stamp
+}
+
+// VMType is a kind of machine that can be rented. One of a cluster's types is in use at a time.
+type VMType struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Quota       *int64 `json:"quota"` // the most that may be rented on demand at once; null is no limit
+	InUse       bool   `json:"in_use"`
+	Stamp
+}
+
+// PricePeriod is the on-demand price of a VM type in [From, Until). Periods of a type do not overlap;
+// an Until of nil is open. No price is carried on past its period.
+type PricePeriod struct {
+	ID     string     `json:"id,omitzero"` // UUID; in documents a period is known by its type and start
+	VMType string     `json:"vm_type"`
+	Price  Money      `json:"price"` // per VM-hour, in the cluster's currency
+	From   time.Time  `json:"from"`
+	Until  *time.Time `json:"until"`
+	Stamp
+}
+
+// SignedContract is a contract with its term [From, Until).
+type SignedContract struct {
+	Name    string    `json:"name"`
+	VMType  string    `json:"vm_type"`
+	VMs     int64     `json:"vms"`
+	Price   Money     `json:"price"` // per VM-hour
+	Billing Billing   `json:"billing"`
+	Upfront Money     `json:"upfront"` // paid once, for the whole contract
+	From    time.Time `json:"from"`
+	Until   time.Time `json:"until"`
+	Stamp
+}
+
+// ProfileVersion is one measured or typed state of a named profile; it never changes.
+type ProfileVersion struct {
+	Name      string    `json:"name"`
+	Version   int64     `json:"version"` // 1, 2, … per name
+	Note      string    `json:"note"`    // where it comes from
+	Profile   Profile   `json:"profile"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+}
+
+// ProfileRef names one version of a profile. Where it is written, version 0 (or none) is the latest.
+type ProfileRef struct {
+	Name    string `json:"name"`
+	Version int64  `json:"version,omitzero"`
+}
+
+// PlannedClass is a Class as a cluster keeps it: its profile is a reference to one version.
+type PlannedClass struct {
+	Name            string           `json:"name"`
+	Profile         *ProfileRef      `json:"profile,omitempty"`
+	Demand          *Demand          `json:"demand,omitempty"`
+	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"`
+	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
+	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
+	Jobs            JobRange         `json:"jobs"`
+	Penalty         Money            `json:"penalty"`
+	Stamp
+	Warnings []Warning `json:"warnings,omitempty"` // in answers to writes
+}
+
+// Forecast is how many jobs of a class are expected to run at once in one hour (UTC, whole hour). It
+// takes the place of the class's jobs.max; jobs.min becomes the smaller of itself and this.
+type Forecast struct {
+	Class string    `json:"class"`
+	Hour  time.Time `json:"hour"`
+	Jobs  float64   `json:"jobs"`
+}
+
+// Document is a whole cluster as one file: what "apply" makes a cluster like and "export" writes. A
+// list that is nil is left alone; one that is there is what the cluster has afterwards. Profile
+// versions are only ever added.
+type Document struct {
+	Cluster   Cluster          `json:"cluster"`
+	VMTypes   []VMType         `json:"vm_types,omitzero"`
+	Prices    []PricePeriod    `json:"prices,omitzero"`
+	Contracts []SignedContract `json:"contracts,omitzero"`
+	Profiles  []ProfileVersion `json:"profiles,omitzero"`
+	Classes   []PlannedClass   `json:"classes,omitzero"`
+	Forecasts []Forecast       `json:"forecasts,omitzero"`
+}
+
+// Change is one difference between two states of a cluster, or one entry's worth of an audit log.
+type Change struct {
+	Action string        `json:"action"` // create, update, delete
+	Kind   string        `json:"kind"`   // cluster, vm_type, price, contract, profile, class, forecast
+	Name   string        `json:"name"`   // a price's is "small from 2026-01-01T00:00:00Z", a profile version's "etl version 3"
+	Fields []FieldChange `json:"fields"` // of updates
+}
+
+// FieldChange is one member before and after, as JSON values.
+type FieldChange struct {
+	Pointer string `json:"pointer"` // inside the thing changed
+	Before  any    `json:"before"`
+	After   any    `json:"after"`
+}

@@ -1,0 +1,2 @@
+-- +goose Up
+SELECT 1;
