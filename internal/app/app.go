@@ -4,12 +4,9 @@
 package app
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"headroom/internal/auth"
-	"headroom/internal/capacity"
 	"headroom/internal/lp"
 	"headroom/internal/telemetry"
 )
@@ -32,6 +29,9 @@ type App struct {
 	solves *turnstile
 }
 
+// KeysChannel is where the store tells that keys have changed.
+const KeysChannel = "headroom_keys"
+
 // New makes an App on a store.
 func New(store Store, keys *auth.Keyring, c Config) *App {
 	if c.Clock == nil {
@@ -42,7 +42,3 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 
 // Now is the moment it is.
 func (a *App) Now() time.Time { return a.config.Clock().UTC() }
-
-var _ = fmt.Sprint
-var _ capacity.Kind
-var _ context.Context

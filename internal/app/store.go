@@ -60,6 +60,10 @@ type Store interface {
 	Keys(ctx context.Context, page Page) (Listed[auth.Key], error) // all, revoked ones too, newest first
 	CreateKey(ctx context.Context, k auth.Key) (auth.Key, error)
 	RevokeKey(ctx context.Context, id string) error
+	AllKeys(ctx context.Context) ([]auth.Key, error) // with hashes: those that may still open something
+	// Listen calls each with every notification on a channel until the context ends or the connection
+	// is lost, which is an error.
+	Listen(ctx context.Context, channel string, each func(payload string)) error
 
 	CreateSession(ctx context.Context, s auth.Session) error
 	Session(ctx context.Context, hash auth.Hash) (auth.Session, error) // NotFound when over, or its key revoked

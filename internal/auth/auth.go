@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"time"
 )
@@ -35,9 +36,12 @@ func (r Role) May(need Role) bool {
 	return have >= 0 && want >= 0 && have >= want
 }
 
+// LocalID is the id of keys that live with the process and are stored nowhere.
+const LocalID = "local"
+
 // Principal is who asks.
 type Principal struct {
-	ID       string // the key's id; "local" for keys that live with the process
+	ID       string // the key's id, or LocalID
 	Name     string // for people and the audit log
 	Role     Role
 	Clusters []string // the only clusters it may see; nil is all
@@ -113,3 +117,6 @@ func From(ctx context.Context) Principal {
 	p, _ := ctx.Value(contextKey{}).(Principal)
 	return p
 }
+
+// ErrToken is every token that opens nothing, whatever is wrong with it.
+var ErrToken = errors.New("this key or link opens nothing: it is unknown, used up, over or revoked")

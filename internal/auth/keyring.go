@@ -52,9 +52,9 @@ func (r *Keyring) Len(now time.Time) (n int) {
 	return n
 }
 
-// Principal is whom a token belongs to. Every token that opens nothing is refused alike: only its
+// Find is the key that a token belongs to. Every token that opens nothing is refused alike: only its
 // hash is looked up, whatever it looks like.
-func (r *Keyring) Principal(token string, now time.Time) (Principal, bool) {
+func (r *Keyring) Find(token string, now time.Time) (Key, bool) {
 	const longest = 128
 	if len(token) > longest || !strings.HasPrefix(token, KeyPrefix) {
 		token = ""
@@ -67,7 +67,13 @@ func (r *Keyring) Principal(token string, now time.Time) (Principal, bool) {
 	}
 	r.mu.RUnlock()
 	if subtle.ConstantTimeCompare(k.Hash[:], hash[:]) != 1 || !ok || !k.Valid(now) {
-		return Principal{}, false
+		return Key{}, false
 	}
-	return k.Principal(), true
+	return k, true
+}
+
+// Principal is whom a token belongs to.
+func (r *Keyring) Principal(token string, now time.Time) (Principal, bool) {
+	k, ok := r.Find(token, now)
+	return k.Principal(), ok
 }

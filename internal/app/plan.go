@@ -1,0 +1,154 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+	"headroom/internal/proof"
+)
+
+// InfeasibleError is a cluster that cannot be planned; the conflicts say why and what would cure it.
+type InfeasibleError struct {
+	Conflicts []capacity.Finding
+}
+
+func (e *InfeasibleError) Error() string {
+	return (&capacity.InputError{Findings: e.Conflicts}).Error()
+}
+
+// Is makes it an error of kind Infeasible.
+func (e *InfeasibleError) Is(target error) bool { return target == capacity.Infeasible }
+
+// Solve answers a problem within its time budget. It waits for a place to solve in; when too many
+// wait already it is capacity.Busy at once.
+func (a *App) Solve(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return capacity.Plan{}, err
+	}
+	defer leave()
+	began := time.Now() // a duration, not a moment: the clock of App is for moments
+	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
+	defer cancel()
+	answer, err := plan.Solve(budgeted, p, a.config.Solver)
+	if err != nil {
+		return capacity.Plan{}, err
+	}
+	if answer.Proof != nil {
+		answer.Proof.SolveMs = float64(time.Since(began).Microseconds()) / 1000
+	}
+	a.observe(p, answer, time.Since(began))
+	return answer, nil
+}
+
+// observe tells the operator about a solve. An engine that disagrees with a proved plan is worth a
+// line of its own: it is either a bug of the engine or one of ours.
+func (a *App) observe(p capacity.Problem, answer capacity.Plan, took time.Duration) {
+	t := a.config.Telemetry
+	if t == nil {
+		return
+	}
+	agreed := answer.Proof == nil || answer.Proof.Agreed == nil || *answer.Proof.Agreed
+	_ = took // SOLVED
+	if !agreed {
+		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status", string(answer.Status), "gap", answer.Proof.Gap)
+	}
+}
+
+// ProblemAt is what a plan of the cluster for a moment would answer; the zero time is now.
+func (a *App) ProblemAt(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
+	_, p, err := a.problem(ctx, cluster, at)
+	return p, err
+}
+
+func (a *App) problem(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, capacity.Problem, error) {
+	if at.IsZero() {
+		at = a.Now()
+	}
+	snapshot, err := a.Snapshot(ctx, cluster, at)
+	if err != nil {
+		return snapshot, capacity.Problem{}, err
+	}
+	p, err := snapshot.Problem(at)
+	if err != nil {
+		return snapshot, p, err
+	}
+	return snapshot, p, p.Validate()
+}
+
+// CreatePlan plans a cluster for a moment (the zero time is now) and stores the plan with the exact
+// inputs it answers. A cluster that cannot be planned is an *InfeasibleError, and nothing is stored.
+func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (capacity.PlanRecord, error) {
+	if at.IsZero() {
+		at = a.Now()
+	}
+	snapshot, p, err := a.problem(ctx, cluster, at)
+	if err != nil {
+		return capacity.PlanRecord{}, err
+	}
+	answer, err := a.Solve(ctx, p)
+	if err != nil {
+		return capacity.PlanRecord{}, err
+	}
+	if answer.Status == capacity.InfeasibleStatus {
+		return capacity.PlanRecord{}, &InfeasibleError{Conflicts: answer.Conflicts}
+	}
+	record := capacity.PlanRecord{PlanSummary: capacity.Summarize(answer)}
+	record.Cluster, record.At, record.InputsVersion = cluster, at.UTC(), snapshot.Cluster.InputsVersion
+	if record.Plan, err = json.Marshal(answer); err != nil {
+		return record, fmt.Errorf("write the plan of cluster %s: %w", cluster, err)
+	}
+	if record.Problem, err = json.Marshal(p); err != nil {
+		return record, fmt.Errorf("write the problem of cluster %s: %w", cluster, err)
+	}
+	return a.SavePlan(ctx, record)
+}
+
+// VerifyPlan checks a stored plan against its stored inputs with code that shares nothing with the
+// code that plans.
+func (a *App) VerifyPlan(ctx context.Context, cluster string, ref PlanRef) (proof.Report, error) {
+	answered, err := a.answered(ctx, cluster, ref)
+	if err != nil {
+		return proof.Report{}, err
+	}
+	leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return proof.Report{}, err
+	}
+	defer leave()
+	return proof.Verify(answered.Problem, answered.Plan, proof.Options{}), nil
+}
+
+// DiffPlans says how two stored plans differ, and which inputs did.
+func (a *App) DiffPlans(ctx context.Context, cluster string, from, to PlanRef) (plan.Difference, error) {
+	first, err := a.answered(ctx, cluster, from)
+	if err != nil {
+		return plan.Difference{}, err
+	}
+	second, err := a.answered(ctx, cluster, to)
+	if err != nil {
+		return plan.Difference{}, err
+	}
+	return plan.Compare(first, second), nil
+}
+
+// answered reads a stored plan and its problem back.
+func (a *App) answered(ctx context.Context, cluster string, ref PlanRef) (plan.Answered, error) {
+	record, err := a.Plan(ctx, cluster, ref)
+	if err != nil {
+		return plan.Answered{}, err
+	}
+	p, err := capacity.ReadProblem(record.Problem, capacity.Limits{})
+	if err != nil {
+		return plan.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
+	}
+	answer, err := capacity.ReadPlan(record.Plan)
+	if err != nil {
+		return plan.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
+	}
+	return plan.Answered{Problem: p, Plan: answer}, nil
+}
