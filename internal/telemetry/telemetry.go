@@ -9,16 +9,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Telemetry is a log and metrics.
+// Telemetry is a log and metrics. Its methods are safe for concurrent use.
 type Telemetry struct {
-	Log      *slog.Logger
+	Log      *slog.Logger // constant messages, typed keys
 	Registry *prometheus.Registry
+
+	metrics
 }
 
-// New writes its log as JSON lines to w.
+// New writes its log as JSON lines to w. Tokens and passwords that stray into a line are masked.
 func New(w io.Writer, level slog.Leveler) *Telemetry {
-	return &Telemetry{
-		Log:      slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})),
+	t := &Telemetry{
+		Log:      slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: mask})),
 		Registry: prometheus.NewRegistry(),
+		metrics:  newMetrics(),
 	}
+	t.register(t.Registry)
+	return t
 }

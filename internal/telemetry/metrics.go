@@ -1,0 +1,151 @@
+package telemetry
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics holds what is counted here. Labels take values from closed sets alone, so that no client
+// can make the registry grow.
+type metrics struct {
+	requests      *prometheus.CounterVec
+	requestTime   *prometheus.HistogramVec
+	inFlight      prometheus.Gauge
+	solves        *prometheus.CounterVec
+	solveTime     *prometheus.HistogramVec
+	solverEvents  *prometheus.CounterVec
+	disagreements prometheus.Counter
+	plans         *prometheus.CounterVec
+	build         *prometheus.GaugeVec
+}
+
+// Buckets in seconds: a poll takes well under a millisecond, a solve up to its time limit.
+var (
+	requestBuckets = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
+	solveBuckets   = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
+)
+
+func newMetrics() metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
+	m := metrics{
+		requests:    counter("http_requests_total", "Requests answered, by method, route pattern and status.", "method", "route", "status"),
+		requestTime: histogram("http_request_duration_seconds", "Time from the request's header to the end of its answer, by route pattern.", requestBuckets, "route"),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "http_requests_in_flight", Help: "Requests being answered."}),
+		solves:       counter("headroom_solves_total", "Problems solved, by the status of the answer.", "status"),
+		solveTime:    histogram("headroom_solve_duration_seconds", "Time of a whole solve, waiting for a place left out: stage core by our own method alone, milp with a solver's second opinion in it.", solveBuckets, "stage"),
+		solverEvents: counter("headroom_solver_events_total", "What happened to solver processes.", "kind"),
+		disagreements: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "headroom_disagreements_total", Help: "Solves where a solver's second opinion differed from the proved plan."}),
+		plans: counter("headroom_plans_total", "Plans stored, by status.", "status"),
+		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "headroom_build_info", Help: "Always 1; the labels say what is running."}, []string{"version", "go"}),
+	}
+	// A series that starts at 0 makes the first event visible to rate() and to alerts.
+	for _, s := range planStatuses {
+		m.solves.WithLabelValues(s)
+	}
+	for _, k := range eventKinds {
+		m.solverEvents.WithLabelValues(k)
+	}
+	for _, s := range planStatuses[:2] {
+		m.plans.WithLabelValues(s)
+	}
+	return m
+}
+
+func (m *metrics) register(r *prometheus.Registry) {
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.requests, m.requestTime, m.inFlight, m.solves, m.solveTime, m.solverEvents, m.disagreements, m.plans, m.build)
+}
+
+// The closed sets. What is in none of them is counted as "other".
+var (
+	methods      = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+	planStatuses = []string{"optimal", "feasible", "infeasible"}
+	eventKinds   = []string{"started", "killed", "recycled", "crashed", "refused"}
+)
+
+func oneOf(set []string, s string) string {
+	if slices.Contains(set, s) {
+		return s
+	}
+	return "other"
+}
+
+// RequestBegan counts a request that is being answered; RequestEnded must follow.
+func (m *metrics) RequestBegan() { m.inFlight.Inc() }
+
+// RequestEnded counts an answered request. route is the router's pattern, never the path asked for,
+// and "" where none matched.
+func (m *metrics) RequestEnded(method, route string, status int, took time.Duration) {
+	if route == "" {
+		route = "other"
+	}
+	code := "other"
+	if status >= 100 && status <= 599 {
+		code = strconv.Itoa(status)
+	}
+	m.inFlight.Dec()
+	m.requests.WithLabelValues(oneOf(methods, method), route, code).Inc()
+	m.requestTime.WithLabelValues(route).Observe(took.Seconds())
+}
+
+// Solved counts a solve by its plan's status; engine is the solver that gave a second opinion, ""
+// for none.
+func (m *metrics) Solved(status, engine string, took time.Duration) {
+	stage := "core"
+	if engine != "" {
+		stage = "milp"
+	}
+	m.solves.WithLabelValues(oneOf(planStatuses, status)).Inc()
+	m.solveTime.WithLabelValues(stage).Observe(took.Seconds())
+}
+
+// Disagreed counts a solver's second opinion that differed from the proved plan.
+func (m *metrics) Disagreed() { m.disagreements.Inc() }
+
+// PlanStored counts a stored plan.
+func (m *metrics) PlanStored(status string) {
+	m.plans.WithLabelValues(oneOf(planStatuses, status)).Inc()
+}
+
+// SolverEvent counts what happened to a solver process.
+func (m *metrics) SolverEvent(kind string) {
+	m.solverEvents.WithLabelValues(oneOf(eventKinds, kind)).Inc()
+}
+
+// Running says which version runs.
+func (m *metrics) Running(version string) {
+	m.build.Reset()
+	m.build.WithLabelValues(version, runtime.Version()).Set(1)
+}
+
+// Gauge shows a number that somebody else keeps, such as places taken in a pool. read is called from
+// several goroutines and must be quick.
+func (t *Telemetry) Gauge(name, help string, read func() float64) {
+	t.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+}
+
+// Handler answers the metrics in Prometheus' text format.
+func (t *Telemetry) Handler() http.Handler {
+	return promhttp.HandlerFor(t.Registry, promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(t.Log.Handler(), slog.LevelError),
+		DisableCompression:  true, // a scrape is small, and a bomb of open gzip writers is not
+		MaxRequestsInFlight: 4,
+		Timeout:             5 * time.Second,
+	})
+}
