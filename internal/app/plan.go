@@ -53,8 +53,9 @@ func (a *App) observe(p capacity.Problem, answer capacity.Plan, took time.Durati
 		return
 	}
 	agreed := answer.Proof == nil || answer.Proof.Agreed == nil || *answer.Proof.Agreed
-	_ = took // SOLVED
+	t.Solved(string(answer.Status), string(p.Options.Engine), took)
 	if !agreed {
+		t.Disagreed()
 		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status", string(answer.Status), "gap", answer.Proof.Gap)
 	}
 }
@@ -105,7 +106,11 @@ func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (cap
 	if record.Problem, err = json.Marshal(p); err != nil {
 		return record, fmt.Errorf("write the problem of cluster %s: %w", cluster, err)
 	}
-	return a.SavePlan(ctx, record)
+	saved, err := a.SavePlan(ctx, record)
+	if t := a.config.Telemetry; t != nil && err == nil {
+		t.PlanStored(string(answer.Status))
+	}
+	return saved, err
 }
 
 // VerifyPlan checks a stored plan against its stored inputs with code that shares nothing with the

@@ -127,9 +127,9 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 	}
 	switch vms := d.VMs[0]; {
 	case vms.Change > 0:
-		parts = append(parts, fmt.Sprintf("%s more VMs are rented (%s)", number(vms.Change), number(vms.To)))
+		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s more", number(vms.To), number(vms.Change)))
 	case vms.Change < 0:
-		parts = append(parts, fmt.Sprintf("%s VMs fewer are rented (%s)", number(-vms.Change), number(vms.To)))
+		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s fewer", number(vms.To), number(-vms.Change)))
 	default:
 		parts = append(parts, fmt.Sprintf("%s VMs are rented as before", number(vms.To)))
 	}
@@ -146,10 +146,10 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 		refused += max(-change, 0)
 	}
 	if admitted > 0 {
-		parts = append(parts, fmt.Sprintf("%s jobs more are admitted", number(admitted)))
+		parts = append(parts, jobCount(admitted)+" more admitted")
 	}
 	if refused > 0 {
-		parts = append(parts, fmt.Sprintf("%s jobs fewer", number(refused)))
+		parts = append(parts, jobCount(refused)+" fewer admitted")
 	}
 	if len(d.Inputs) == 0 {
 		parts = append(parts, "although no input changed")

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"headroom/internal/capacity"
+)
+
+func answeredPlan(t *testing.T, p capacity.Problem) Answered {
+	t.Helper()
+	answer, err := Solve(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Answered{p, answer}
+}
+
+func TestCompareSaysWhatChangedAndWhy(t *testing.T) {
+	read := func(text string) capacity.Problem {
+		p, err := capacity.ReadProblem([]byte(text), capacity.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const classes = `{"name":"a","vms_per_job":"2","jobs":{"min":0,"max":5},"penalty":"9"},{"name":"b","vms_per_job":"1","jobs":{"min":0,"max":3},"penalty":"0.15"}`
+	const options = `"options":{"engine":"exact"}`
+	before := answeredPlan(t, read(`{"currency":"USD","supply":{"on_demand":{"price":"0.1"}},"classes":[`+classes+`],`+options+`}`))
+	after := answeredPlan(t, read(`{"currency":"USD","supply":{"on_demand":{"price":"0.2"}},"classes":[`+strings.Replace(classes, `"max":5`, `"max":6`, 1)+`],`+options+`}`))
+
+	same := Compare(before, before)
+	if same.Sentence != "Nothing changed." || len(same.Classes)+len(same.Inputs) != 0 {
+		t.Errorf("the same plan twice: got %+v", same)
+	}
+	d := Compare(before, after)
+	// 13 VMs at 0.10 and nobody refused; then 12 VMs at 0.20 and three times 0.15.
+	if got := d.Cost[0]; got.From.String() != "1.30" || got.To.String() != "2.85" || got.Change.String() != "1.55" {
+		t.Errorf("total: got %+v", got)
+	}
+	if got := d.VMs[0]; got.From != 13 || got.To != 12 || got.Change != -1 {
+		t.Errorf("VMs: got %+v", got)
+	}
+	if len(d.Classes) != 2 || d.Classes[0].To.Admitted != 6 || d.Classes[1].To.Admitted != 0 || d.Classes[1].From.Admitted != 3 {
+		t.Errorf("classes: got %+v", d.Classes)
+	}
+	var inputs []string
+	for _, f := range d.Inputs {
+		inputs = append(inputs, f.Pointer)
+	}
+	if got := strings.Join(inputs, " "); got != "/classes/a/jobs/max /supply/on_demand/price" {
+		t.Errorf("inputs: got %s", got)
+	}
+	if want := "The cost rises by 1.55 to 2.85 USD, 12 VMs are rented, 1 fewer, 1 job more admitted, 3 jobs fewer admitted."; d.Sentence != want {
+		t.Errorf("got %q, want %q", d.Sentence, want)
+	}
+	for i, line := range Compare(after, before).Cost {
+		if !line.Change.Equal(d.Cost[i].Change.Neg()) {
+			t.Errorf("backwards, %s changes by %s instead of %s", line.Name, line.Change, d.Cost[i].Change.Neg())
+		}
+	}
+}
+
+func TestImpossibleDeadlines(t *testing.T) {
+	p, err := capacity.ReadProblem([]byte(`{"currency":"USD","supply":{"on_demand":{"price":"0.1"}},"classes":[
+		{"name":"fine","demand":{"map_work_s":100,"reduce_work_s":10,"fixed_s":5},"deadline_s":60,"slots_per_vm":{"map":1,"reduce":1},"jobs":{"min":1,"max":2},"penalty":"1"},
+		{"name":"hopeless","demand":{"map_work_s":100,"reduce_work_s":10,"fixed_s":70},"deadline_s":60,"slots_per_vm":{"map":1,"reduce":1},"jobs":{"min":0,"max":2},"penalty":"1"},
+		{"name":"promised","demand":{"map_work_s":100,"reduce_work_s":10,"fixed_s":70},"deadline_s":60,"slots_per_vm":{"map":1,"reduce":1},"jobs":{"min":1,"max":2},"penalty":"1"}]}`), capacity.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, warnings, err := ImpossibleDeadlines(p)
+	if err != nil || len(findings) != 1 || len(warnings) != 1 {
+		t.Fatalf("got %v, %v, %v", findings, warnings, err)
+	}
+	if f := findings[0]; f.Pointer != "/classes/2/deadline_s" || f.Hint == nil || !(f.Hint.Value.(float64) > 70) {
+		t.Errorf("got %+v", f)
+	}
+	if w := warnings[0]; w.Pointer != "/classes/1/deadline_s" || !strings.Contains(w.Detail, "No job of class \"hopeless\" will be admitted") {
+		t.Errorf("got %+v", w)
+	}
+}
