@@ -1,0 +1,177 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// longestPrivateStart bounds a start. A healthy one takes a second or two the first time and a
+	// tenth of one later; after a crash Postgres first replays what it had logged.
+	longestPrivateStart = 60 * time.Second
+	// privateUser is the superuser that initdb makes and everybody connects as; privateDatabase is
+	// where Headroom keeps its tables; privatePort is part of the socket's name, nothing more.
+	privateUser     = "headroom"
+	privateDatabase = "headroom"
+	privatePort     = "5432"
+)
+
+// PrivateConfig says where a private cluster lives.
+type PrivateConfig struct {
+	// Dir is the data directory; the cluster is made in a folder of its own in it. When root starts
+	// Headroom, Postgres runs as another user, who must be able to reach the directory.
+	Dir string
+	// Unsafe trades durability for speed: a crash of the machine may destroy the cluster. For tests.
+	Unsafe bool
+	// Log gets Postgres' own words; nil drops them.
+	Log *slog.Logger
+}
+
+// Private is a running Postgres of our own: it listens on a unix socket that only its user and root
+// can open, and it ends when this process ends, however that happens.
+type Private struct {
+	server *server
+	socket string // the directory of its socket
+	stop   sync.Once
+	done   chan struct{}
+	err    error // set before done is closed
+}
+
+// StartPrivate starts the cluster of a data directory, making it first where there is none, and
+// returns once it accepts connections and has the database headroom. The context bounds the start
+// alone; Stop ends the cluster. Errors are sentences for the person who chose the directory.
+func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, longestPrivateStart,
+		fmt.Errorf("Postgres was not ready within %.0f s", longestPrivateStart.Seconds()))
+	defer cancel()
+	log := config.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	home, err := openHome(config.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			home.close()
+		}
+	}()
+	programs, err := findPrograms(os.Getenv("PATH"), programFolders, home.version)
+	if err != nil {
+		return nil, err
+	}
+	if err := home.checkAccess(ctx, programs); err != nil {
+		return nil, err
+	}
+	first := home.version == ""
+	if first {
+		if err := home.makeCluster(ctx, programs, config.Unsafe); err != nil {
+			return nil, err
+		}
+	}
+	socket, err := home.makeSocketFolder()
+	if err != nil {
+		return nil, err
+	}
+	p := &Private{socket: socket, done: make(chan struct{})}
+	p.server, err = startServer(ctx, home, programs, socket, config.Unsafe, log)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		<-p.server.ended
+		p.err = p.server.err
+		home.close()
+		close(p.done)
+	}()
+	if err := p.makeDatabase(ctx); err != nil {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		return nil, errors.Join(err, p.Stop(end))
+	}
+	log.Info("private postgres started", "dir", home.dir, "version", programs.version, "made", first,
+		"pid", p.server.command.Process.Pid, "duration_ms", time.Since(began).Milliseconds())
+	return p, nil
+}
+
+// URL is the address of a database in the cluster; "" is Headroom's own.
+func (p *Private) URL(database string) string { return privateURL(p.socket, database) }
+
+func privateURL(socket, database string) string {
+	if database == "" {
+		database = privateDatabase
+	}
+	query := url.Values{"host": {socket}, "port": {privatePort}, "sslmode": {"disable"}}.Encode()
+	// A space is written %20, because not every reader of such addresses takes a + for one.
+	return "postgres://" + privateUser + "@/" + url.PathEscape(database) + "?" + strings.ReplaceAll(query, "+", "%20")
+}
+
+// Done is closed when Postgres has ended, asked to or not; Err then says why.
+func (p *Private) Done() <-chan struct{} { return p.done }
+
+// Err is nil while Postgres runs and after it was stopped cleanly.
+func (p *Private) Err() error {
+	select {
+	case <-p.done:
+		return p.err
+	default:
+		return nil
+	}
+}
+
+// lastWait is how long Postgres gets to drop everything once the time for a clean stop is over.
+const lastWait = 5 * time.Second
+
+// Stop ends Postgres: open connections are cut off, everything committed is on disk. When the context
+// ends first it is ended the hard way, which loses nothing either but makes the next start replay the
+// log. It returns once Postgres is gone; a second call waits for the first.
+func (p *Private) Stop(ctx context.Context) error {
+	p.stop.Do(func() { p.server.signal(syscall.SIGINT) })
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+	}
+	p.server.signal(syscall.SIGQUIT)
+	select {
+	case <-p.done:
+	case <-time.After(lastWait):
+		p.server.signal(syscall.SIGKILL)
+		<-p.done
+	}
+	return fmt.Errorf("Postgres did not stop in time and was cut off; its next start repairs that: %w", context.Cause(ctx))
+}
+
+// makeDatabase makes Headroom's database where it is missing: on the first start, or after one that
+// was interrupted.
+func (p *Private) makeDatabase(ctx context.Context) error {
+	connection, err := pgx.Connect(ctx, p.URL(""))
+	if err == nil {
+		return connection.Close(ctx)
+	}
+	var missing *pgconn.PgError
+	if !errors.As(err, &missing) || missing.Code != "3D000" { // invalid_catalog_name
+		return fmt.Errorf("connect to the private Postgres: %w", err)
+	}
+	if connection, err = pgx.Connect(ctx, p.URL("postgres")); err != nil {
+		return fmt.Errorf("connect to the private Postgres: %w", err)
+	}
+	defer connection.Close(context.WithoutCancel(ctx))
+	if _, err := connection.Exec(ctx, "CREATE DATABASE "+privateDatabase); err != nil {
+		return fmt.Errorf("create the database %s: %w", privateDatabase, err)
+	}
+	return nil
+}

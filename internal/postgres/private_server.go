@@ -1,0 +1,371 @@
+package postgres
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// makeCluster runs initdb under another name and renames what is whole.
+func (h *home) makeCluster(ctx context.Context, p programs, unsafe bool) error {
+	making, err := os.MkdirTemp(h.dir, makingPrefix)
+	if err != nil {
+		return unusable(h.dir, err)
+	}
+	defer os.RemoveAll(making) // fails once it has its name
+	if h.as.other {
+		if err := os.Chown(making, h.as.uid, h.as.gid); err != nil {
+			return unusable(h.dir, err)
+		}
+	}
+	arguments := []string{"-D", making, "-U", privateUser, "-A", "trust", "-E", "UTF8", "--locale=C", "--data-checksums", "--no-instructions"}
+	if unsafe {
+		arguments = append(arguments, "--no-sync")
+	}
+	var said tail
+	command := exec.Command(p.path("initdb"), arguments...)
+	command.Dir, command.Env = "/", programEnvironment()
+	command.Stdout, command.Stderr = &said, &said
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: h.as.credential()}
+	command.WaitDelay = time.Second
+	if err := runToEnd(ctx, command); err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("make a database in %s: %w", h.dir, context.Cause(ctx))
+		case said.contains("No space left on device"), said.contains("Disk quota exceeded"):
+			return noSpace(h.dir)
+		}
+		return fmt.Errorf("make a database in %s with %s: %w; it said: %s", h.dir, command.Path, err, said.String())
+	}
+	if err := os.Remove(h.cluster); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty folder is in the way
+		return unusable(h.dir, err)
+	}
+	if err := os.Rename(making, h.cluster); err != nil {
+		return unusable(h.dir, err)
+	}
+	if !unsafe {
+		if err := syncFolder(h.dir); err != nil {
+			return unusable(h.dir, err)
+		}
+	}
+	h.version = strconv.Itoa(p.major)
+	return nil
+}
+
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}
+
+// runToEnd runs a command on one operating system thread that lives as long as the command: the
+// kernel sends the death signal when the thread that started the child ends.
+func runToEnd(ctx context.Context, command *exec.Cmd) error {
+	started, ended := make(chan error, 1), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		started <- err
+		if err == nil {
+			ended <- command.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) })()
+	return <-ended
+}
+
+// server is one running postmaster.
+type server struct {
+	command *exec.Cmd
+	log     *slog.Logger
+	words   tail
+	quiet   atomic.Bool   // starting or stopping: what it says then is routine
+	asked   atomic.Bool   // we have asked it to stop
+	ready   chan struct{} // closed when it accepts connections
+	ended   chan struct{} // closed when it is gone
+	err     error         // set before ended is closed: why it ended unasked
+}
+
+// startServer starts Postgres and waits until it accepts connections. Since the data directory is
+// ours alone, whatever still runs there was left by one of us that was killed, and is about to end.
+func startServer(ctx context.Context, h *home, p programs, socket string, unsafe bool, log *slog.Logger) (*server, error) {
+	for {
+		if err := waitForOrphan(ctx, h); err != nil {
+			return nil, err
+		}
+		s, err := launch(h, p, socket, unsafe, log)
+		if err != nil {
+			return nil, fmt.Errorf("start %s as the user %s: %w", p.path("postgres"), h.as.name, err)
+		}
+		select {
+		case <-s.ready:
+			s.quiet.Store(false)
+			return s, nil
+		case <-ctx.Done():
+			s.signal(syscall.SIGQUIT)
+			select {
+			case <-s.ended:
+			case <-time.After(lastWait):
+				s.signal(syscall.SIGKILL)
+				<-s.ended
+			}
+			return nil, fmt.Errorf("start the database in %s: %w; Postgres said: %s", h.dir, context.Cause(ctx), s.words.String())
+		case <-s.ended:
+		}
+		switch {
+		case s.words.contains("is still in use"): // by backends that have not noticed their postmaster's end
+			if err := pause(ctx); err != nil {
+				return nil, fmt.Errorf("start the database in %s: processes of a killed Postgres still run there: %s", h.dir, s.words.String())
+			}
+			continue
+		case s.words.contains("No space left on device"), s.words.contains("Disk quota exceeded"):
+			return nil, noSpace(h.dir)
+		}
+		return nil, fmt.Errorf("start the database in %s: %w", h.dir, s.err)
+	}
+}
+
+const orphanPoll = 20 * time.Millisecond
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(orphanPoll):
+		return nil
+	}
+}
+
+// waitForOrphan waits until the Postgres of a Headroom that was killed is gone.
+func waitForOrphan(ctx context.Context, h *home) error {
+	for {
+		pid, err := readPidFile(h.cluster)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil
+		case err != nil:
+			return unusable(h.dir, err)
+		case pid.runs(h.cluster):
+		case pid.strange(h.cluster):
+			// Its number belongs to another program by now, as happens in containers. Postgres would
+			// take that for itself and refuse to start.
+			return os.Remove(filepath.Join(h.cluster, "postmaster.pid"))
+		default:
+			return nil // stale: Postgres finds out by itself
+		}
+		if pause(ctx) != nil {
+			return fmt.Errorf("a Postgres that no headroom started (process %d) runs in %s; stop it (kill -INT %d), or choose another --data-dir", pid.number, h.dir, pid.number)
+		}
+	}
+}
+
+func launch(h *home, p programs, socket string, unsafe bool, log *slog.Logger) (*server, error) {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{log: log, ready: make(chan struct{}), ended: make(chan struct{})}
+	s.quiet.Store(true)
+	s.command = exec.Command(p.path("postgres"), serverArguments(h.cluster, socket, unsafe)...)
+	s.command.Dir, s.command.Env = "/", programEnvironment()
+	s.command.Stderr = writer
+	s.command.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:    true, // a terminal's Ctrl-C is for us; Postgres stops when we are done with it
+		Pdeathsig:  syscall.SIGINT,
+		Credential: h.as.credential(),
+	}
+	started := make(chan error, 1)
+	go s.keep(started, reader)
+	err = <-started
+	writer.Close()
+	if err != nil {
+		reader.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// keep starts Postgres, stays with it, and says when it has ended. It keeps its thread for all that
+// time: the kernel sends Postgres its death signal when the thread that started it ends.
+func (s *server) keep(started chan<- error, words *os.File) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := s.command.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		s.listen(words)
+	}()
+	err = s.command.Wait()
+	_ = words.SetReadDeadline(time.Now().Add(time.Second)) // backends of a killed postmaster may hold it open
+	<-read
+	words.Close()
+	if err == nil && !s.asked.Load() {
+		err = errors.New("it was stopped by somebody else")
+	}
+	if err != nil {
+		s.err = fmt.Errorf("Postgres ended (%w); it said last: %s", err, s.words.String())
+	}
+	close(s.ended)
+}
+
+func (s *server) signal(signal syscall.Signal) {
+	s.asked.Store(true)
+	s.quiet.Store(true)
+	_ = s.command.Process.Signal(signal) // it fails when Postgres is gone already
+}
+
+// serverArguments are the settings: those of a small server that shares its machine with others, and
+// none that would keep it from being copied (pg_basebackup) or upgraded (pg_upgrade).
+func serverArguments(cluster, socket string, unsafe bool) []string {
+	settings := []string{
+		"listen_addresses=",
+		`unix_socket_directories="` + strings.ReplaceAll(socket, `"`, `""`) + `"`,
+		"unix_socket_permissions=0700",
+		"port=" + privatePort,
+		"cluster_name=headroom",
+		"max_connections=100",
+		"shared_buffers=64MB",
+		"max_wal_size=256MB",
+		"jit=off", // our queries are short
+		"timezone=UTC", "log_timezone=UTC",
+		"log_destination=stderr", "logging_collector=off",
+		"log_line_prefix=%b" + prefixEnd, // who speaks
+		"log_min_messages=warning",
+		"log_min_error_statement=panic", "log_error_verbosity=terse", // statements and values are not for a log
+		"log_checkpoints=off", "log_autovacuum_min_duration=-1",
+	}
+	if unsafe {
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off")
+	}
+	arguments := []string{"-D", cluster}
+	for _, setting := range settings {
+		arguments = append(arguments, "-c", setting)
+	}
+	return arguments
+}
+
+// prefixEnd separates who speaks from what is said in a line of Postgres' log.
+const prefixEnd = "|"
+
+// listen reads what Postgres says until nobody holds its standard error any longer.
+func (s *server) listen(words *os.File) {
+	lines := bufio.NewReaderSize(words, 4096)
+	accepting := false
+	for {
+		line, err := lines.ReadSlice('\n')
+		if text := strings.TrimRight(string(line), "\r\n"); text != "" {
+			s.hear(text)
+			if !accepting && strings.Contains(text, "ready to accept connections") {
+				accepting = true
+				close(s.ready)
+			}
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) { // a very long line is heard in pieces
+			return
+		}
+	}
+}
+
+// hear passes a line on to the log. Errors of a statement are told to the client that sent it, which
+// knows better what they mean, so the log has them for debugging alone.
+func (s *server) hear(line string) {
+	speaker, said, found := strings.Cut(line, prefixEnd)
+	if !found {
+		speaker, said = "", line
+	}
+	severity, text, found := strings.Cut(said, ":  ")
+	if !found {
+		severity, text = "", said
+	}
+	s.words.add(strings.TrimSpace(said))
+	level := slog.LevelInfo
+	switch severity {
+	case "PANIC", "FATAL", "ERROR":
+		level = slog.LevelError
+		if speaker == "client backend" {
+			level = slog.LevelWarn
+			if severity == "ERROR" {
+				level = slog.LevelDebug
+			}
+		}
+	case "WARNING":
+		level = slog.LevelWarn
+	case "LOG":
+		if strings.Contains(text, "not properly shut down") {
+			s.log.Warn("postgres was not shut down properly and recovers")
+			return
+		}
+	}
+	if s.quiet.Load() && (severity == "LOG" || speaker == "client backend") {
+		level = slog.LevelDebug
+	}
+	s.log.Log(context.Background(), level, "postgres said", "severity", severity, "by", speaker, "text", text)
+}
+
+// tail keeps the last lines somebody said, for an error message.
+type tail struct {
+	lock  sync.Mutex
+	lines []string
+	rest  string
+}
+
+const tailLines = 12
+
+func (t *tail) add(line string) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.lines = append(t.lines, line)
+	if len(t.lines) > tailLines {
+		t.lines = t.lines[1:]
+	}
+}
+
+// Write takes the output of a short program.
+func (t *tail) Write(b []byte) (int, error) {
+	t.lock.Lock()
+	whole := t.rest + string(b)
+	lines := strings.Split(whole, "\n")
+	t.rest = lines[len(lines)-1]
+	t.lock.Unlock()
+	for _, line := range lines[:len(lines)-1] {
+		if line = strings.TrimSpace(line); line != "" {
+			t.add(line)
+		}
+	}
+	return len(b), nil
+}
+
+func (t *tail) contains(text string) bool { return strings.Contains(t.String(), text) }
+
+func (t *tail) String() string {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if len(t.lines) == 0 {
+		return "nothing"
+	}
+	return strings.Join(t.lines, " / ")
+}
