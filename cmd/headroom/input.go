@@ -54,6 +54,11 @@ func open(name string, stdin io.Reader, stderr io.Writer) (in io.ReadCloser, lab
 // read reads a whole document, or as much as shows that it is none. An interruption ends the wait
 // for it; the reading itself ends with the program.
 func read(ctx context.Context, name string, stdin io.Reader, stderr io.Writer) (data []byte, label string, err error) {
+	return readBy(ctx, name, stdin, stderr, readDocument)
+}
+
+// readBy is read with another way of reading.
+func readBy(ctx context.Context, name string, stdin io.Reader, stderr io.Writer, by func(io.Reader) ([]byte, error)) (data []byte, label string, err error) {
 	in, label, err := open(name, stdin, stderr)
 	if err != nil {
 		return nil, label, err
@@ -66,7 +71,7 @@ func read(ctx context.Context, name string, stdin io.Reader, stderr io.Writer) (
 	go func() {
 		defer in.Close()
 		var d document
-		d.data, d.err = readDocument(in)
+		d.data, d.err = by(in)
 		done <- d
 	}()
 	select {

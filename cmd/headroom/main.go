@@ -24,7 +24,7 @@ const (
 	exitError      = 1 // something could not be done
 	exitUsage      = 2 // the command line makes no sense
 	exitInfeasible = 3 // there is no plan; the conflicts say why
-	exitSolver     = 4 // no solver, or it gave up
+	exitSolver     = 4 // no solver, or it gave up; no server to ask (exitConnection)
 )
 
 func main() {
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		Long: `Headroom says how many machines to rent, which jobs to let in, how long they take and what it costs.
 It reads problems as JSON and answers with plans that are explained and proved.
 
-Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 the solver failed.`,
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 no server to ask or a solver that failed.`,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
@@ -51,6 +51,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 the s
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), profileCommand(), classCommand(), forecastCommand(), planCommand(), applyCommand())
 	return report(stderr, root.ExecuteContext(ctx))
 }
 

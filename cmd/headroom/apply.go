@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	tables "headroom/internal/report"
+)
+
+var documentType = reflect.TypeFor[capacity.Document]()
+
+func applyCommand() *cobra.Command {
+	var to connection
+	var out output
+	var file string
+	var yes, dryRun bool
+	c := &cobra.Command{
+		Use:   "apply -f FILE|-",
+		Short: "Make clusters like a file says, after showing the difference",
+		Long: `Makes clusters like a file says (JSON or YAML; several YAML documents are several clusters, applied in
+their order). The difference is shown first, then asked about. A list that the file leaves out is left
+alone; one that is there is what the cluster has afterwards. "headroom cluster export" writes such a file.` + connectionHelp,
+		Example: "  headroom cluster export shop -f shop.yaml\n  headroom apply -f shop.yaml --dry-run\n  headroom apply -f shop.yaml --yes",
+		Args:    cobra.NoArgs,
+	}
+	to.addFlags(c)
+	out.format = "table"
+	addChoice(c, &out.format, "output", "o", "format of the difference", "table", "json", "csv")
+	c.Flags().StringVar(&out.file, "output-file", "", "write the difference to this `file` instead of standard output")
+	c.Flags().StringVarP(&file, "file", "f", "", "the `file` that says what the clusters are like; - is standard input")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show the difference")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if file == "" {
+			return errors.New("name the file to apply: -f FILE, or -f - for standard input")
+		}
+		return nil
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		documents, label, err := readDocuments(c, file)
+		if err != nil {
+			return err
+		}
+		changes := 0
+		for i := range documents {
+			if err := documents[i].compare(c, s); err != nil {
+				return ofFile(label, err)
+			}
+			changes += len(documents[i].applied.Changes)
+		}
+		if err := out.write(c, differenceForms(documents)); err != nil || changes == 0 || dryRun {
+			return err
+		}
+		if err := confirm(c, yes, "Apply this?"); err != nil {
+			return err
+		}
+		for i := range documents {
+			if err := documents[i].apply(c, s); err != nil {
+				if i > 0 {
+					err = fmt.Errorf("%w\nThe documents before that of cluster %q were applied", err, documents[i].cluster)
+				}
+				return ofFile(label, err)
+			}
+		}
+		if out.format == "table" && out.file == "" {
+			_, err = fmt.Fprintln(c.OutOrStdout(), "Applied.")
+		}
+		return err
+	})
+}
+
+// document is one cluster as a file has it, and what applying it changes.
+type document struct {
+	cluster string
+	tree    *node
+	body    json.RawMessage
+	applied app.Applied
+}
+
+// readDocuments reads every document of a file and refuses all of them where one makes no sense.
+func readDocuments(c *cobra.Command, file string) (documents []document, label string, err error) {
+	trees, label, err := readFile(c, file)
+	if err != nil {
+		return nil, label, err
+	}
+	seen := map[string]bool{}
+	for _, tree := range trees {
+		d := document{tree: tree}
+		if d.body, err = bind(tree, documentType); err != nil {
+			return nil, label, labelled(label, err)
+		}
+		of := tree.member("cluster")
+		if of == nil || of.kind != objectNode || of.member("name") == nil || of.member("name").text == "" {
+			return nil, label, labelled(label, tree.refuse("missing", "The document does not say which cluster it is: give cluster and in it name."))
+		}
+		d.cluster = of.member("name").text
+		if seen[d.cluster] {
+			return nil, label, labelled(label, of.member("name").refuse("duplicate", "The cluster %q is in this file already; make one document of both.", d.cluster))
+		}
+		seen[d.cluster] = true
+		documents = append(documents, d)
+	}
+	return documents, label, nil
+}
+
+// compare asks the server what applying the document would change.
+func (d *document) compare(c *cobra.Command, s *service) error {
+	a, err := s.said(s.api.ApplyDocumentWithBody(c.Context(), d.cluster, nil, jsonBody, bytes.NewReader(d.body), query("dry_run", "true")))
+	if err != nil {
+		return located(d.tree, err)
+	}
+	return a.into(&d.applied)
+}
+
+// apply makes the cluster like the document, if nobody has changed it since it was compared.
+func (d *document) apply(c *cobra.Command, s *service) error {
+	if len(d.applied.Changes) == 0 {
+		return nil
+	}
+	condition := header("If-Match", fmt.Sprintf(`"%d"`, d.applied.Version))
+	if d.applied.Created {
+		condition = header("If-None-Match", "*")
+	}
+	_, err := s.said(s.api.ApplyDocumentWithBody(c.Context(), d.cluster, nil, jsonBody, bytes.NewReader(d.body), condition))
+	if errors.Is(err, capacity.Conflict) {
+		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, capacity.Conflict)
+	}
+	return located(d.tree, err)
+}
+
+// differenceForms are the forms of what applying some documents changes.
+func differenceForms(documents []document) map[string]form {
+	return map[string]form{
+		"table": func(w io.Writer) error { return differenceText(w, documents) },
+		"json": func(w io.Writer) error {
+			type difference struct {
+				Cluster string `json:"cluster"`
+				app.Applied
+			}
+			all := make([]difference, len(documents))
+			for i, d := range documents {
+				all[i] = difference{d.cluster, d.applied}
+				if d.applied.Changes == nil {
+					all[i].Changes = []capacity.Change{}
+				}
+			}
+			return asJSON(map[string]any{"items": all})(w)
+		},
+		"csv": func(w io.Writer) error { return differenceTable(documents).CSV(w) },
+	}
+}
+
+// differenceTable is one row a member that changes, and one a thing that comes or goes.
+func differenceTable(documents []document) tables.Table {
+	t := tables.Table{Columns: []string{"cluster", "action", "kind", "name", "member", "before", "after"}}
+	for _, d := range documents {
+		for _, change := range d.applied.Changes {
+			row := []tables.Cell{{Text: d.cluster}, {Text: change.Action}, {Text: change.Kind}, {Text: change.Name}}
+			if len(change.Fields) == 0 {
+				t.Rows = append(t.Rows, append(row, tables.Cell{}, tables.Cell{}, tables.Cell{}))
+			}
+			for _, f := range change.Fields {
+				t.Rows = append(t.Rows, append(row[:4:4], tables.Cell{Text: f.Pointer}, tables.Cell{Text: jsonText(f.Before)}, tables.Cell{Text: jsonText(f.After)}))
+			}
+		}
+	}
+	return t
+}
+
+// jsonText is a value as JSON; a member that is not there is "".
+func jsonText(value any) string {
+	if value == nil {
+		return ""
+	}
+	var b strings.Builder
+	if err := asLine(value)(&b); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// differenceText says the changes one a line, the members of updates below them, and how many there are.
+func differenceText(w io.Writer, documents []document) error {
+	var b strings.Builder
+	counts := map[string]int{}
+	for _, d := range documents {
+		if len(d.applied.Changes) == 0 {
+			fmt.Fprintf(&b, "Cluster %s is as the file says; nothing changes.\n", d.cluster)
+			continue
+		}
+		state := ""
+		if d.applied.Created {
+			state = " (new)"
+		}
+		fmt.Fprintf(&b, "Cluster %s%s\n", d.cluster, state)
+		changesText(&b, d.applied.Changes)
+		for _, change := range d.applied.Changes {
+			counts[change.Action]++
+		}
+	}
+	if total := counts["create"] + counts["update"] + counts["delete"]; total > 0 {
+		fmt.Fprintf(&b, "%d to create, %d to update, %d to delete.\n", counts["create"], counts["update"], counts["delete"])
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// changesText aligns the changes of one cluster.
+func changesText(b *strings.Builder, changes []capacity.Change) {
+	kinds, members := 0, 0
+	for _, change := range changes {
+		kinds = max(kinds, len(kindName(change.Kind)))
+		for _, f := range change.Fields {
+			members = max(members, min(len([]rune(memberWord(f.Pointer))), 32))
+		}
+	}
+	for _, change := range changes {
+		fmt.Fprintf(b, "  %s %-*s  %s\n", change.Action, kinds, kindName(change.Kind), shown(change.Name))
+		for _, f := range change.Fields {
+			before, after := valueWord(f.Before), valueWord(f.After)
+			fmt.Fprintf(b, "    %-*s  %s → %s\n", members, memberWord(f.Pointer), before, after)
+		}
+	}
+}
+
+func kindName(kind string) string { return strings.ReplaceAll(shown(kind), "_", " ") }
+
+// memberWord is a pointer as people name members: /jobs/max is jobs.max.
+func memberWord(pointer string) string {
+	word := strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+	return shown(strings.ReplaceAll(strings.ReplaceAll(word, "~1", "/"), "~0", "~"))
+}
+
+func valueWord(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "none"
+	case string:
+		return shown(value)
+	}
+	return shown(jsonText(value))
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+var classes = resource{
+	word: "class", words: "classes", id: "NAME", short: "Show and edit the classes of jobs of a cluster",
+	as:      reflect.TypeFor[capacity.PlannedClass](),
+	columns: []string{"name", "profile_name", "profile_version", "deadline_s", "jobs_min", "jobs_max", "penalty", "version"},
+	flags: []memberFlag{
+		{name: "name", pointer: "/name", usage: "the class's `name`"},
+		{name: "profile", pointer: "/profile/name", usage: "the `profile` it runs with, in its latest version", alone: true},
+		{name: "profile-version", pointer: "/profile/version", usage: "the `version` of the profile"},
+		{name: "deadline-s", pointer: "/deadline_s", usage: "the deadline in `seconds`"},
+		{name: "map-slots", pointer: "/slots_per_vm/map", usage: "how many map slots one VM offers, as a `number`"},
+		{name: "reduce-slots", pointer: "/slots_per_vm/reduce", usage: "how many reduce slots one VM offers, as a `number`"},
+		{name: "jobs-min", pointer: "/jobs/min", usage: "how many jobs at once are promised, as a `number`"},
+		{name: "jobs-max", pointer: "/jobs/max", usage: "how many jobs at once are asked for, as a `number`"},
+		{name: "penalty", pointer: "/penalty", usage: "what refusing one job costs a period, as an `amount`"},
+	},
+	example: "  headroom class create shop nightly-etl.yaml\n  headroom class replace shop nightly-etl --penalty 6.50",
+	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
+		return api.ListClasses(ctx, cluster, nil, edit...)
+	},
+	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.CreateClassWithBody(ctx, cluster, nil, jsonBody, body, edit...)
+	},
+	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.GetClass(ctx, cluster, name, nil, edit...)
+	},
+	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.ReplaceClassWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
+	},
+	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.DeleteClass(ctx, cluster, name, nil, edit...)
+	},
+}
+
+func classCommand() *cobra.Command { return classes.command() }

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"headroom/openapi/client"
+)
+
+// exitConnection is the exit code where no server could be asked.
+const exitConnection = exitSolver
+
+// connection is the flags by which a verb finds its server. A key is never a flag: the arguments of a
+// process can be read by everybody on the machine.
+type connection struct {
+	server, keyFile, dataDir string
+	timeout                  time.Duration
+}
+
+const connectionHelp = `
+
+The server is the one that --server or HEADROOM_URL names, with the key in HEADROOM_API_KEY or --key-file;
+without either, the one that "headroom serve" runs on this machine for the same data directory.`
+
+func (o *connection) addFlags(c *cobra.Command) {
+	flags := c.PersistentFlags()
+	flags.StringVar(&o.server, "server", "", "the server's `address`, such as https://headroom.example.com (default HEADROOM_URL)")
+	flags.StringVar(&o.keyFile, "key-file", "", "read the key from this `file` (default HEADROOM_API_KEY)")
+	flags.StringVar(&o.dataDir, "data-dir", "", "the data `directory` of a server on this machine (default HEADROOM_DATA_DIR)")
+	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait for one answer")
+}
+
+// access is where the server is, what opens it, and where that is known from.
+type access struct {
+	clientAccess
+	urlFrom, keyFrom string
+}
+
+// find says which server to ask and with which key. A key that was left for the server of this
+// machine goes to no other.
+func (o *connection) find() (access, error) {
+	var a access
+	switch {
+	case o.server != "":
+		a.URL, a.urlFrom = o.server, "--server"
+	case os.Getenv("HEADROOM_URL") != "":
+		a.URL, a.urlFrom = os.Getenv("HEADROOM_URL"), "HEADROOM_URL"
+	}
+	switch {
+	case o.keyFile != "":
+		text, err := os.ReadFile(o.keyFile)
+		if err != nil {
+			return a, errors.New(fileTrouble(o.keyFile, err))
+		}
+		a.Key, a.keyFrom = strings.TrimSpace(string(text)), o.keyFile
+	case os.Getenv("HEADROOM_API_KEY") != "":
+		a.Key, a.keyFrom = strings.TrimSpace(os.Getenv("HEADROOM_API_KEY")), "HEADROOM_API_KEY"
+	}
+	if a.URL == "" {
+		local, from, err := o.local()
+		if err != nil {
+			return a, err
+		}
+		a.URL, a.urlFrom = local.URL, from
+		if a.Key == "" {
+			a.Key, a.keyFrom = local.Key, from
+		}
+	}
+	if a.Key == "" {
+		return a, &failure{exitConnection, fmt.Errorf("there is no key for %s; put one into HEADROOM_API_KEY or a file for --key-file (\"headroom key create\" makes keys)", a.URL)}
+	}
+	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return a, &failure{exitUsage, fmt.Errorf("what stands in %s is no key; a key is one word such as hrk_…", a.keyFrom)}
+	}
+	u, err := url.Parse(a.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return a, &failure{exitUsage, fmt.Errorf("the address in %s is not one of a server; write it like https://headroom.example.com or http://127.0.0.1:8080", a.urlFrom)}
+	}
+	return a, nil
+}
+
+// local is the server that runs on this machine for the data directory.
+func (o *connection) local() (a clientAccess, from string, err error) {
+	dir := o.dataDir
+	if dir == "" {
+		dir = defaultDataDir()
+	}
+	nowhere := func(why string) error {
+		return &failure{exitConnection, fmt.Errorf("no server to ask: %s. Start one with \"headroom serve\", or say where one is with --server or HEADROOM_URL and HEADROOM_API_KEY", why)}
+	}
+	if dir == "" {
+		return a, "", nowhere("there is no data directory to look in (no home directory)")
+	}
+	from = filepath.Join(dir, clientFile)
+	text, err := os.ReadFile(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return a, from, nowhere("none runs on this machine for the data directory " + dir)
+	case errors.Is(err, fs.ErrPermission):
+		return a, from, nowhere("the server of " + dir + " belongs to another user, and you may not read " + from)
+	case err != nil:
+		return a, from, nowhere(fileTrouble(from, err))
+	}
+	if err := json.Unmarshal(text, &a); err != nil || a.URL == "" {
+		return a, from, nowhere(from + " does not say where the server is; start the server again")
+	}
+	return a, from, nil
+}
+
+// service is a server to ask.
+type service struct {
+	access
+	api     *client.Client
+	timeout time.Duration
+}
+
+// open makes ready to ask the server; it does not yet connect.
+func (o *connection) open() (*service, error) {
+	a, err := o.find()
+	if err != nil {
+		return nil, err
+	}
+	s := &service{access: a, timeout: o.timeout}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
+	d := patient{&http.Client{
+		Transport: transport, Timeout: o.timeout,
+		// A redirect would carry the key to wherever it points.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	s.api, err = client.NewClient(a.URL, client.WithHTTPClient(d), client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+a.Key)
+		r.Header.Set("Accept", "application/json, application/problem+json")
+		r.Header.Set("User-Agent", "headroom/"+version)
+		if r.Method == http.MethodPost {
+			r.Header.Set("Idempotency-Key", uuid.NewString())
+		}
+		return nil
+	}))
+	return s, err
+}
+
+// answer is what the server said to one question.
+type answer struct {
+	body []byte
+	etag string // the version, without its quotes
+}
+
+// into reads the answer as a value.
+func (a answer) into(value any) error {
+	if err := json.Unmarshal(a.body, value); err != nil {
+		return fmt.Errorf("the server's answer cannot be read (%w); is it of another version?", err)
+	}
+	return nil
+}
+
+// said takes an answer, or says why there is none.
+func (s *service) said(r *http.Response, err error) (answer, error) {
+	if err != nil {
+		return answer{}, s.unreachable(err)
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(r.Body, longestDocument+1))
+	if err != nil {
+		return answer{}, s.unreachable(err)
+	}
+	if len(body) > longestDocument {
+		return answer{}, fmt.Errorf("the answer is larger than %d MiB", longestDocument>>20)
+	}
+	switch {
+	case r.StatusCode >= 200 && r.StatusCode < 300:
+		return answer{body: body, etag: strings.Trim(r.Header.Get("ETag"), `"`)}, nil
+	case r.StatusCode >= 300 && r.StatusCode < 400:
+		return answer{}, fmt.Errorf("%s sends on to %s; keys are not sent on. Give that address itself if it is the server's", s.URL, clipped(r.Header.Get("Location")))
+	}
+	p, ok := problemOf(body, r.StatusCode)
+	switch {
+	case ok && r.StatusCode == http.StatusUnauthorized:
+		return answer{}, fmt.Errorf("%w\nThe key came from %s and went to %s", p, s.keyFrom, s.URL)
+	case ok:
+		return answer{}, p
+	case r.StatusCode >= 500:
+		return answer{}, &failure{exitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; something before it may be in trouble", s.URL, r.Status)}
+	}
+	return answer{}, &failure{exitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; is the address in %s right?", s.URL, r.Status, s.urlFrom)}
+}
+
+// unreachable says why there was no answer.
+func (s *service) unreachable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	var dns *net.DNSError
+	var timeout net.Error
+	say := func(format string, values ...any) error {
+		return &failure{exitConnection, fmt.Errorf(format, values...)}
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED) && strings.HasSuffix(s.urlFrom, clientFile):
+		return say("no server answers at %s; the one that wrote %s has ended. Start it again with \"headroom serve\"", s.URL, s.urlFrom)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return say("no server answers at %s (from %s): the connection is refused. Start one with \"headroom serve\", or correct the address", s.URL, s.urlFrom)
+	case errors.As(err, &dns):
+		return say("the host of %s (from %s) is not known: %s", s.URL, s.urlFrom, dns.Err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return say("%s did not answer within %s; ask again, or allow more with --timeout. What was asked may still have been done", s.URL, s.timeout)
+	}
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return say("the connection to %s broke: %s. What was asked may still have been done", s.URL, err)
+}
+
+// patient asks again where that is safe: when the server says that it is busy and when to come back,
+// and when the connection breaks during a question that may be asked twice.
+type patient struct{ client *http.Client }
+
+const (
+	mostTries   = 4
+	longestWait = 10 * time.Second
+)
+
+func (p patient) Do(r *http.Request) (*http.Response, error) {
+	for try := 1; ; try++ {
+		response, err := p.client.Do(r)
+		wait, again := retryAfter(r, response, err, try)
+		if !again || try == mostTries || r.Context().Err() != nil {
+			return response, err
+		}
+		if response != nil {
+			_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)) // so that the connection serves again
+			response.Body.Close()
+		}
+		if r.GetBody != nil {
+			if r.Body, err = r.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		select {
+		case <-time.After(wait):
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+}
+
+// retryAfter says whether and when to ask again. A busy server has done nothing. After a broken
+// connection nobody knows, so only questions are repeated, and what carries an Idempotency-Key.
+func retryAfter(r *http.Request, response *http.Response, err error, try int) (time.Duration, bool) {
+	if r.Body != nil && r.Body != http.NoBody && r.GetBody == nil {
+		return 0, false
+	}
+	if err != nil {
+		var timeout net.Error
+		twice := r.Method == http.MethodGet || r.Header.Get("Idempotency-Key") != ""
+		slow := errors.As(err, &timeout) && timeout.Timeout()
+		broken := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		return time.Duration(try) * 200 * time.Millisecond, twice && broken && !slow
+	}
+	if response.StatusCode != http.StatusServiceUnavailable && response.StatusCode != http.StatusTooManyRequests {
+		return 0, false
+	}
+	seconds, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
+	return max(seconds, 100*time.Millisecond), err == nil && seconds >= 0 && seconds <= longestWait
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"headroom/internal/capacity"
+)
+
+// problem is a refusal of the server as it writes it (RFC 9457).
+type problem struct {
+	Type      string             `json:"type"`
+	Title     string             `json:"title"`
+	Status    int                `json:"status"`
+	Detail    string             `json:"detail"`
+	Instance  string             `json:"instance"` // the request's id, by which the server's log knows it
+	Errors    []problemFinding   `json:"errors"`
+	Hint      *capacity.Hint     `json:"hint"`
+	Conflicts []capacity.Finding `json:"conflicts"`
+}
+
+// problemFinding is one thing wrong with a request: with its body or with a parameter.
+type problemFinding struct {
+	Pointer   *string        `json:"pointer"`
+	Parameter string         `json:"parameter"`
+	Detail    string         `json:"detail"`
+	Code      string         `json:"code"`
+	Hint      *capacity.Hint `json:"hint"`
+
+	where string // the place in the user's own file or flags, where that is known
+}
+
+// Error says the findings one a line, each with its place and the way out.
+func (p *problem) Error() string {
+	var lines []string
+	for _, f := range p.Errors {
+		where := f.where
+		switch {
+		case where != "":
+		case f.Parameter != "":
+			where = f.Parameter
+		case f.Pointer != nil:
+			where = *f.Pointer
+		}
+		if where != "" {
+			where += ": "
+		}
+		lines = append(lines, where+f.Detail+hinted(f.Hint, f.Detail))
+	}
+	for _, f := range p.Conflicts {
+		pointer := f.Pointer
+		if pointer != "" {
+			pointer += ": "
+		}
+		lines = append(lines, pointer+f.Detail+hinted(f.Hint, f.Detail))
+	}
+	if len(p.Errors) == 0 || len(p.Conflicts) > 0 {
+		detail := p.Detail
+		if detail == "" {
+			detail = p.Title
+		}
+		detail = sentence(detail)
+		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable && p.Instance != "" {
+			detail += fmt.Sprintf(" The server's log has more under %s.", p.Instance)
+		}
+		lines = append([]string{detail + hinted(p.Hint, detail)}, lines...)
+	}
+	return shownLines(strings.Join(lines, "\n"))
+}
+
+// hinted is a cure to be said after a sentence that does not say it already.
+func hinted(h *capacity.Hint, said string) string {
+	if h == nil || h.Detail == "" || strings.Contains(said, h.Detail) {
+		return ""
+	}
+	return " " + h.Detail
+}
+
+// Is gives a problem its kind, by which the exit code is chosen.
+func (p *problem) Is(target error) bool {
+	kind, ok := target.(capacity.Kind)
+	return ok && kind == p.kind()
+}
+
+func (p *problem) kind() capacity.Kind {
+	switch p.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return capacity.Forbidden
+	case http.StatusNotFound:
+		return capacity.NotFound
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return capacity.Conflict
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		return capacity.Busy
+	case http.StatusUnprocessableEntity:
+		if strings.HasSuffix(p.Type, "/infeasible") {
+			return capacity.Infeasible
+		}
+	}
+	if p.Status < http.StatusInternalServerError {
+		return capacity.Invalid
+	}
+	return ""
+}
+
+// problemOf reads a refusal; ok is false for an answer that no Headroom server gives.
+func problemOf(body []byte, status int) (p *problem, ok bool) {
+	p = &problem{}
+	if err := json.Unmarshal(body, p); err != nil || p.Title == "" && p.Detail == "" {
+		return nil, false
+	}
+	p.Status = status
+	return p, true
+}
+
+// located gives findings of the server the places in the file (or the flags) they are about.
+func located(root *node, err error) error {
+	var p *problem
+	if root == nil || !errors.As(err, &p) {
+		return err
+	}
+	for i, f := range p.Errors {
+		if f.Pointer == nil {
+			continue
+		}
+		at := root.at(*f.Pointer)
+		switch {
+		case at.flag != "":
+			p.Errors[i].where = "--" + at.flag
+		case at.line > 0 && *f.Pointer != "":
+			p.Errors[i].where = fmt.Sprintf("line %d, column %d: %s", at.line, at.column, *f.Pointer)
+		}
+	}
+	return err
+}

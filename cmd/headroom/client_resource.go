@@ -1,0 +1,498 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+// resource is a kind of stored things. All kinds are edited alike, by the same five verbs.
+type resource struct {
+	word, words string // for people: contract, contracts
+	verb        string // on the command line, where that is another word
+	short       string
+	id          string       // what names one in arguments: NAME or ID
+	as          reflect.Type // of one
+	columns     []string     // of a list for people, by the names of leaves
+	flags       []memberFlag // members that can be given without a file
+	example     string       // for create
+
+	// What the server is asked. For clusters themselves the name is the cluster's and cluster is "".
+	list    func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error)
+	create  func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error)
+	get     func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error)
+	replace func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error)
+	delete  func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error)
+}
+
+// memberFlag is a flag that gives one member.
+type memberFlag struct {
+	name    string
+	pointer string // to the member
+	usage   string
+	alone   bool // the object the member is in has no other member afterwards
+}
+
+// edits change a request before it is sent.
+type edits = []client.RequestEditorFn
+
+const jsonBody = "application/json"
+
+// header sets a header of a request.
+func header(name, value string) client.RequestEditorFn {
+	return func(_ context.Context, r *http.Request) error {
+		r.Header.Set(name, value)
+		return nil
+	}
+}
+
+// query adds parameters to a request; empty ones are left out.
+func query(pairs ...string) client.RequestEditorFn {
+	return func(_ context.Context, r *http.Request) error {
+		values := r.URL.Query()
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i+1] != "" {
+				values.Set(pairs[i], pairs[i+1])
+			}
+		}
+		r.URL.RawQuery = values.Encode()
+		return nil
+	}
+}
+
+// ifMatch lets a change happen only to the version that was seen.
+func ifMatch(version string) edits { return edits{header("If-Match", `"`+version+`"`)} }
+
+// named is what a thing is called in sentences: cluster "shop" or class "etl" of cluster "shop".
+func (k *resource) named(cluster, name string) string {
+	s := fmt.Sprintf("%s %q", k.word, name)
+	if cluster != "" {
+		s += fmt.Sprintf(" of cluster %q", cluster)
+	}
+	return shown(s)
+}
+
+// arguments takes the cluster (which clusters do not have) and the rest from arguments.
+func (k *resource) arguments(args []string) (cluster string, rest []string) {
+	if k.inCluster() {
+		return args[0], args[1:]
+	}
+	return "", args
+}
+
+func (k *resource) inCluster() bool { return k.word != "cluster" }
+
+// usage is a verb's arguments, such as "get CLUSTER NAME".
+func (k *resource) usage(verb string, rest ...string) string {
+	words := []string{verb}
+	if k.inCluster() {
+		words = append(words, "CLUSTER")
+	}
+	return strings.Join(append(words, rest...), " ")
+}
+
+// count is how many arguments a verb takes besides the cluster.
+func (k *resource) count(least, most int) cobra.PositionalArgs {
+	if k.inCluster() {
+		least, most = least+1, most+1
+	}
+	return cobra.RangeArgs(least, most)
+}
+
+// command is the verb with the five verbs below it, and others of its own.
+func (k *resource) command(others ...func(*connection) *cobra.Command) *cobra.Command {
+	verb := k.word
+	if k.verb != "" {
+		verb = k.verb
+	}
+	c := group(verb, k.short, "")
+	var to connection
+	to.addFlags(c)
+	for _, make := range []func(*connection) *cobra.Command{k.listCommand, k.getCommand, k.createCommand, k.replaceCommand, k.deleteCommand} {
+		if sub := make(&to); sub != nil {
+			c.AddCommand(sub)
+		}
+	}
+	for _, make := range others {
+		c.AddCommand(make(&to))
+	}
+	return c
+}
+
+// group is a verb that only has others below it.
+func group(use, short, long string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: short + "." + long + connectionHelp,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			var words []string
+			for _, sub := range c.Commands() {
+				if sub.IsAvailableCommand() {
+					words = append(words, sub.Name())
+				}
+			}
+			return fmt.Errorf("say what to do: \"headroom %s\" and one of %s", use, strings.Join(words, ", "))
+		},
+	}
+}
+
+func (k *resource) listCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: k.usage("list"), Short: "List all " + k.words, Args: k.count(0, 0)}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		cluster, _ := k.arguments(args)
+		return writeList(c, s, out, list{as: k.as, columns: k.columns, none: "There are no " + k.words + "."},
+			func(edit edits) (*http.Response, error) { return k.list(c.Context(), s.api, cluster, edit) })
+	})
+}
+
+func (k *resource) getCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: k.usage("get", k.id), Short: "Show one " + k.word, Args: k.count(1, 1)}
+	versioned := k.replace == nil // a profile, of which every version is kept
+	if versioned {
+		c.Use, c.Args = c.Use+" [VERSION]", k.count(1, 2)
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		cluster, rest := k.arguments(args)
+		var a answer
+		if len(rest) > 1 {
+			a, err = getProfile(c.Context(), s, cluster, rest[0], rest[1])
+		} else {
+			a, err = s.said(k.get(c.Context(), s.api, cluster, rest[0], nil))
+		}
+		if err != nil {
+			return err
+		}
+		return out.write(c, itemForms(k.as, a.body, ""))
+	})
+}
+
+// members adds the flags that give members; set puts those that were given into a tree.
+func (k *resource) members(c *cobra.Command) (set func(tree *node)) {
+	values := make([]string, len(k.flags))
+	for i, f := range k.flags {
+		c.Flags().StringVar(&values[i], f.name, "", f.usage)
+	}
+	return func(tree *node) {
+		for i, f := range k.flags {
+			if c.Flags().Changed(f.name) {
+				tree.set(f, values[i])
+			}
+		}
+	}
+}
+
+// set puts the value of a flag at its pointer.
+func (n *node) set(f memberFlag, value string) {
+	steps := strings.Split(f.pointer, "/")[1:]
+	for i, step := range steps {
+		if i > 0 && f.alone {
+			n.kind, n.members = objectNode, nil
+		}
+		next := n.member(step)
+		if next == nil || i < len(steps)-1 && next.kind != objectNode {
+			next = &node{kind: objectNode, place: place{flag: f.name}}
+			n.drop(step)
+			n.members = append(n.members, member{name: step, place: next.place, value: next})
+		}
+		n = next
+	}
+	*n = node{kind: bareNode, text: value, place: place{flag: f.name}}
+}
+
+// drop removes a member.
+func (n *node) drop(name string) {
+	for i, m := range n.members {
+		if m.name == name {
+			n.members = append(n.members[:i:i], n.members[i+1:]...)
+			return
+		}
+	}
+}
+
+// anyMember says whether a flag gives a member.
+func (k *resource) anyMember(c *cobra.Command) bool {
+	for _, f := range k.flags {
+		if c.Flags().Changed(f.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileOrFlags checks that what is to be written comes from a file or from flags, not from both.
+func (k *resource) fileOrFlags(c *cobra.Command, file bool) error {
+	switch given := k.anyMember(c); {
+	case file && given:
+		return errors.New("give the " + k.word + " in a file or by flags, not both")
+	case !file && !given:
+		return errors.New("say what the " + k.word + " is: name a file, or - for standard input" + map[bool]string{true: ", or use the flags"}[len(k.flags) > 0])
+	}
+	return nil
+}
+
+// tree reads the one thing a file describes.
+func readTree(c *cobra.Command, name string) (tree *node, label string, err error) {
+	trees, label, err := readFile(c, name)
+	if err != nil {
+		return nil, label, err
+	}
+	if len(trees) > 1 {
+		return nil, label, labelled(label, trees[1].refuse("syntax", "A second document starts here; give one only."))
+	}
+	return trees[0], label, nil
+}
+
+// readFile reads the documents of a file or of standard input.
+func readFile(c *cobra.Command, name string) (trees []*node, label string, err error) {
+	data, label, err := readBy(c.Context(), name, c.InOrStdin(), c.ErrOrStderr(), func(in io.Reader) ([]byte, error) {
+		return io.ReadAll(io.LimitReader(in, longestDocument+1))
+	})
+	if err != nil {
+		return nil, label, err
+	}
+	trees, err = readTrees(data)
+	return trees, label, labelled(label, err)
+}
+
+// ofFile puts a file's name before what is wrong with its content; other troubles are not the file's.
+func ofFile(label string, err error) error {
+	if label == "" || !errors.Is(err, capacity.Invalid) {
+		return err
+	}
+	return labelled(label, err)
+}
+
+// write sends a tree and answers what the server made of it.
+func (k *resource) write(tree *node, label string, send func(body io.Reader) (answer, error)) (answer, error) {
+	body, err := bind(tree, k.as)
+	if err != nil {
+		return answer{}, ofFile(label, err)
+	}
+	a, err := send(bytes.NewReader(body))
+	return a, ofFile(label, located(tree, err))
+}
+
+// changed prints what became of a thing: a sentence for people and its warnings.
+func (k *resource) changed(c *cobra.Command, out output, a answer, cluster, done string) error {
+	var item struct {
+		Name     string             `json:"name"`
+		ID       string             `json:"id"`
+		Version  int64              `json:"version"`
+		Warnings []capacity.Warning `json:"warnings"`
+	}
+	if err := a.into(&item); err != nil {
+		return err
+	}
+	name := item.Name
+	if k.id == "ID" {
+		name = item.ID
+	}
+	for _, w := range item.Warnings {
+		fmt.Fprintln(c.ErrOrStderr(), "headroom: "+shown("Warning: "+sentence(w.Detail)))
+	}
+	return out.write(c, itemForms(k.as, a.body, fmt.Sprintf("%s %s (version %d).", done, k.named(cluster, name), item.Version)))
+}
+
+func (k *resource) createCommand(to *connection) *cobra.Command {
+	var out output
+	use := "FILE|-"
+	if len(k.flags) > 0 {
+		use = "[FILE|-]"
+	}
+	c := &cobra.Command{
+		Use: k.usage("create", use), Short: "Create a " + k.word + ", described by a file (JSON or YAML)" + map[bool]string{true: " or by flags"}[len(k.flags) > 0],
+		Example: k.example, Args: k.count(0, 1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	set := k.members(c)
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		_, rest := k.arguments(args)
+		return k.fileOrFlags(c, len(rest) > 0)
+	}
+	return command(c, func(c *cobra.Command, args []string) (err error) {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		cluster, rest := k.arguments(args)
+		tree, label := &node{kind: objectNode}, ""
+		if len(rest) > 0 {
+			if tree, label, err = readTree(c, rest[0]); err != nil {
+				return err
+			}
+		}
+		set(tree)
+		a, err := k.write(tree, label, func(body io.Reader) (answer, error) {
+			return s.said(k.create(c.Context(), s.api, cluster, body, nil))
+		})
+		if err != nil {
+			return err
+		}
+		return k.changed(c, out, a, cluster, "Created")
+	})
+}
+
+func (k *resource) replaceCommand(to *connection) *cobra.Command {
+	if k.replace == nil {
+		return nil
+	}
+	var out output
+	var version int64
+	c := &cobra.Command{
+		Use: k.usage("replace", k.id, "[FILE|-]"), Short: "Replace a " + k.word + " by what a file describes (JSON or YAML), or change what flags say",
+		Long: "Replace a " + k.word + ` by what a file describes (JSON or YAML): what the file leaves out gets its default.
+With flags instead of a file only what they say changes. If somebody else changes it at the same moment
+nothing is replaced.`,
+		Args: k.count(1, 2),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().Int64Var(&version, "if-match", 0, "replace this `version` only (default: the one there is)")
+	set := k.members(c)
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		_, rest := k.arguments(args)
+		return k.fileOrFlags(c, len(rest) > 1)
+	}
+	return command(c, func(c *cobra.Command, args []string) (err error) {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		cluster, rest := k.arguments(args)
+		var tree *node
+		label, etag := "", fmt.Sprint(version)
+		if len(rest) > 1 {
+			if tree, label, err = readTree(c, rest[1]); err != nil {
+				return err
+			}
+		}
+		if tree == nil || version == 0 {
+			now, err := s.said(k.get(c.Context(), s.api, cluster, rest[0], nil))
+			if err != nil {
+				return err
+			}
+			if version == 0 {
+				etag = now.etag
+			}
+			if tree == nil {
+				if tree, err = readJSONTree(now.body); err != nil {
+					return err
+				}
+				forgetPlaces(tree)
+			}
+		}
+		if k.id == "NAME" {
+			tree.named(rest[0])
+		}
+		set(tree)
+		a, err := k.write(tree, label, func(body io.Reader) (answer, error) {
+			return s.said(k.replace(c.Context(), s.api, cluster, rest[0], body, ifMatch(etag)))
+		})
+		if err != nil {
+			return err
+		}
+		return k.changed(c, out, a, cluster, "Replaced")
+	})
+}
+
+// named gives an object the name from the arguments where it has none.
+func (n *node) named(name string) {
+	if n.kind == objectNode && n.member("name") == nil {
+		n.members = append(n.members, member{name: "name", value: &node{kind: textNode, text: name}})
+	}
+}
+
+// forgetPlaces is for a tree that comes from the server: its lines say nothing to anybody.
+func forgetPlaces(n *node) {
+	n.place = place{}
+	for _, m := range n.members {
+		forgetPlaces(m.value)
+	}
+	for _, item := range n.items {
+		forgetPlaces(item)
+	}
+}
+
+func (k *resource) deleteCommand(to *connection) *cobra.Command {
+	var yes bool
+	var version int64
+	c := &cobra.Command{Use: k.usage("delete", k.id), Short: "Delete a " + k.word + ", after asking", Args: k.count(1, 1)}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().Int64Var(&version, "if-match", 0, "delete this `version` only (default: the one there is)")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		cluster, rest := k.arguments(args)
+		what := k.named(cluster, rest[0])
+		etag := fmt.Sprint(version)
+		if version == 0 {
+			now, err := s.said(k.get(c.Context(), s.api, cluster, rest[0], nil))
+			if err != nil {
+				return err
+			}
+			etag = now.etag
+		}
+		question := "Delete " + what + "?"
+		if !k.inCluster() {
+			question = "Delete " + what + " with everything in it (its plans stay on record)?"
+		}
+		if err := confirm(c, yes, question); err != nil {
+			return err
+		}
+		if _, err := s.said(k.delete(c.Context(), s.api, cluster, rest[0], ifMatch(etag))); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "Deleted %s.\n", what)
+		return err
+	})
+}
+
+// confirm asks on a terminal whether to go on; elsewhere --yes has to say so.
+func confirm(c *cobra.Command, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	stdin, stderr := c.InOrStdin(), c.ErrOrStderr()
+	if !isTerminal(stdin) || !isTerminal(stderr) {
+		return &failure{exitUsage, errors.New("nothing was changed: there is no terminal to ask on; say --yes if it is meant")}
+	}
+	fmt.Fprintf(stderr, "%s [y/N] ", question)
+	answered := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(stdin).ReadString('\n')
+		answered <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-c.Context().Done():
+		return c.Context().Err()
+	case word := <-answered:
+		if word == "y" || word == "yes" {
+			return nil
+		}
+		return errors.New("nothing was changed")
+	}
+}

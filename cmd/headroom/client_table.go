@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	tables "headroom/internal/report"
+)
+
+// leaf is one column of a type's flat rows: a member, however deep, that is a single word.
+type leaf struct {
+	name   string   // such as jobs_min
+	path   []string // such as jobs, min
+	number bool
+}
+
+// leavesOf lists the columns of a type in the order of its JSON; lists have none.
+func leavesOf(t reflect.Type) (leaves []leaf) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		as := field.Type
+		if as.Kind() == reflect.Pointer {
+			as = as.Elem()
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || as.Kind() == reflect.Slice || as.Kind() == reflect.Map:
+		case field.Anonymous:
+			leaves = append(leaves, leavesOf(as)...)
+		case as == timeType || as.Kind() == reflect.String || as.Kind() == reflect.Bool:
+			leaves = append(leaves, leaf{name, []string{name}, false})
+		case as == moneyType || as == decimalType || as.Kind() != reflect.Struct:
+			leaves = append(leaves, leaf{name, []string{name}, true})
+		case name == "near":
+		default:
+			for _, inner := range leavesOf(as) {
+				leaves = append(leaves, leaf{name + "_" + inner.name, append([]string{name}, inner.path...), inner.number})
+			}
+		}
+	}
+	return leaves
+}
+
+// cell is a leaf's value of an item, which is JSON read with its numbers kept.
+func (l leaf) cell(item any, none string) tables.Cell {
+	for _, name := range l.path {
+		members, _ := item.(map[string]any)
+		item = members[name]
+	}
+	if item == nil {
+		return tables.Cell{Text: none, Number: l.number}
+	}
+	return tables.Cell{Text: fmt.Sprint(item), Number: l.number}
+}
+
+// title is a column's name for people: "deadline_s" is "Deadline (s)".
+func (l leaf) title() string {
+	name := l.name
+	if rest, ok := strings.CutSuffix(name, "_s"); ok {
+		name = rest + " (s)"
+	}
+	name = strings.ReplaceAll(name, "_", " ")
+	name = strings.ReplaceAll(name, "vms", "VMs")
+	name = strings.ReplaceAll(name, "vm type", "VM type")
+	first := []rune(name)
+	first[0] = unicode.ToUpper(first[0])
+	return string(first)
+}
+
+// readItem reads a JSON value as leaves expect it.
+func readItem(text []byte) (item any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return item, d.Decode(&item)
+}
+
+// rows is a table of items: chosen columns for people, all of them for spreadsheets.
+func rows(t reflect.Type, items []json.RawMessage, chosen []string) (tables.Table, error) {
+	var table tables.Table
+	var leaves []leaf
+	for _, l := range leavesOf(t) {
+		title := l.name
+		if chosen != nil {
+			title = l.title()
+		}
+		if chosen == nil || slices.Contains(chosen, l.name) {
+			leaves = append(leaves, l)
+			table.Columns = append(table.Columns, title)
+		}
+	}
+	none := ""
+	if chosen != nil {
+		none = "–"
+	}
+	for _, text := range items {
+		item, err := readItem(text)
+		if err != nil {
+			return table, err
+		}
+		row := make([]tables.Cell, len(leaves))
+		for i, l := range leaves {
+			row[i] = l.cell(item, none)
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table, nil
+}
+
+// card shows one item for people, a member a line; what is not given is left out.
+func card(t reflect.Type, text json.RawMessage) (tables.Table, error) {
+	item, err := readItem(text)
+	table := tables.Table{Columns: []string{"Member", "Value"}}
+	for _, l := range leavesOf(t) {
+		if c := l.cell(item, ""); c.Text != "" {
+			table.Rows = append(table.Rows, []tables.Cell{{Text: strings.Join(l.path, ".")}, {Text: c.Text}})
+		}
+	}
+	return table, err
+}
+
+// indented writes JSON of the server as people read it, with every member it has.
+func indented(text json.RawMessage) form {
+	return func(w io.Writer) error {
+		var b bytes.Buffer
+		if err := json.Indent(&b, bytes.TrimSpace(text), "", "  "); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+		_, err := w.Write(b.Bytes())
+		return err
+	}
+}
+
+// itemForms are the forms of one item; said is the sentence for people where it was changed, "" where
+// it was asked for.
+func itemForms(t reflect.Type, text json.RawMessage, said string) map[string]form {
+	write := func(table tables.Table, err error, as func(tables.Table) error) error {
+		if err != nil {
+			return fmt.Errorf("the server's answer cannot be read: %w", err)
+		}
+		return as(table)
+	}
+	return map[string]form{
+		"table": func(w io.Writer) error {
+			if said != "" {
+				_, err := fmt.Fprintln(w, said)
+				return err
+			}
+			table, err := card(t, text)
+			return write(table, err, func(t tables.Table) error { return t.Text(w) })
+		},
+		"csv": func(w io.Writer) error {
+			table, err := rows(t, []json.RawMessage{text}, nil)
+			return write(table, err, func(t tables.Table) error { return t.CSV(w) })
+		},
+		"json": indented(text),
+	}
+}
+
+// shown is a text of somebody else's as it may stand in a line on a terminal.
+func shown(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// shownLines is shown for a text of several lines.
+func shownLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = shown(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

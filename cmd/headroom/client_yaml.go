@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// mostCopied bounds how many bytes aliases may repeat, so that no small file becomes a huge one.
+const mostCopied = 16 << 20
+
+// readYAMLTrees reads YAML documents. The library says what the structure is; what a word means is
+// decided by the member it is given for (see bind), so that no country becomes false and no version a
+// number. The documents are set apart here, because the library loses one that follows a comment.
+func readYAMLTrees(data []byte) (trees []*node, err error) {
+	for _, part := range yamlDocuments(data) {
+		tree, err := readYAML(part)
+		if err != nil {
+			return nil, err
+		}
+		if tree != nil {
+			trees = append(trees, tree)
+		}
+	}
+	if len(trees) == 0 {
+		return nil, place{line: 1, column: 1}.refuse("syntax", "The file has nothing but comments.")
+	}
+	return trees, nil
+}
+
+// yamlPart is one document of a file.
+type yamlPart struct {
+	text   []byte
+	before int // how many lines stand before it
+}
+
+// yamlDocuments splits a file at its marks: three hyphens, or three dots, at the start of a line mean
+// nothing else in YAML, wherever they stand.
+func yamlDocuments(data []byte) (parts []yamlPart) {
+	start, number, from := 0, 0, 0
+	for at := 0; at < len(data); number++ {
+		end := len(data)
+		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		line := data[at:end]
+		mark := bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("..."))
+		if mark && (len(line) == 3 || bytes.IndexByte([]byte(" \t\r\n"), line[3]) >= 0) {
+			parts = append(parts, yamlPart{data[start:at], from})
+			start, from = at+3, number // what follows the mark on its line belongs to the next document
+		}
+		at = end
+	}
+	return append(parts, yamlPart{data[start:], from})
+}
+
+// readYAML reads one document; nil where it has nothing but comments.
+func readYAML(part yamlPart) (*node, error) {
+	r := yamlTree{before: part.before, anchors: map[string]*node{}, kept: map[*token.Token]bool{}}
+	tokens := lexer.Tokenize(string(part.text))
+	if err := r.check(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, r.trouble(err)
+	}
+	var tree *node
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if tree != nil {
+			return nil, r.place(doc.Body.GetToken()).refuse("syntax", "Here a second document seems to start; set documents apart by a line of three hyphens.")
+		}
+		if tree, err = r.value(doc.Body, 0); err != nil {
+			return nil, err
+		}
+	}
+	return tree, r.lost(tokens)
+}
+
+// yamlTree makes a tree of one document.
+type yamlTree struct {
+	before  int // lines before the document
+	anchors map[string]*node
+	copied  int
+	kept    map[*token.Token]bool // the words that became part of the tree
+}
+
+func (r *yamlTree) place(t *token.Token) place {
+	if t == nil || t.Position == nil {
+		return place{line: r.before + 1, column: 1}
+	}
+	return place{line: r.before + t.Position.Line, column: max(t.Position.Column, 1)}
+}
+
+// check refuses what is not read, and what is so deep that reading it would take for ever.
+func (r *yamlTree) check(tokens token.Tokens) error {
+	depth, dashes, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			dashes, line = 0, t.Position.Line
+		}
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			depth++
+		case token.MappingEndType, token.SequenceEndType:
+			depth--
+		case token.SequenceEntryType:
+			dashes++
+		case token.MappingKeyType:
+			return r.place(t).refuse("syntax", "A key that starts with a question mark is not read; write \"name: value\".")
+		case token.TagType:
+			return r.place(t).refuse("syntax", "The tag %s is not read; write the value alone, in quotes if it is a text.", t.Value)
+		case token.DirectiveType:
+			return r.place(t).refuse("syntax", "Directives such as %%YAML are not read; remove the line.")
+		}
+		if depth > deepest || dashes > deepest || t.Position.IndentNum > 16*deepest {
+			return r.place(t).refuse("syntax", "Values stand in one another more than %d deep.", deepest)
+		}
+	}
+	return nil
+}
+
+// trouble says what the library objects to, in our words where it is common.
+func (r *yamlTree) trouble(err error) error {
+	var syntax *yaml.SyntaxError
+	if !errors.As(err, &syntax) {
+		return place{line: r.before + 1, column: 1}.refuse("syntax", "This is no YAML.")
+	}
+	at, message := r.place(syntax.GetToken()), syntax.GetMessage()
+	switch {
+	case strings.Contains(message, `'\t'`):
+		return at.refuse("syntax", "A tab stands here; YAML indents with spaces.")
+	case strings.Contains(message, "mapping value is not allowed"):
+		return at.refuse("syntax", "Here stands a second colon; put a text with a colon in quotes, or start a new line.")
+	case strings.Contains(message, "reserved character"):
+		return at.refuse("syntax", "A word cannot start so; put the text in quotes.")
+	case strings.Contains(message, "could not find end character"):
+		return at.refuse("syntax", "A quote is opened here and not closed.")
+	}
+	return at.refuse("syntax", "This is no YAML: %s.", message)
+}
+
+// lost refuses a document of which the library dropped a word.
+func (r *yamlTree) lost(tokens token.Tokens) error {
+	for _, t := range tokens {
+		switch t.Type {
+		case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.NullType, token.BoolType, token.IntegerType, token.BinaryIntegerType,
+			token.OctetIntegerType, token.HexIntegerType, token.FloatType, token.InfinityType, token.NanType:
+			if !r.kept[t] {
+				return r.place(t).refuse("syntax", "It is not clear what %q belongs to; look at the indentation and the quotes here.", clipped(t.Value))
+			}
+		}
+	}
+	return nil
+}
+
+func (r *yamlTree) value(from ast.Node, depth int) (*node, error) {
+	if depth > deepest {
+		return nil, r.place(from.GetToken()).refuse("syntax", "Values stand in one another more than %d deep.", deepest)
+	}
+	n := &node{place: r.place(from.GetToken()), size: 1}
+	switch from := from.(type) {
+	case *ast.MappingNode:
+		n.kind = objectNode
+		if len(from.Values) > 0 {
+			n.place = r.place(from.Values[0].Key.GetToken())
+		}
+		return n, r.members(n, from.Values, depth)
+	case *ast.MappingValueNode:
+		n.kind = objectNode
+		n.place = r.place(from.Key.GetToken())
+		return n, r.members(n, []*ast.MappingValueNode{from}, depth)
+	case *ast.SequenceNode:
+		n.kind = listNode
+		for _, v := range from.Values {
+			item, err := r.value(v, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.items = append(n.items, item)
+			n.size += item.size
+		}
+		return n, nil
+	case *ast.AnchorNode:
+		name := r.keep(from.Name.GetToken())
+		value, err := r.value(from.Value, depth)
+		if err == nil {
+			r.anchors[name] = value
+		}
+		return value, err
+	case *ast.AliasNode:
+		name := r.keep(from.Value.GetToken())
+		value, ok := r.anchors[name]
+		if !ok {
+			return nil, n.refuse("syntax", "*%s stands for nothing: there is no &%s before it.", name, name)
+		}
+		if r.copied += value.size; r.copied > mostCopied {
+			return nil, n.refuse("too_large", "The aliases of this document repeat more than %d MiB; write it out.", mostCopied>>20)
+		}
+		return value, nil
+	case *ast.LiteralNode:
+		r.keep(from.Value.Token)
+		n.kind, n.text, n.size = textNode, from.Value.Value, 1+len(from.Value.Value)
+		return n, nil
+	case *ast.StringNode:
+		n.text = r.keep(from.Token)
+		n.size += len(n.text)
+		if from.Token.Type == token.SingleQuoteType || from.Token.Type == token.DoubleQuoteType {
+			n.kind = textNode
+		}
+		return n, nil
+	case *ast.NullNode, *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		n.text = r.keep(from.GetToken())
+		n.size += len(n.text)
+		return n, nil
+	}
+	return nil, n.refuse("syntax", "This form of YAML is not read: %s.", from.Type())
+}
+
+func (r *yamlTree) keep(t *token.Token) string {
+	r.kept[t] = true
+	return t.Value
+}
+
+// members reads an object's members. Those that are merged (<<) count where they are not given.
+func (r *yamlTree) members(n *node, values []*ast.MappingValueNode, depth int) error {
+	names := map[string]bool{}
+	var merged []*node
+	for _, v := range values {
+		if _, ok := v.Key.(*ast.MergeKeyNode); ok {
+			value, err := r.value(v.Value, depth+1)
+			if err != nil {
+				return err
+			}
+			from := []*node{value}
+			if value.kind == listNode {
+				from = value.items
+			}
+			for _, m := range from {
+				if m.kind != objectNode {
+					return m.refuse("syntax", "Only objects can be merged; after << give one, such as *defaults.")
+				}
+			}
+			merged = append(merged, from...)
+			continue
+		}
+		key, ok := v.Key.(ast.ScalarNode)
+		if !ok {
+			return r.place(v.Key.GetToken()).refuse("syntax", "A member's name must be a word.")
+		}
+		m := member{name: r.keep(key.GetToken()), place: r.place(key.GetToken())}
+		if names[m.name] {
+			return m.refuse("duplicate_member", "The member %q is given twice; keep one.", m.name)
+		}
+		names[m.name] = true
+		value, err := r.value(v.Value, depth+1)
+		if err != nil {
+			return err
+		}
+		m.value = value
+		n.members = append(n.members, m)
+		n.size += len(m.name) + value.size
+	}
+	for _, from := range merged {
+		for _, m := range from.members {
+			if !names[m.name] {
+				names[m.name] = true
+				n.members = append(n.members, m)
+				n.size += len(m.name) + m.value.size
+			}
+		}
+	}
+	return nil
+}
+
+// clipped shortens a text for a sentence.
+func clipped(s string) string {
+	const longest = 60
+	if runes := []rune(s); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+var clusters = resource{
+	word: "cluster", words: "clusters", id: "NAME", short: "Show and edit clusters",
+	as:      reflect.TypeFor[capacity.Cluster](),
+	columns: []string{"name", "currency", "period_s", "time_zone", "description", "inputs_version"},
+	flags: []memberFlag{
+		{name: "name", pointer: "/name", usage: "the cluster's `name`: small letters, digits and hyphens"},
+		{name: "description", pointer: "/description", usage: "what it is for, as a `text`"},
+		{name: "currency", pointer: "/currency", usage: "the `currency` of all amounts, such as EUR"},
+		{name: "period-s", pointer: "/period_s", usage: "the `seconds` that costs and penalties are for"},
+		{name: "time-zone", pointer: "/time_zone", usage: "the `zone` that weekly patterns are in, such as Europe/Berlin"},
+	},
+	example: "  headroom cluster create --name shop --currency EUR\n  headroom cluster create shop.yaml",
+	list: func(ctx context.Context, api *client.Client, _ string, edit edits) (*http.Response, error) {
+		return api.ListClusters(ctx, nil, edit...)
+	},
+	create: func(ctx context.Context, api *client.Client, _ string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.CreateClusterWithBody(ctx, nil, jsonBody, body, edit...)
+	},
+	get: func(ctx context.Context, api *client.Client, _, name string, edit edits) (*http.Response, error) {
+		return api.GetCluster(ctx, name, nil, edit...)
+	},
+	replace: func(ctx context.Context, api *client.Client, _, name string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.ReplaceClusterWithBody(ctx, name, nil, jsonBody, body, edit...)
+	},
+	delete: func(ctx context.Context, api *client.Client, _, name string, edit edits) (*http.Response, error) {
+		return api.DeleteCluster(ctx, name, nil, edit...)
+	},
+}
+
+func clusterCommand() *cobra.Command { return clusters.command(exportCommand) }

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+)
+
+func forecastCommand() *cobra.Command {
+	c := group("forecast", "Show and edit how many jobs of a class are expected at an hour", "")
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastDeleteCommand(&to))
+	return c
+}
+
+// forecastFilter is the flags that choose rows.
+type forecastFilter struct{ class, from, until string }
+
+func (f *forecastFilter) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.class, "class", "", "rows of this `class` only")
+	c.Flags().StringVar(&f.from, "from", "", "rows from this `time` on, such as 2026-01-31 or 2026-01-31T06:00:00Z")
+	c.Flags().StringVar(&f.until, "until", "", "rows before this `time`")
+}
+
+// check turns dates into moments.
+func (f *forecastFilter) check() error {
+	for _, flag := range []struct {
+		name  string
+		value *string
+	}{{"from", &f.from}, {"until", &f.until}} {
+		if *flag.value == "" {
+			continue
+		}
+		moment, ok := momentOf(*flag.value)
+		if !ok {
+			return fmt.Errorf("--%s is %q; write a time like 2026-01-31T06:00:00Z or 2026-01-31", flag.name, *flag.value)
+		}
+		*flag.value = moment
+	}
+	return nil
+}
+
+func (f *forecastFilter) edit() edits {
+	return edits{query("class", f.class, "from", f.from, "until", f.until)}
+}
+
+func forecastListCommand(to *connection) *cobra.Command {
+	var out output
+	var filter forecastFilter
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List the rows, all or some", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	filter.addFlags(c)
+	c.PreRunE = func(*cobra.Command, []string) error { return filter.check() }
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		return writeList(c, s, out, list{as: reflect.TypeFor[capacity.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."},
+			func(edit edits) (*http.Response, error) {
+				return s.api.ListForecasts(c.Context(), args[0], nil, append(edit, filter.edit()...)...)
+			})
+	})
+}
+
+func forecastPutCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "put CLUSTER FILE|-", Short: "Write rows, in the place of those of the same class and hour",
+		Long: `Writes the rows of a file, all or none, in the place of those of the same class and hour. The file is
+JSON or YAML (a list of objects with class, hour and jobs) or CSV with the header class,hour,jobs, as
+"headroom forecast list -o csv" writes it.`,
+		Example: "  headroom forecast put shop december.csv",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		data, label, err := readBy(c.Context(), args[1], c.InOrStdin(), c.ErrOrStderr(), func(in io.Reader) ([]byte, error) {
+			return io.ReadAll(io.LimitReader(in, longestDocument+1))
+		})
+		if err != nil {
+			return err
+		}
+		tree, err := forecastTree(data)
+		if err != nil {
+			return labelled(label, err)
+		}
+		body, err := bind(tree, reflect.TypeFor[struct {
+			Rows []capacity.Forecast `json:"rows"`
+		}]())
+		if err != nil {
+			return labelled(label, err)
+		}
+		a, err := s.said(s.api.PutForecastsWithBody(c.Context(), args[0], jsonBody, bytes.NewReader(body)))
+		if err != nil {
+			return ofFile(label, located(tree, err))
+		}
+		return countForms(c, out, a, "written", "Wrote")
+	})
+}
+
+// forecastTree reads rows in any of their forms as {"rows": […]}.
+func forecastTree(data []byte) (*node, error) {
+	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
+	header := strings.Split(strings.ToLower(strings.TrimSpace(strings.TrimPrefix(first, "\ufeff"))), ",")
+	if slices.Contains(header, "class") && slices.Contains(header, "hour") && slices.Contains(header, "jobs") {
+		return forecastCSV(data)
+	}
+	trees, err := readTrees(data)
+	if err != nil {
+		return nil, err
+	}
+	tree := trees[0]
+	switch {
+	case len(trees) > 1:
+		return nil, trees[1].refuse("syntax", "A second document starts here; give one only.")
+	case tree.kind == listNode:
+		return &node{kind: objectNode, place: tree.place, members: []member{{name: "rows", place: tree.place, value: tree}}}, nil
+	case tree.member("items") != nil && len(tree.members) == 1: // as lists are answered
+		tree.members[0].name = "rows"
+	}
+	return tree, nil
+}
+
+func forecastCSV(data []byte) (*node, error) {
+	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	in.ReuseRecord = true
+	list := &node{kind: listNode, place: place{line: 1, column: 1}}
+	var header []string
+	for {
+		record, err := in.Read()
+		var syntax *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return &node{kind: objectNode, place: list.place, members: []member{{name: "rows", place: list.place, value: list}}}, nil
+		case errors.As(err, &syntax):
+			return nil, place{line: syntax.Line, column: max(syntax.Column, 1)}.refuse("syntax", "This is no CSV row like the others: %s.", syntax.Err)
+		case err != nil:
+			return nil, err
+		}
+		if header == nil {
+			for _, name := range record {
+				header = append(header, strings.ToLower(strings.TrimSpace(name)))
+			}
+			continue
+		}
+		row := &node{kind: objectNode}
+		row.line, row.column = in.FieldPos(0)
+		for i, name := range header {
+			value := &node{kind: bareNode, text: strings.TrimSpace(record[i])}
+			value.line, value.column = in.FieldPos(i)
+			if name == "class" {
+				value.kind, value.text = textNode, unformula(record[i])
+			}
+			row.members = append(row.members, member{name: name, place: value.place, value: value})
+		}
+		list.items = append(list.items, row)
+	}
+}
+
+// unformula takes off the apostrophe that keeps spreadsheets from reading a text as a formula.
+func unformula(s string) string {
+	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(rest)[0]) {
+		return rest
+	}
+	return s
+}
+
+// countForms prints how many rows were written or deleted.
+func countForms(c *cobra.Command, out output, a answer, memberName, done string) error {
+	var counts map[string]any
+	if err := a.into(&counts); err != nil {
+		return err
+	}
+	count := fmt.Sprint(counts[memberName])
+	rows := " rows."
+	if count == "1" {
+		rows = " row."
+	}
+	return out.write(c, map[string]form{
+		"table": func(w io.Writer) error { _, err := fmt.Fprintln(w, done+" "+count+rows); return err },
+		"json":  indented(a.body),
+		"csv":   func(w io.Writer) error { _, err := fmt.Fprintf(w, "%s\n%s\n", memberName, count); return err },
+	})
+}
+
+func forecastDeleteCommand(to *connection) *cobra.Command {
+	var out output
+	var filter forecastFilter
+	var yes bool
+	c := &cobra.Command{
+		Use: "delete CLUSTER", Short: "Delete the rows of a class or a time, after asking", Args: cobra.ExactArgs(1),
+		Example: "  headroom forecast delete shop --class nightly-etl --until 2026-01-01 --yes",
+	}
+	out.addFlags(c, "table", "json", "csv")
+	filter.addFlags(c)
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if filter == (forecastFilter{}) {
+			return errors.New("say which rows: give --class, --from or --until")
+		}
+		return filter.check()
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if err := confirm(c, yes, shown(fmt.Sprintf("Delete these rows of cluster %q?", args[0]))); err != nil {
+			return err
+		}
+		a, err := s.said(s.api.DeleteForecasts(c.Context(), args[0], nil, filter.edit()...))
+		if err != nil {
+			return err
+		}
+		return countForms(c, out, a, "deleted", "Deleted")
+	})
+}

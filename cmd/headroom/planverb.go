@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/proof"
+	tables "headroom/internal/report"
+)
+
+func planCommand() *cobra.Command {
+	c := group("plan", "Make, show and compare the plans of a cluster", "\n\nA plan is named by its number, its id, or the word current, which is the newest one.")
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(planCreateCommand(&to), planListCommand(&to), planGetCommand(&to), planDiffCommand(&to),
+		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to))
+	return c
+}
+
+// longestPlanning is how long an answer with a plan in it may take, unless --timeout says otherwise:
+// the longest time budget of a cluster, and some.
+const longestPlanning = 11 * time.Minute
+
+// openForPlanning is open for questions that solve something.
+func (o *connection) openForPlanning(c *cobra.Command) (*service, error) {
+	longer := *o
+	if !c.Flags().Changed("timeout") {
+		longer.timeout = longestPlanning
+	}
+	return longer.open()
+}
+
+// planRef is the plan that optional arguments name.
+func planRef(args []string, position int) (string, error) {
+	if len(args) <= position || args[position] == "current" {
+		return "current", nil
+	}
+	ref := args[position]
+	if n, err := strconv.ParseInt(ref, 10, 64); err == nil && n > 0 {
+		return strconv.FormatInt(n, 10), nil
+	}
+	if len(ref) == 36 && strings.Count(ref, "-") == 4 {
+		return ref, nil
+	}
+	return "", &failure{exitUsage, fmt.Errorf("%q names no plan; give a number such as 3, an id, or current", clipped(ref))}
+}
+
+// record is a stored plan as the server sends it, and what is in it.
+type record struct {
+	text json.RawMessage
+	capacity.PlanSummary
+	Plan capacity.Plan `json:"plan"`
+}
+
+// readRecord takes a record from an answer.
+func readRecord(a answer, err error) (record, error) {
+	r := record{text: a.body}
+	if err == nil {
+		err = a.into(&r)
+	}
+	return r, err
+}
+
+// plan asks for a plan.
+func (s *service) plan(ctx context.Context, cluster, ref string) (record, error) {
+	if ref == "current" {
+		return readRecord(s.said(s.api.GetCurrentPlan(ctx, cluster, nil)))
+	}
+	return readRecord(s.said(s.api.GetPlan(ctx, cluster, ref, nil)))
+}
+
+// problem asks for what a plan answers. By its number: the current plan may be another by now.
+func (s *service) problem(ctx context.Context, r record) (p capacity.Problem, err error) {
+	a, err := s.said(s.api.GetPlanProblem(ctx, r.Cluster, strconv.FormatInt(r.Number, 10), nil))
+	if err == nil {
+		err = a.into(&p)
+	}
+	return p, err
+}
+
+// headline says which plan it is.
+func (r record) headline() string {
+	return shown(fmt.Sprintf("Plan %d of cluster %s for %s, made %s by %s from inputs version %d.",
+		r.Number, r.Cluster, r.At.UTC().Format(time.RFC3339), r.CreatedAt.UTC().Format(time.RFC3339), r.CreatedBy, r.InputsVersion))
+}
+
+// writePlan prints a plan as solve does. The problem is asked for only where it is needed.
+func writePlan(c *cobra.Command, s *service, out output, r record) error {
+	if out.format == "json" {
+		return out.write(c, map[string]form{"json": indented(r.text)})
+	}
+	p, err := s.problem(c.Context(), r)
+	if err != nil {
+		return err
+	}
+	return out.write(c, map[string]form{
+		"table": func(w io.Writer) error {
+			if _, err := fmt.Fprintln(w, r.headline()); err != nil {
+				return err
+			}
+			return tables.Plan(w, p, r.Plan)
+		},
+		"csv": tables.Classes(p, r.Plan).CSV,
+	})
+}
+
+func planCreateCommand(to *connection) *cobra.Command {
+	var out output
+	var at string
+	c := &cobra.Command{
+		Use: "create CLUSTER", Short: "Plan a cluster and keep the plan",
+		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z",
+		Args:    cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	addAt(c, &at, "plan for this `time`, such as 2026-03-01T22:00:00Z (default now)")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.openForPlanning(c)
+		if err != nil {
+			return err
+		}
+		body := "{}"
+		if at != "" {
+			body = `{"at": ` + quotedText(at) + `}`
+		}
+		r, err := readRecord(s.said(s.api.CreatePlanWithBody(c.Context(), args[0], nil, jsonBody, strings.NewReader(body))))
+		if err != nil {
+			return err
+		}
+		return writePlan(c, s, out, r)
+	})
+}
+
+// addAt adds the flag for a moment and checks it.
+func addAt(c *cobra.Command, at *string, usage string) {
+	c.Flags().StringVar(at, "at", "", usage)
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if *at == "" {
+			return nil
+		}
+		moment, ok := momentOf(*at)
+		if !ok {
+			return fmt.Errorf("--at is %q; write a time like 2026-01-31T06:00:00Z or 2026-01-31", *at)
+		}
+		*at = moment
+		return nil
+	}
+}
+
+func planListCommand(to *connection) *cobra.Command {
+	var out output
+	var most int
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List the plans, the newest first", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().IntVar(&most, "limit", 20, "how many; 0 is all of them")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if most < 0 {
+			return fmt.Errorf("--limit is %d; give 1 or more, or 0 for all", most)
+		}
+		if out.format == "csv" && most > largestPage {
+			return fmt.Errorf("--limit is %d; as CSV give %d at most, or 0 for all", most, largestPage)
+		}
+		return nil
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		return writeList(c, s, out, list{
+			as: reflect.TypeFor[capacity.PlanSummary](), columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by"},
+			most: most, none: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shown(args[0]), shown(args[0])),
+		}, func(edit edits) (*http.Response, error) { return s.api.ListPlans(c.Context(), args[0], nil, edit...) })
+	})
+}
+
+func planGetCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "get CLUSTER [NUMBER|ID|current]", Short: "Show a plan, as solve does",
+		Example: "  headroom plan get shop\n  headroom plan get shop 3 -o json",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		ref, err := planRef(args, 1)
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		r, err := s.plan(c.Context(), args[0], ref)
+		if err != nil {
+			return err
+		}
+		return writePlan(c, s, out, r)
+	})
+}
+
+func planVerifyCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "verify CLUSTER [NUMBER|ID|current]", Short: "Check a stored plan once more, exactly and independently",
+		Long: `Checks a stored plan against the exact inputs it answers with code that shares nothing with the code
+that made it. A plan that is wrong ends with exit code 1.`,
+		Args: cobra.RangeArgs(1, 2),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		ref, err := planRef(args, 1)
+		if err != nil {
+			return err
+		}
+		s, err := to.openForPlanning(c)
+		if err != nil {
+			return err
+		}
+		if ref == "current" {
+			r, err := s.plan(c.Context(), args[0], ref)
+			if err != nil {
+				return err
+			}
+			ref = strconv.FormatInt(r.Number, 10)
+		}
+		a, err := s.said(s.api.VerifyPlan(c.Context(), args[0], ref))
+		if err != nil {
+			return err
+		}
+		var r proof.Report
+		if err := a.into(&r); err != nil {
+			return err
+		}
+		if err := out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return tables.Verdict(w, r) },
+			"json":  indented(a.body),
+			"csv":   tables.Checks(r).CSV,
+		}); err != nil {
+			return err
+		}
+		if !r.Accepted() {
+			return fmt.Errorf("plan %s of cluster %s does not answer its problem rightly", shown(ref), shown(args[0]))
+		}
+		return nil
+	})
+}
+
+func planProblemCommand(to *connection) *cobra.Command {
+	var out output
+	var at string
+	c := &cobra.Command{
+		Use: "problem CLUSTER [NUMBER|ID|current]", Short: "Write the problem that a plan answers, or that one made now would",
+		Long: `Writes, as JSON that "headroom solve" reads, the exact problem that a stored plan answers; without a
+plan the one that a plan of this moment would answer.`,
+		Example: "  headroom plan problem shop | headroom solve\n  headroom plan problem shop 3 -f problem-3.json",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	out.format = "json"
+	c.Flags().StringVarP(&out.file, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
+	addAt(c, &at, "the problem of this `time` (default now)")
+	check := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 1 && at != "" {
+			return errors.New("a stored plan has a moment of its own; leave out --at or the plan")
+		}
+		return check(c, args)
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		ref, err := planRef(args, 1)
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		var a answer
+		if len(args) < 2 {
+			a, err = s.said(s.api.GetProblem(c.Context(), args[0], nil, query("at", at)))
+		} else {
+			var r record
+			if ref == "current" { // which is not among the addresses of problems
+				if r, err = s.plan(c.Context(), args[0], ref); err != nil {
+					return err
+				}
+				ref = strconv.FormatInt(r.Number, 10)
+			}
+			a, err = s.said(s.api.GetPlanProblem(c.Context(), args[0], ref, nil))
+		}
+		if err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{"json": indented(a.body)})
+	})
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+var prices = resource{
+	word: "price", words: "prices", id: "ID", short: "Show and edit the on-demand prices of a cluster",
+	as:      reflect.TypeFor[capacity.PricePeriod](),
+	columns: []string{"id", "vm_type", "price", "from", "until"},
+	flags: []memberFlag{
+		{name: "vm-type", pointer: "/vm_type", usage: "the VM `type` that has this price"},
+		{name: "price", pointer: "/price", usage: "the price of a VM-hour, as an `amount`"},
+		{name: "from", pointer: "/from", usage: "the `time` it starts, such as 2026-01-01"},
+		{name: "until", pointer: "/until", usage: "the `time` it ends; null for none"},
+	},
+	example: "  headroom price create shop --vm-type small --price 0.20 --from 2026-01-01 --until 2027-01-01",
+	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
+		return api.ListPrices(ctx, cluster, nil, edit...)
+	},
+	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.CreatePriceWithBody(ctx, cluster, nil, jsonBody, body, edit...)
+	},
+	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.GetPrice(ctx, cluster, name, nil, edit...)
+	},
+	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.ReplacePriceWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
+	},
+	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.DeletePrice(ctx, cluster, name, nil, edit...)
+	},
+}
+
+func priceCommand() *cobra.Command { return prices.command() }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+// profiles have versions that never change: one is added where other things are replaced.
+var profiles = resource{
+	word: "profile", words: "profiles", id: "NAME", short: "Show profiles of jobs and add versions of them",
+	as:      reflect.TypeFor[capacity.ProfileVersion](),
+	columns: []string{"name", "version", "profile_map_tasks", "profile_reduce_tasks", "note", "created_at"},
+	example: "  headroom profile create shop etl.yaml     # with the members name, note and profile",
+	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
+		return api.ListProfiles(ctx, cluster, nil, edit...)
+	},
+	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.CreateProfileWithBody(ctx, cluster, nil, jsonBody, body, edit...)
+	},
+	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.GetProfile(ctx, cluster, name, nil, edit...)
+	},
+	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.DeleteProfile(ctx, cluster, name, nil, edit...)
+	},
+}
+
+func profileCommand() *cobra.Command {
+	return profiles.command(profileVersionsCommand, profileAddCommand)
+}
+
+// getProfile asks for one version.
+func getProfile(ctx context.Context, s *service, cluster, name, version string) (answer, error) {
+	number, err := strconv.ParseInt(version, 10, 64)
+	if err != nil || number < 1 {
+		return answer{}, &failure{exitUsage, fmt.Errorf("%q is no version; versions are 1, 2 and so on", version)}
+	}
+	return s.said(s.api.GetProfileVersion(ctx, cluster, name, number, nil))
+}
+
+func profileVersionsCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "versions CLUSTER NAME", Short: "List the versions of a profile", Args: cobra.ExactArgs(2)}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		return writeList(c, s, out, list{as: profiles.as, columns: profiles.columns, none: "There are no versions."},
+			func(edit edits) (*http.Response, error) {
+				return s.api.ListProfileVersions(c.Context(), args[0], args[1], nil, edit...)
+			})
+	})
+}
+
+func profileAddCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "add CLUSTER NAME FILE|-", Short: "Add a version to a profile",
+		Long: `Add a version to a profile, described by a file (JSON or YAML) with the members note and profile.
+Classes go on with the version they name; "headroom class replace CLUSTER CLASS --profile NAME" moves
+one to the latest.`,
+		Example: "  headroom profile add shop etl etl-november.yaml",
+		Args:    cobra.ExactArgs(3),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		tree, label, err := readTree(c, args[2])
+		if err != nil {
+			return err
+		}
+		tree.named(args[1])
+		a, err := profiles.write(tree, label, func(body io.Reader) (answer, error) {
+			return s.said(s.api.AddProfileVersionWithBody(c.Context(), args[0], args[1], nil, jsonBody, body))
+		})
+		if err != nil {
+			return err
+		}
+		return profiles.changed(c, out, a, args[0], "Added to")
+	})
+}
