@@ -1,0 +1,266 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// The reference at /docs is made of openapi.yaml when the server starts, so that it says what this
+// very server does.
+
+//go:embed assets
+var assets embed.FS
+
+var pages = template.Must(template.New("").ParseFS(assets, "assets/*.html"))
+
+// docsLimits are the limits of this server that the reference names.
+type docsLimits struct {
+	SolvesPerSecond, RequestsPerSecond int
+	BodyMB, Classes                    int
+}
+
+type docsPage struct {
+	Version  string
+	Chapters []docsChapter
+	Limits   docsLimits
+	Problems []docsProblem
+	Groups   []docsGroup
+	Types    []docsType
+}
+
+// docsGroup is the operations of a tag.
+type docsGroup struct {
+	ID         string
+	Tag, Name  string
+	About      template.HTML
+	Operations []docsOperation
+}
+
+type docsOperation struct {
+	ID, Method, Path string
+	Summary          string
+	About            template.HTML
+	Role             string // who may; "" is everybody
+	Parameters       []docsMember
+	Body             docsBody
+	Answers          []docsAnswer
+	Refusals         []docsWord // the problems that mean the same everywhere
+	Curl             string
+	BodyFile         string // which the command reads, where the body is too long for its line
+	Example          string // of the answer
+	ExampleStatus    string
+}
+
+type docsBody struct {
+	Type     []docsWord
+	About    template.HTML
+	Required bool
+	Members  []docsMember
+	Example  string
+}
+
+type docsAnswer struct {
+	Status  string
+	Meaning template.HTML
+	Type    []docsWord
+	Formats []string // besides JSON
+	Headers []string
+}
+
+// loadDocument reads the contract with the places of its parts, which keep the order it is written in.
+func loadDocument(text []byte) (*openapi3.T, error) {
+	loader := openapi3.NewLoader()
+	loader.IncludeOrigin = true
+	doc, err := loader.LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("read openapi.yaml: %w", err)
+	}
+	return doc, nil
+}
+
+// renderDocs writes the reference page.
+func renderDocs(doc *openapi3.T, version string, limits docsLimits) ([]byte, error) {
+	known := readExamples(doc)
+	page := docsPage{Version: version, Chapters: chapters(doc.Info.Description), Limits: limits,
+		Problems: docsProblems(), Groups: docsGroups(doc, known), Types: docsTypes(doc, known)}
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, "docs.html", page); err != nil {
+		return nil, fmt.Errorf("render the reference page: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+// docsGroups puts the operations under their tags, both in the order they are written in.
+func docsGroups(doc *openapi3.T, known examples) []docsGroup {
+	type found struct {
+		line      int
+		tag       string
+		operation docsOperation
+	}
+	var all []found
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			at := 0
+			if item.Origin != nil && item.Origin.Key != nil {
+				at = item.Origin.Key.Line
+			}
+			tag := "Other"
+			if len(op.Tags) > 0 {
+				tag = op.Tags[0]
+			}
+			all = append(all, found{at, tag, describeOperation(method, path, item, op, known)})
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), strings.Compare(a.operation.Path, b.operation.Path),
+			cmp.Compare(slices.Index(methodOrder, a.operation.Method), slices.Index(methodOrder, b.operation.Method)))
+	})
+	var groups []docsGroup
+	for _, tag := range doc.Tags {
+		groups = append(groups, docsGroup{ID: anchor("tag", tag.Name), Tag: tag.Name, Name: heading(tag.Name), About: prose(tag.Description)})
+	}
+	for _, f := range all {
+		i := slices.IndexFunc(groups, func(g docsGroup) bool { return g.Tag == f.tag })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, docsGroup{ID: anchor("tag", f.tag), Tag: f.tag, Name: heading(f.tag)})
+		}
+		groups[i].Operations = append(groups[i].Operations, f.operation)
+	}
+	return slices.DeleteFunc(groups, func(g docsGroup) bool { return len(g.Operations) == 0 })
+}
+
+// heading is a tag as a title.
+func heading(tag string) string {
+	if rest, ok := strings.CutPrefix(tag, "vm "); ok {
+		return "VM " + rest
+	}
+	return strings.ToUpper(tag[:1]) + tag[1:]
+}
+
+func describeOperation(method, path string, item *openapi3.PathItem, op *openapi3.Operation, known examples) docsOperation {
+	o := docsOperation{ID: op.OperationID, Method: method, Path: path, Summary: cmp.Or(op.Summary, op.OperationID), About: prose(op.Description)}
+	if role, _ := op.Extensions["x-role"].(string); role != "open" {
+		o.Role = role
+	}
+	parameters := slices.Concat(item.Parameters, op.Parameters)
+	for _, p := range parameters {
+		o.Parameters = append(o.Parameters, describeParameter(p.Value))
+	}
+	contentType := ""
+	if op.RequestBody != nil {
+		o.Body, contentType = describeBody(op.RequestBody.Value, known)
+	}
+	o.describeAnswers(op, known)
+	o.Curl, o.BodyFile = known.curl(method, path, op, parameters, o.Role, o.Body.Example, contentType)
+	return o
+}
+
+func describeParameter(p *openapi3.Parameter) docsMember {
+	m := docsMember{Name: p.Name, Required: p.Required, Meaning: phrase(p.Description)}
+	if p.Schema != nil {
+		m.Type, m.Notes = typeWords(p.Schema), notes(p.Schema, p.Description != "" || describe(p.Schema) != "")
+		if p.Description == "" {
+			m.Meaning = phrase(describe(p.Schema))
+		}
+	}
+	where := map[string]string{openapi3.ParameterInPath: "in the path", openapi3.ParameterInQuery: "in the query",
+		openapi3.ParameterInHeader: "header", openapi3.ParameterInCookie: "cookie"}[p.In]
+	m.Notes = append([]string{where}, m.Notes...)
+	return m
+}
+
+func describeBody(r *openapi3.RequestBody, known examples) (body docsBody, contentType string) {
+	types := slices.Sorted(maps.Keys(r.Content))
+	if len(types) == 0 {
+		return body, ""
+	}
+	contentType = types[0]
+	if r.Content["application/json"] != nil {
+		contentType = "application/json"
+	}
+	media := r.Content[contentType]
+	body = docsBody{About: phrase(r.Description), Required: r.Required, Example: known.of(media, inRequest)}
+	if media.Schema != nil {
+		body.Type = typeWords(media.Schema)
+		body.Members = members(elements(media.Schema).Value, inRequest, 0)
+	}
+	return body, contentType
+}
+
+const problemType = "application/problem+json"
+
+// describeAnswers tells the answers of an operation. Those that mean the same for all of them are
+// only named; the section on problems explains them.
+func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) {
+	answers := op.Responses.Map()
+	for _, status := range slices.Sorted(maps.Keys(answers)) {
+		r := answers[status]
+		if status == "default" {
+			continue // any other problem
+		}
+		if r.Value.Content[problemType] != nil && r.Ref != "" {
+			word := docsWord{Text: status}
+			if code, err := strconv.Atoi(status); err == nil {
+				if kind, ok := kindOf(code); ok {
+					word.Link = "#problem-" + kind.name
+				}
+			}
+			o.Refusals = append(o.Refusals, word)
+			continue
+		}
+		a := docsAnswer{Status: status}
+		if r.Value.Description != nil {
+			a.Meaning = phrase(*r.Value.Description)
+		}
+		a.Headers = slices.Sorted(maps.Keys(r.Value.Headers))
+		for _, kind := range slices.Sorted(maps.Keys(r.Value.Content)) {
+			media := r.Value.Content[kind]
+			if kind != "application/json" && kind != problemType {
+				a.Formats = append(a.Formats, kind)
+				continue
+			}
+			if media.Schema != nil {
+				a.Type = typeWords(media.Schema)
+			}
+			if o.Example == "" && strings.HasPrefix(status, "2") {
+				o.Example, o.ExampleStatus = known.of(media, inAnswer), status
+			}
+		}
+		o.Answers = append(o.Answers, a)
+	}
+}
+
+// docsTypes are the shapes that members refer to.
+func docsTypes(doc *openapi3.T, known examples) (types []docsType) {
+	if doc.Components == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		named := &openapi3.SchemaRef{Ref: "#/components/schemas/" + name, Value: doc.Components.Schemas[name].Value}
+		if link(named) == "" {
+			continue
+		}
+		v := named.Value
+		t := docsType{Name: name, Meaning: prose(v.Description), Members: members(v, inAnswer, 0)}
+		if len(t.Members) == 0 {
+			t.Type, t.Notes = plainWords(&openapi3.SchemaRef{Value: v}), notes(&openapi3.SchemaRef{Value: v}, v.Description != "")
+		}
+		if v.Example != nil {
+			t.Example = known.text(named, v.Example, inAnswer)
+		}
+		types = append(types, t)
+	}
+	return types
+}

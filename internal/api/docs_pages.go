@@ -1,0 +1,129 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+
+	"headroom/openapi"
+)
+
+// pageCache is what the server answers without looking at anything: made once, at its start.
+type pageCache struct {
+	docs, signIn, contract page
+	problems, files        map[string]page // by kind, by name
+}
+
+// page is a body with what its header says.
+type page struct {
+	body        []byte
+	contentType string
+	policy      string // of its content
+	etag        string
+}
+
+func newPage(body []byte, contentType, policy string) page {
+	sum := sha256.Sum256(body)
+	return page{body, contentType, policy, `"` + hex.EncodeToString(sum[:8]) + `"`}
+}
+
+func (p page) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", p.contentType)
+	h.Set("Content-Security-Policy", p.policy)
+	h.Set("ETag", p.etag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.body))
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+// renderPages makes the pages.
+func (s *server) renderPages(doc *openapi3.T) error {
+	limits := docsLimits{SolvesPerSecond: s.config.SolvesPerSecond, RequestsPerSecond: s.config.RequestsPerSecond,
+		BodyMB: s.config.Limits.Bytes >> 20, Classes: s.config.Limits.Classes}
+	reference, err := renderDocs(doc, s.config.Version, limits)
+	if err != nil {
+		return err
+	}
+	var signIn bytes.Buffer
+	if err := pages.ExecuteTemplate(&signIn, "sign-in.html", nil); err != nil {
+		return fmt.Errorf("render the sign-in page: %w", err)
+	}
+	s.pages = pageCache{
+		docs: newPage(reference, htmlType, policyOfPages), signIn: newPage(signIn.Bytes(), htmlType, policyOfPages),
+		contract: newPage(openapi.Document, "application/yaml", policyOfData),
+		problems: map[string]page{}, files: map[string]page{},
+	}
+	for _, p := range docsProblems() {
+		var b bytes.Buffer
+		if err := pages.ExecuteTemplate(&b, "problem.html", p); err != nil {
+			return fmt.Errorf("render the page of the problem %s: %w", p.Name, err)
+		}
+		s.pages.problems[p.Name] = newPage(b.Bytes(), htmlType, policyOfPages)
+	}
+	return s.loadFiles()
+}
+
+// loadFiles reads what the pages load: everything in assets but the templates.
+func (s *server) loadFiles() error {
+	entries, err := fs.ReadDir(assets, "assets")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if path.Ext(name) == ".html" {
+			continue
+		}
+		body, err := fs.ReadFile(assets, "assets/"+name)
+		if err != nil {
+			return err
+		}
+		s.pages.files[name] = newPage(body, fileType(name), policyOfData)
+	}
+	return nil
+}
+
+// fileType does not leave the types our pages need to the system's tables, which differ.
+func fileType(name string) string {
+	switch path.Ext(name) {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return mime.TypeByExtension(path.Ext(name))
+}
+
+func (s *server) docs(w http.ResponseWriter, r *http.Request)    { s.pages.docs.serve(w, r) }
+func (s *server) signIn(w http.ResponseWriter, r *http.Request)  { s.pages.signIn.serve(w, r) }
+func (s *server) openapi(w http.ResponseWriter, r *http.Request) { s.pages.contract.serve(w, r) }
+
+func (s *server) asset(w http.ResponseWriter, r *http.Request) {
+	s.oneOf(s.pages.files, chi.URLParam(r, "file"), w, r)
+}
+
+// problemPage answers the address that is a problem's type.
+func (s *server) problemPage(w http.ResponseWriter, r *http.Request) {
+	s.oneOf(s.pages.problems, chi.URLParam(r, "kind"), w, r)
+}
+
+func (s *server) oneOf(pages map[string]page, name string, w http.ResponseWriter, r *http.Request) {
+	p, ok := pages[name]
+	if !ok {
+		s.notFound(w, r)
+		return
+	}
+	p.serve(w, r)
+}

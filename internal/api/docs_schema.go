@@ -1,0 +1,322 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// docsMember is one member of an object, or one parameter, as the reference shows it.
+type docsMember struct {
+	Name     string
+	Type     []docsWord
+	Required bool
+	Meaning  template.HTML
+	Notes    []string // default, limits, choices
+	Members  []docsMember
+}
+
+// docsWord is a piece of a type's description; one with a link is a type that has its own section.
+type docsWord struct{ Text, Link string }
+
+// docsType is a shape that has a section of its own.
+type docsType struct {
+	Name    string
+	Meaning template.HTML
+	Type    []docsWord // of one that has no members
+	Notes   []string
+	Members []docsMember
+	Example string
+}
+
+// direction says which members of an object are shown: who sends a body need not read what the
+// server alone writes.
+type direction int
+
+const (
+	inRequest direction = iota
+	inAnswer
+)
+
+// deepest is how many levels of nameless objects are shown inside each other.
+const deepest = 4
+
+// members lists an object's, in the order they are written in.
+func members(s *openapi3.Schema, d direction, depth int) []docsMember {
+	properties, required := properties(s)
+	list := make([]docsMember, 0, len(properties))
+	for _, p := range properties {
+		if d == inRequest && p.ref.Value.ReadOnly {
+			continue
+		}
+		m := docsMember{Name: p.name, Type: typeWords(p.ref), Required: required[p.name] && d == inRequest,
+			Meaning: phrase(describe(p.ref)), Notes: notes(p.ref, describe(p.ref) != "")}
+		if link(p.ref) == "" && depth < deepest {
+			m.Members = members(elements(p.ref).Value, d, depth+1)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+type property struct {
+	name string
+	ref  *openapi3.SchemaRef
+}
+
+// properties gathers an object's own and those of the shapes it is made of.
+func properties(s *openapi3.Schema) (list []property, required map[string]bool) {
+	required = map[string]bool{}
+	for _, part := range s.AllOf {
+		more, needed := properties(part.Value)
+		list = append(list, more...)
+		maps.Copy(required, needed)
+	}
+	own := make([]property, 0, len(s.Properties))
+	for name, ref := range s.Properties {
+		own = append(own, property{name, ref})
+	}
+	slices.SortFunc(own, func(a, b property) int {
+		return cmp.Or(cmp.Compare(line(a.ref), line(b.ref)), strings.Compare(a.name, b.name))
+	})
+	for _, name := range s.Required {
+		required[name] = true
+	}
+	return append(list, own...), required
+}
+
+// line is where a schema is written; the order of members lives in the text alone.
+func line(ref *openapi3.SchemaRef) int {
+	origin := ref.Origin
+	if origin == nil && ref.Ref == "" && ref.Value != nil {
+		origin = ref.Value.Origin
+	}
+	if origin == nil || origin.Key == nil {
+		return 0
+	}
+	return origin.Key.Line
+}
+
+// only unwraps a schema that adds nothing to the one it refers to but a description or null.
+func only(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
+	for ref.Ref == "" && len(ref.Value.AllOf) == 1 && len(ref.Value.Properties) == 0 {
+		ref = ref.Value.AllOf[0]
+	}
+	return ref
+}
+
+// elements is the schema of a list's or map's elements, or the schema itself.
+func elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
+	ref = only(ref)
+	for link(ref) == "" {
+		switch v := ref.Value; {
+		case v.Items != nil:
+			ref = only(v.Items)
+		case v.AdditionalProperties.Schema != nil:
+			ref = only(v.AdditionalProperties.Schema)
+		default:
+			return ref
+		}
+	}
+	return ref
+}
+
+// link is the anchor of a schema that has a section of its own: a named object, or a named choice of
+// such. Named words and numbers are told where they are used.
+func link(ref *openapi3.SchemaRef) string {
+	name, named := strings.CutPrefix(ref.Ref, "#/components/schemas/")
+	if !named {
+		return ""
+	}
+	v := ref.Value
+	if rowOf(v) != nil {
+		return ""
+	}
+	if v.Type.Is("object") || len(v.Properties) > 0 || len(v.AllOf) > 0 || len(v.OneOf) > 0 && hasLinks(v.OneOf) {
+		return "#type-" + name
+	}
+	return ""
+}
+
+// rowOf is the schema of the items of a page of a list; nil when the schema is not one.
+func rowOf(v *openapi3.Schema) *openapi3.SchemaRef {
+	if items := v.Properties["items"]; items != nil && v.Properties["next_cursor"] != nil {
+		return items.Value.Items
+	}
+	return nil
+}
+
+func hasLinks(refs openapi3.SchemaRefs) bool {
+	return slices.ContainsFunc(refs, func(r *openapi3.SchemaRef) bool { return link(r) != "" })
+}
+
+// typeWords says what a value is.
+func typeWords(ref *openapi3.SchemaRef) []docsWord {
+	nullable := ref.Value.Nullable
+	ref = only(ref)
+	words := plainWords(ref)
+	if nullable || ref.Value.Nullable {
+		words = append(words, docsWord{Text: " or null"})
+	}
+	return words
+}
+
+func plainWords(ref *openapi3.SchemaRef) []docsWord {
+	if row := rowOf(ref.Value); row != nil {
+		return append([]docsWord{{Text: "page of "}}, typeWords(row)...)
+	}
+	if anchor := link(ref); anchor != "" {
+		return []docsWord{{Text: strings.TrimPrefix(anchor, "#type-"), Link: anchor}}
+	}
+	v := ref.Value
+	for _, choice := range []openapi3.SchemaRefs{v.OneOf, v.AnyOf} {
+		if len(choice) > 0 {
+			return choiceWords(choice)
+		}
+	}
+	switch {
+	case v.Items != nil:
+		return append([]docsWord{{Text: "list of "}}, typeWords(v.Items)...)
+	case v.AdditionalProperties.Schema != nil:
+		return append([]docsWord{{Text: "object of names to "}}, typeWords(v.AdditionalProperties.Schema)...)
+	case v.Type == nil:
+		return []docsWord{{Text: "anything"}}
+	}
+	switch kind := strings.Join(v.Type.Slice(), " or "); {
+	case v.Format == "date-time":
+		return []docsWord{{Text: "time (RFC 3339)"}}
+	case v.Format == "uuid":
+		return []docsWord{{Text: "UUID"}}
+	case kind == "integer":
+		return []docsWord{{Text: "whole number"}}
+	case kind == "boolean":
+		return []docsWord{{Text: "true or false"}}
+	default:
+		return []docsWord{{Text: kind}}
+	}
+}
+
+func choiceWords(choice openapi3.SchemaRefs) (words []docsWord) {
+	for i, one := range choice {
+		if i > 0 {
+			words = append(words, docsWord{Text: " or "})
+		}
+		words = append(words, typeWords(one)...)
+	}
+	return words
+}
+
+// describe is the description nearest to where a schema is used.
+func describe(ref *openapi3.SchemaRef) string {
+	if ref.Value.Description != "" || link(ref) != "" {
+		return ref.Value.Description
+	}
+	if inner := only(ref); inner != ref {
+		return describe(inner)
+	}
+	return ""
+}
+
+// notes are the facts about a value that its type does not tell. A pattern is for values that are not
+// described in words.
+func notes(ref *openapi3.SchemaRef, described bool) (list []string) {
+	v := ref.Value
+	if inner := only(ref); inner != ref && v.Default == nil {
+		ref, v = inner, inner.Value
+	}
+	add := func(note string) {
+		if note != "" {
+			list = append(list, note)
+		}
+	}
+	if len(v.Enum) > 0 {
+		add("one of " + joined(v.Enum))
+	}
+	if v.Default != nil && v.Default != "" {
+		add("default " + joined([]any{v.Default}))
+	}
+	add(span(v))
+	if v.MaxLength != nil {
+		add(count(v.MinLength, *v.MaxLength, "characters"))
+	}
+	if v.MaxItems != nil {
+		add(count(v.MinItems, *v.MaxItems, "of them"))
+	} else if v.MinItems > 0 {
+		add("at least " + digits(float64(v.MinItems)))
+	}
+	if v.Pattern != "" && !described {
+		add("matches " + v.Pattern)
+	}
+	return list
+}
+
+func count(least, most uint64, what string) string {
+	switch {
+	case least == most:
+		return digits(float64(most)) + " " + what
+	case least == 0:
+		return "at most " + digits(float64(most)) + " " + what
+	}
+	return digits(float64(least)) + " to " + digits(float64(most)) + " " + what
+}
+
+// span is the range of a number.
+func span(v *openapi3.Schema) string {
+	least, most := "at least ", "at most "
+	if b := v.ExclusiveMin.Bool; b != nil && *b {
+		least = "more than "
+	}
+	if b := v.ExclusiveMax.Bool; b != nil && *b {
+		most = "less than "
+	}
+	switch {
+	case v.Min != nil && v.Max != nil && least == "at least " && most == "at most ":
+		return digits(*v.Min) + " to " + digits(*v.Max)
+	case v.Min != nil && v.Max != nil:
+		return least + digits(*v.Min) + ", " + most + digits(*v.Max)
+	case v.Min != nil:
+		return least + digits(*v.Min)
+	case v.Max != nil:
+		return most + digits(*v.Max)
+	}
+	return ""
+}
+
+// digits writes a number for people: 31,622,400.
+func digits(f float64) string {
+	text := jsonText(f)
+	if f != math.Trunc(f) || strings.Contains(text, "e") {
+		return text
+	}
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func joined(values []any) string {
+	words := make([]string, 0, len(values))
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			words = append(words, s)
+		} else {
+			words = append(words, jsonText(v))
+		}
+	}
+	return strings.Join(words, " · ")
+}
+
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}

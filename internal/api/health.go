@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"headroom/internal/telemetry"
+)
+
+// Metrics serves the metrics alone, to whoever reaches it: for an address of its own on loopback.
+func Metrics(t *telemetry.Telemetry) http.Handler { return t.Handler() }
+
+// readiness remembers for a moment whether reads can be answered, so that probes from many balancers
+// are one question to the database.
+type readiness struct {
+	mu    sync.Mutex
+	asked time.Time
+	err   error
+}
+
+const (
+	readyFor     = time.Second
+	readyTimeout = 2 * time.Second
+)
+
+func (r *readiness) check(ctx context.Context, ready func(context.Context) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.asked.IsZero() && time.Since(r.asked) < readyFor {
+		return r.err
+	}
+	// One prober that goes away must not make the others believe that the database is.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+	defer cancel()
+	r.err, r.asked = ready(ctx), time.Now()
+	return r.err
+}
+
+// notReady is why no request should be sent here; "" is that all is well.
+func (s *server) notReady(ctx context.Context) string {
+	if s.config.Draining != nil && s.config.Draining.Load() {
+		return "The server is stopping; ask another one, or this one again in a few seconds."
+	}
+	if err := s.ready.check(ctx, s.app.Ready); err != nil {
+		s.log(ctx).Warn("not ready", "error", err.Error())
+		return "The database does not answer; reads will be answered again when it does."
+	}
+	return ""
+}
+
+func (s *server) livez(w http.ResponseWriter, _ *http.Request) { writeOK(w) }
+
+func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
+	if reason := s.notReady(r.Context()); reason != "" {
+		w.Header().Set("Retry-After", "2")
+		s.refuse(w, r, unavailable(reason))
+		return
+	}
+	writeOK(w)
+}
+
+// metrics are for viewers; Metrics serves them elsewhere without a key.
+func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
+	s.telemetry.Handler().ServeHTTP(w, r)
+}
+
+func writeOK(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+}

@@ -1,0 +1,202 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"headroom/internal/auth"
+)
+
+// asked is what the layers around a handler know of a request. It is filled in on the way in and
+// read on the way out.
+type asked struct {
+	id        string
+	address   string // of the client, without its port
+	principal auth.Principal
+	expires   *time.Time // when the principal's key or session ends
+	cookie    bool       // the principal comes from a session's cookie
+}
+
+type askedKey struct{}
+
+// askedOf is the request's; of a context that never passed observe it is an empty one.
+func askedOf(ctx context.Context) *asked {
+	if a, ok := ctx.Value(askedKey{}).(*asked); ok {
+		return a
+	}
+	return &asked{}
+}
+
+// requestID is the id that answers, problems and log lines of a request share.
+func requestID(ctx context.Context) string { return askedOf(ctx).id }
+
+// log writes lines that carry the request's id.
+func (s *server) log(ctx context.Context) *slog.Logger {
+	return s.telemetry.Log.With("request_id", requestID(ctx))
+}
+
+const requestIDHeader = "X-Request-Id"
+
+var saneRequestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// newRequestID takes the client's id where it can do no harm in headers and logs; a token sent there
+// by mistake is not repeated.
+func newRequestID(sent string) string {
+	if saneRequestID.MatchString(sent) && !strings.HasPrefix(sent, "hr") {
+		return sent
+	}
+	return strings.ToLower(rand.Text())
+}
+
+// observe gives a request its id, counts it and writes one line about it: no query, header or body.
+func (s *server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now() // a duration; moments come from the app's clock
+		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader)), address: addressOf(r)}
+		r = r.WithContext(context.WithValue(r.Context(), askedKey{}, a))
+		answer := &answer{ResponseWriter: w, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead}
+		w.Header().Set(requestIDHeader, a.id)
+		s.telemetry.RequestBegan()
+		defer func() {
+			took := time.Since(began)
+			route, status := s.route(r), answer.sent()
+			s.telemetry.RequestEnded(r.Method, route, status, took)
+			attrs := []slog.Attr{
+				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
+				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes),
+			}
+			if a.principal.ID != "" {
+				attrs = append(attrs, slog.String("key_id", a.principal.ID), slog.String("key_name", a.principal.Name))
+			}
+			if suspect(status) {
+				attrs = append(attrs, slog.String("client", a.address))
+			}
+			s.telemetry.Log.LogAttrs(r.Context(), level(status, route), "request", attrs...)
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+// suspect says whether the operator wants to know where such an answer went.
+func suspect(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusTooManyRequests:
+		return true
+	}
+	return false
+}
+
+func level(status int, route string) slog.Level {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= 500:
+		return slog.LevelError
+	case route == "/livez", route == "/readyz", route == "/metrics": // asked every few seconds
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// route is the pattern that matches a request, also one that was refused before it was routed; ""
+// where none does.
+func (s *server) route(r *http.Request) string {
+	if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" {
+		return c.RoutePattern()
+	}
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	return s.router.Find(chi.NewRouteContext(), method, path)
+}
+
+// addressOf is where a request comes from. Headers of proxies are not believed: anybody can send them.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// answer notes what is answered.
+type answer struct {
+	http.ResponseWriter
+	cacheable bool // an answer with an ETag may be kept and asked for again
+	status    int
+	bytes     int64
+}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= 200 {
+		a.status = status
+		h := a.Header()
+		if a.cacheable && h.Get("ETag") != "" && h.Get("Cache-Control") == noStore {
+			h.Set("Cache-Control", "private, no-cache")
+		}
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	n, err := a.ResponseWriter.Write(p)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// Flush lets streams through.
+func (a *answer) Flush() {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	_ = http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+func (a *answer) sent() int {
+	if a.status == 0 {
+		return http.StatusOK
+	}
+	return a.status
+}
+
+// recoverPanics answers a panic with the fixed sentence; what happened stands in the log alone.
+func (s *server) recoverPanics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			reason := recover()
+			if reason == nil {
+				return
+			}
+			if reason == http.ErrAbortHandler {
+				panic(reason)
+			}
+			s.log(r.Context()).Error("panic", "reason", fmt.Sprint(reason), "stack", string(debug.Stack()))
+			if a, ok := w.(*answer); ok && a.status != 0 {
+				panic(http.ErrAbortHandler) // the answer has begun: cut it off, so that nobody takes it for whole
+			}
+			s.refuse(w, r, internalProblem())
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+const noStore = "no-store"
+
+// Policies of content. What is no page may load nothing at all; pages load their own files alone.
+const (
+	policyOfData  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	policyOfPages = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+
+// secureHeaders sets what every answer carries; handlers may set others afterwards.
+func (s *server) secureHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policyOfData)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", noStore)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// checkHost refuses names that are not the server's, so that a hostile page cannot reach it under a
+// name of its own that it lets point here. Addresses and loopback names cannot be made to do that.
+func (s *server) checkHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.knowsHost(r.Host) {
+			name := hostName(r.Host)
+			s.refuse(w, r, misdirected(fmt.Sprintf("This server does not answer to the name %.100q. If it should, add the name to HEADROOM_HOSTS and start the server again; otherwise ask for it by its address or as localhost.", name)))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// knowsHost says whether a Host header is one of ours. Browsers always send one; where HTTP/1.0 has
+// none there is nothing to fear.
+func (s *server) knowsHost(host string) bool {
+	name := hostName(host)
+	if name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return slices.ContainsFunc(s.config.Hosts, func(known string) bool { return hostName(known) == name })
+}
+
+// hostName is a host without its port, brackets and final dot, in lower case.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// sameOrigin refuses changes that a browser sends on behalf of another site. Programs send neither
+// Origin nor cookies and pass.
+func (s *server) sameOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if detail := s.crossOrigin(r); detail != "" {
+			s.refuse(w, r, foreignOrigin(detail))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// crossOrigin says why a request may come from another site's page; "" is that it does not.
+func (s *server) crossOrigin(r *http.Request) string {
+	if safe(r.Method) {
+		return ""
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return "Another site's page sent this request; only pages of this server may."
+	}
+	want := "http://" + r.Host
+	if r.TLS != nil || s.config.SecureCookies {
+		want = "https://" + r.Host
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		if askedOf(r.Context()).cookie && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+			return "A session's cookie alone may not change anything: the request lacks the header Origin, which browsers send. Programs send a key in the header Authorization instead."
+		}
+		return ""
+	}
+	if len(origins) == 1 && strings.EqualFold(origins[0], want) {
+		return ""
+	}
+	return fmt.Sprintf("The request comes from a page of %.200q, not of %q. Behind a proxy with TLS set HEADROOM_SECURE_COOKIES=true and let the proxy pass the header Host on.", strings.Join(origins, ", "), want)
+}
