@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"regexp"
 	"strings"
@@ -219,10 +220,7 @@ func membersOf(t reflect.Type) shapeOf {
 	for i := range t.NumField() {
 		field := t.Field(i)
 		if field.Anonymous {
-			inner := membersOf(field.Type)
-			for _, name := range inner.names {
-				s.types[name] = inner.types[name]
-			}
+			maps.Copy(s.types, membersOf(field.Type).types)
 			continue // what the server writes is not offered
 		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")

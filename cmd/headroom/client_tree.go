@@ -160,8 +160,9 @@ func readJSONTree(data []byte) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	rest := r.next()
 	if _, err := r.d.Token(); err != io.EOF {
-		return nil, r.next().refuse("syntax", "After the end of the JSON document stands something else; give one document only.")
+		return nil, rest.refuse("syntax", "After the end of the JSON document stands something else; give one document only.")
 	}
 	return n, nil
 }
@@ -189,7 +190,11 @@ func (r *jsonTree) token() (json.Token, error) {
 	case err == nil:
 		return token, nil
 	case errors.As(err, &syntax):
-		return nil, placeOf(r.data, int(syntax.Offset)-1).refuse("syntax", "This is no JSON: %s.", strings.TrimPrefix(err.Error(), "json: "))
+		at := int(syntax.Offset) // of the character, or after it
+		if at > 0 && (at >= len(r.data) || !strings.Contains(err.Error(), "'"+string(rune(r.data[at]))+"'")) {
+			at--
+		}
+		return nil, placeOf(r.data, at).refuse("syntax", "This is no JSON: %s.", err)
 	default:
 		return nil, placeOf(r.data, len(r.data)).refuse("syntax", "The JSON document ends too early; it seems to be cut off.")
 	}

@@ -137,7 +137,7 @@ func (r *yamlTree) trouble(err error) error {
 	}
 	at, message := r.place(syntax.GetToken()), syntax.GetMessage()
 	switch {
-	case strings.Contains(message, `'\t'`):
+	case strings.Contains(message, "\t"):
 		return at.refuse("syntax", "A tab stands here; YAML indents with spaces.")
 	case strings.Contains(message, "mapping value is not allowed"):
 		return at.refuse("syntax", "Here stands a second colon; put a text with a colon in quotes, or start a new line.")
@@ -171,7 +171,7 @@ func (r *yamlTree) value(from ast.Node, depth int) (*node, error) {
 	switch from := from.(type) {
 	case *ast.MappingNode:
 		n.kind = objectNode
-		if len(from.Values) > 0 {
+		if len(from.Values) > 0 && !from.IsFlowStyle {
 			n.place = r.place(from.Values[0].Key.GetToken())
 		}
 		return n, r.members(n, from.Values, depth)
@@ -265,6 +265,9 @@ func (r *yamlTree) members(n *node, values []*ast.MappingValueNode, depth int) e
 		value, err := r.value(v.Value, depth+1)
 		if err != nil {
 			return err
+		}
+		if t := v.Value.GetToken(); t.Type == token.ImplicitNullType {
+			value.place = m.place // where it is missing
 		}
 		m.value = value
 		n.members = append(n.members, m)

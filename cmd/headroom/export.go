@@ -45,15 +45,10 @@ inputs give the same bytes, so that such files can be kept under version control
 			if err != nil {
 				return fmt.Errorf("the server's answer cannot be read: %w", err)
 			}
-			tree = written(tree, documentType, out.format == "yaml")
-			if out.format == "json" {
-				exportJSON(&text, tree)
-				continue
-			}
 			if i > 0 {
 				text.WriteString("---\n")
 			}
-			exportYAML(&text, cluster, tree)
+			text.WriteString(exported(cluster, tree, out.format == "yaml"))
 		}
 		write := func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err }
 		return out.write(c, map[string]form{"yaml": write, "json": write})
@@ -98,11 +93,18 @@ func written(n *node, as reflect.Type, bare bool) *node {
 	return out
 }
 
-func exportJSON(b *bytes.Buffer, tree *node) {
+// exported is a whole document as a file.
+func exported(cluster string, tree *node, yaml bool) string {
+	var b bytes.Buffer
+	tree = written(tree, documentType, yaml)
+	if yaml {
+		exportYAML(&b, cluster, tree)
+		return b.String()
+	}
 	var text bytes.Buffer
 	compactJSON(&text, tree)
-	_ = json.Indent(b, text.Bytes(), "", "  ") // it has just been written
-	b.WriteByte('\n')
+	_ = json.Indent(&b, text.Bytes(), "", "  ") // it has just been written
+	return b.String() + "\n"
 }
 
 // compactJSON writes a tree that came from JSON.

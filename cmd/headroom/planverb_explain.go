@@ -120,19 +120,21 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 	asked := c.Admitted + c.Refused
 	var s []string
 	say := func(format string, values ...any) { s = append(s, fmt.Sprintf(format, values...)) }
-	switch {
+	switch one := asked == 1; {
 	case asked == 0:
 		say("No jobs are asked for.")
-	case c.Verdict == capacity.VerdictImpossible:
-		say("None of %s: no number of slots meets the deadline of %s s.", jobs(asked), figure(given.DeadlineSeconds))
-	case c.Verdict == capacity.VerdictFull:
-		say("All of %s admitted.", jobs(asked))
-	case c.Verdict == capacity.VerdictNone:
-		say("None of %s admitted.", jobs(asked))
+	case one && c.Admitted == 1:
+		say("Its one job is admitted.")
+	case c.Admitted == 0 && one:
+		say("Its one job is not admitted.")
+	case c.Admitted == 0:
+		say("None of its %s jobs is admitted.", figure(asked))
+	case c.Refused == 0:
+		say("All %s jobs are admitted.", figure(asked))
 	case c.Verdict == capacity.VerdictMinimum:
-		say("%s of %s admitted, which is the number promised and no more.", figure(c.Admitted), jobs(asked))
+		say("%s of %s jobs are admitted: those that are promised, and no more.", figure(c.Admitted), figure(asked))
 	default:
-		say("%s of %s admitted.", figure(c.Admitted), jobs(asked))
+		say("%s of %s jobs are admitted.", figure(c.Admitted), figure(asked))
 	}
 	if c.Admitted > 0 {
 		share := fmt.Sprintf("They take %s", vms(c.VMs))
@@ -157,34 +159,34 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 
 func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (words []string) {
 	if f.Penalty != nil {
-		words = append(words, fmt.Sprintf("a penalty of %s instead of %s %s", f.Penalty, given.Penalty, p.Currency))
+		words = append(words, fmt.Sprintf("a penalty of %s instead of %s %s", short(*f.Penalty), given.Penalty, p.Currency))
 	}
 	if f.DeadlineSeconds != nil {
 		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", figure(*f.DeadlineSeconds), figure(given.DeadlineSeconds)))
 	}
 	if f.OnDemandPrice != nil {
-		words = append(words, fmt.Sprintf("an on-demand price of %s instead of %s %s", f.OnDemandPrice, p.Supply.OnDemand.Price, p.Currency))
+		words = append(words, fmt.Sprintf("an on-demand price of %s instead of %s %s", short(*f.OnDemandPrice), p.Supply.OnDemand.Price, p.Currency))
 	}
 	return words
 }
 
 func capacitySentences(p capacity.Problem, prices capacity.Prices) string {
 	per := p.Currency + " " + periodWord(p.PeriodSeconds)
-	low, high := prices.Capacity.Low, prices.Capacity.High
+	low, high := short(prices.Capacity.Low), prices.Capacity.High
 	var s []string
 	switch {
 	case high == nil:
 		s = append(s, fmt.Sprintf("No more capacity can be had; having one VM less would cost %s %s.", low, per))
-	case low.Equal(high.Decimal):
+	case low == short(*high):
 		s = append(s, fmt.Sprintf("One VM of capacity is worth %s %s.", low, per))
 	default:
-		s = append(s, fmt.Sprintf("The last VM of capacity is worth %s %s, and one more costs %s.", low, per, high))
+		s = append(s, fmt.Sprintf("The last VM of capacity is worth %s %s, and one more costs %s.", low, per, short(*high)))
 	}
 	for _, c := range prices.Contracts {
 		if c.Worth.IsZero() {
 			s = append(s, fmt.Sprintf("More VMs in contract %s would save nothing.", c.Name))
 		} else {
-			s = append(s, fmt.Sprintf("One VM more in contract %s would save %s %s.", c.Name, c.Worth, per))
+			s = append(s, fmt.Sprintf("One VM more in contract %s would save %s %s.", c.Name, short(c.Worth), per))
 		}
 	}
 	return strings.Join(append(s, "(From the relaxation.)"), " ")
@@ -268,23 +270,19 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 	if proof.Checked {
 		s = append(s, "The finished plan was checked again in exact decimals.")
 	}
-	if pl.Relaxed != nil {
-		s = append(s, fmt.Sprintf("With fractions of jobs and VMs the figure would be %s with %s.", pl.Relaxed.Objective, vms(pl.Relaxed.Capacity)))
+	if pl.Relaxed != nil && p.Options.Integrality != capacity.Relaxed {
+		s = append(s, fmt.Sprintf("With fractions of jobs and VMs the figure would be %s with %s.", short(pl.Relaxed.Objective), vms(pl.Relaxed.Capacity)))
 	}
 	return strings.Join(s, " ")
 }
+
+// short is an amount with as many places as people read; they have all of them in the plan.
+func short(m capacity.Money) string { return capacity.Money{Decimal: m.Round(4)}.String() }
 
 // figure is a number with as many places as people read.
 func figure(x float64) string {
 	s := fmt.Sprintf("%.2f", x)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
-}
-
-func jobs(n float64) string {
-	if n == 1 {
-		return "1 job is"
-	}
-	return figure(n) + " jobs are"
 }
 
 func vms(n float64) string {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+)
+
+// explainedExample is what explain says about an example of the contract.
+func explainedExample(t *testing.T, name string, change func(*capacity.Problem)) string {
+	t.Helper()
+	text, err := os.ReadFile("../../openapi/examples/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := capacity.ReadProblem(text, limits, func(o *capacity.Options) { o.Engine = capacity.EngineExact })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&p)
+	}
+	pl, err := plan.Solve(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC)
+	r := record{PlanSummary: capacity.PlanSummary{Number: 7, Cluster: "shop", At: at, CreatedAt: at, CreatedBy: "ops", InputsVersion: 12}, Plan: pl}
+	var b strings.Builder
+	if err := explained(&b, explainPlan(p, r)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPlansAreExplained(t *testing.T) {
+	t.Parallel()
+	got := ""
+	for _, name := range []string{"several-classes.json", "impossible-deadline.json", "demands-and-ratios.json", "map-only.json"} {
+		got += "-- " + name + " --\n" + explainedExample(t, name, func(p *capacity.Problem) {
+			if name == "map-only.json" {
+				p.Options.Integrality = capacity.Relaxed
+			}
+			if name == "demands-and-ratios.json" {
+				p.Classes[1].Name = "a \x1b[2J name"
+			}
+		})
+	}
+	golden(t, "testdata/golden/explain.txt", got)
+}
+
+// golden compares with a file, or rewrites it with -update.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDifferencesArePrinted(t *testing.T) {
+	t.Parallel()
+	var changes []capacity.Change
+	if err := json.Unmarshal([]byte(`[
+		{"action": "delete", "kind": "class", "name": "old \u202e one", "fields": []},
+		{"action": "update", "kind": "cluster", "name": "shop", "fields": [{"pointer": "/currency", "before": "USD", "after": "EUR"}, {"pointer": "/options/max_solve_ms", "before": 2000, "after": 500}]},
+		{"action": "create", "kind": "vm_type", "name": "small", "fields": []},
+		{"action": "update", "kind": "price", "name": "small from 2026-01-01T00:00:00Z", "fields": [{"pointer": "/until", "before": null, "after": "2027-01-01T00:00:00Z"}]},
+		{"action": "update", "kind": "class", "name": "etl", "fields": [{"pointer": "/demand", "before": null, "after": {"map_work_s": 1}}, {"pointer": "/a~1b", "before": true, "after": null}]}
+	]`), &changes); err != nil {
+		t.Fatal(err)
+	}
+	documents := []document{{cluster: "shop", applied: app.Applied{Changes: changes}}, {cluster: "same"},
+		{cluster: "new", applied: app.Applied{Created: true, Changes: []capacity.Change{{Action: "create", Kind: "cluster", Name: "new"}}}}}
+	var b strings.Builder
+	if err := differenceText(&b, documents); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/golden/difference.txt", b.String())
+}
