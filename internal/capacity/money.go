@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -40,24 +41,68 @@ func RoundMoney(x float64) Money {
 	return Money{decimal.NewFromFloat(x).Round(MoneyPlaces)}
 }
 
+// Billionths is the amount in whole billionths, its last place, where an int64 holds them. Nearly all
+// amounts are such, and arithmetic with them needs no big numbers; for the others, and for those of
+// more places, exact is false.
+func (m Money) Billionths() (n int64, exact bool) {
+	places := MoneyPlaces + int(m.Exponent())
+	if places < 0 || places >= len(wholePowers) || m.NumDigits() > exactDigits {
+		return 0, false
+	}
+	n, power := m.CoefficientInt64(), wholePowers[places]
+	if limit := math.MaxInt64 / power; n > limit || n < -limit {
+		return 0, false
+	}
+	return n * power, true
+}
+
+// wholePowers is the powers of ten that an int64 holds.
+var wholePowers = [...]int64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
 // String is the amount with at least two places: 5.2 is "5.20".
-func (m Money) String() string {
+func (m Money) String() string { return string(m.append(make([]byte, 0, 24))) }
+
+func (m Money) append(dst []byte) []byte {
+	n, exact := m.Billionths()
+	if !exact {
+		return m.appendLong(dst)
+	}
+	if n < 0 {
+		dst, n = append(dst, '-'), -n
+	}
+	dst = strconv.AppendInt(dst, n/1e9, 10)
+	fraction, places := n%1e9, MoneyPlaces
+	for ; places > 2 && fraction%10 == 0; places-- {
+		fraction /= 10
+	}
+	dst = append(dst, ".000000000"[:1+places]...)
+	for at := len(dst) - 1; fraction > 0; at-- {
+		dst[at] += byte(fraction % 10)
+		fraction /= 10
+	}
+	return dst
+}
+
+// appendLong is append for amounts of any size.
+func (m Money) appendLong(dst []byte) []byte {
 	s := m.Decimal.Round(MoneyPlaces).String()
-	point := strings.IndexByte(s, '.')
-	if point < 0 {
-		return s + ".00"
+	dst = append(dst, s...)
+	switch point := strings.IndexByte(s, '.'); {
+	case point < 0:
+		return append(dst, ".00"...)
+	case len(s)-point == 2:
+		return append(dst, '0')
 	}
-	if len(s)-point == 2 {
-		return s + "0"
-	}
-	return s
+	return dst
 }
 
 // Format makes every verb write what String does; the decimal's own Format would leave places out.
 func (m Money) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
 // MarshalJSON writes the amount as a string, so that no reader makes a float of it.
-func (m Money) MarshalJSON() ([]byte, error) { return []byte(`"` + m.String() + `"`), nil }
+func (m Money) MarshalJSON() ([]byte, error) { return appendMoney(make([]byte, 0, 24), m), nil }
+
+func appendMoney(dst []byte, m Money) []byte { return append(m.append(append(dst, '"')), '"') }
 
 // UnmarshalJSON reads an amount written as a decimal string or as a number.
 func (m *Money) UnmarshalJSON(text []byte) (err error) {
@@ -66,4 +111,24 @@ func (m *Money) UnmarshalJSON(text []byte) (err error) {
 }
 
 // Float is the float64 nearest to the amount, for solvers.
-func (m Money) Float() float64 { return m.InexactFloat64() }
+func (m Money) Float() float64 {
+	if m.NumDigits() <= exactDigits {
+		if x, exact := shortFloat(m.CoefficientInt64(), int(m.Exponent())); exact {
+			return x
+		}
+	}
+	return m.InexactFloat64()
+}
+
+// shortFloat is the float64 nearest to digits·10^power where it takes one operation on two numbers that
+// are both exact, so that one rounding happens, the right one.
+func shortFloat(digits int64, power int) (x float64, exact bool) {
+	switch {
+	case digits > 1<<53 || digits < -1<<53 || power < -22 || power > 22:
+		return 0, false
+	case power < 0:
+		return float64(digits) / powersOfTen[-power], true
+	default:
+		return float64(digits) * powersOfTen[power], true
+	}
+}
