@@ -8,7 +8,6 @@ import (
 
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
-	"headroom/internal/perf"
 )
 
 // answer is a plan's decisions before they are priced and explained.
@@ -17,17 +16,32 @@ type answer struct {
 	shares   []float64 // VMs of each class
 	slots    []*capacity.Slots
 	vms      float64
+	given    []capacity.Slots // what slots points at
+}
+
+func newAnswer(classes int, vms float64) answer {
+	return answer{
+		admitted: make([]float64, classes), shares: make([]float64, classes), vms: vms,
+		slots: make([]*capacity.Slots, classes), given: make([]capacity.Slots, classes),
+	}
+}
+
+func (a *answer) giveSlots(i int, s capacity.Slots) {
+	a.given[i] = s
+	a.slots[i] = &a.given[i]
 }
 
 // plan writes the decision down.
 func (d *decision) plan() capacity.Plan {
 	n := len(d.classes)
 	d.load = d.front.load(d.best.Jobs)
-	a := answer{admitted: make([]float64, n), shares: make([]float64, n), slots: make([]*capacity.Slots, n), vms: float64(d.best.VMs)}
+	a := newAnswer(n, float64(d.best.VMs))
 	for i := range d.classes {
 		h := d.best.Jobs[i]
 		a.admitted[i] = float64(h)
-		a.slots[i] = d.slotsOf(i, h)
+		if d.classes[i].slotted {
+			a.giveSlots(i, d.slotsOf(i, h))
+		}
 		switch {
 		case d.Options.Sharing == capacity.Dedicated:
 			a.shares[i] = float64(d.front.units(i, h))
@@ -51,32 +65,26 @@ func (d *decision) plan() capacity.Plan {
 	return pl
 }
 
-// slotsOf is a class's slots: whole ones in an executable plan, the real ones of the formula
-// otherwise, nil where slots are not known.
-func (d *decision) slotsOf(i int, jobs int64) *capacity.Slots {
+// slotsOf is the slots of a class whose slots are known: whole ones in an executable plan, the real
+// ones of the formula otherwise.
+func (d *decision) slotsOf(i int, jobs int64) capacity.Slots {
 	c := &d.classes[i]
-	if !c.slotted || c.impossible && jobs == 0 {
-		if c.slotted {
-			return &capacity.Slots{}
-		}
-		return nil
-	}
-	if d.Options.Integrality != capacity.Executable {
+	switch {
+	case jobs == 0:
+		return capacity.Slots{}
+	case d.Options.Integrality != capacity.Executable:
 		return c.realSlots(float64(jobs))
 	}
-	if jobs == 0 {
-		return &capacity.Slots{}
-	}
 	mapSlots, redSlots := c.shape.whole(jobs)
-	return &capacity.Slots{Map: float64(mapSlots), Reduce: float64(redSlots)}
+	return capacity.Slots{Map: float64(mapSlots), Reduce: float64(redSlots)}
 }
 
-func (c *class) realSlots(jobs float64) *capacity.Slots {
+func (c *class) realSlots(jobs float64) capacity.Slots {
 	if jobs == 0 {
-		return &capacity.Slots{}
+		return capacity.Slots{}
 	}
 	mapSlots, redSlots := c.shape.perJob()
-	return &capacity.Slots{Map: mapSlots * jobs, Reduce: redSlots * jobs}
+	return capacity.Slots{Map: mapSlots * jobs, Reduce: redSlots * jobs}
 }
 
 // proof says what the plan rests on. The bound is rounded down: it must stay a bound.
@@ -112,12 +120,13 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 func (m *model) priced(a answer) capacity.Plan {
 	pl := capacity.Plan{Warnings: []capacity.Warning{}, Conflicts: []capacity.Finding{}, Classes: make([]capacity.ClassPlan, len(m.classes))}
 	shares := 0.0
+	times := newTimetable(len(m.classes))
 	for i := range m.classes {
 		c := &m.classes[i]
 		h := a.admitted[i]
 		pl.Classes[c.index] = capacity.ClassPlan{
 			Name: c.Name, Admitted: h, Refused: c.Jobs.Max - h, VMs: a.shares[i], VMsPerJob: c.gamma, Slots: a.slots[i],
-			Time: c.times(h, a.slots[i]),
+			Time: times.of(c, h, a.slots[i]),
 		}
 		shares += a.shares[i]
 	}
@@ -129,13 +138,13 @@ func (m *model) priced(a answer) capacity.Plan {
 
 // money is what the VMs and the refused jobs cost, and P2's objective: VMs minus penalties avoided.
 func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, capacity.Money) {
-	penalties, avoided := decimal.Zero, decimal.Zero
+	var penalties, avoided amountSum
 	for i := range m.classes {
 		c := &m.classes[i]
-		penalties = penalties.Add(c.Penalty.Mul(decimal.NewFromFloat(c.Jobs.Max - admitted[i])))
-		avoided = avoided.Add(c.Penalty.Mul(decimal.NewFromFloat(admitted[i])))
+		penalties.add(c.Penalty, c.Jobs.Max-admitted[i])
+		avoided.add(c.Penalty, admitted[i])
 	}
-	return m.cost(v, penalties, avoided)
+	return m.cost(v, penalties.value(), avoided.value())
 }
 
 // vms spreads a number of VMs over the tiers, cheapest first.
@@ -189,24 +198,6 @@ func (m *model) cost(v capacity.VMs, penalties, avoided decimal.Decimal) (capaci
 	return cost, capacity.Money{Decimal: exact.DivRound(hour, capacity.MoneyPlaces)}
 }
 
-// times is how long an execution takes on the class's slots; null where a bound that the plan was
-// not made with needs slots of a phase that got none.
-func (c *class) times(jobs float64, slots *capacity.Slots) *capacity.Times {
-	if slots == nil || jobs == 0 {
-		return nil
-	}
-	at := func(d capacity.Demand) *float64 {
-		if t := perf.Time(d, jobs, slots.Map, slots.Reduce); !math.IsInf(t, 1) {
-			return &t
-		}
-		return nil
-	}
-	if c.demands == nil {
-		return &capacity.Times{Average: at(*c.Demand)}
-	}
-	return &capacity.Times{Lower: at(c.demands.Lower), Average: at(c.demands.Average), Upper: at(c.demands.Upper)}
-}
-
 // committed is what contracts billed always cost per period for certain: a constant of every objective.
 func (m *model) committed() float64 {
 	sum := 0.0
@@ -237,61 +228,25 @@ func (d *decision) integerSummary() *capacity.IntegerPlan {
 		jobs[i] = float64(h)
 	}
 	_, objective := d.money(d.vms(float64(d.integer.VMs)), jobs)
-	_, need := d.pack(d.integer.Jobs)
+	need := d.vmsFor(d.integer.Jobs)
 	short := max(0, need-d.integer.VMs)
 	return &capacity.IntegerPlan{Objective: objective, VMs: float64(d.integer.VMs), Executable: short == 0, ShortVMs: float64(short)}
-}
-
-// pack lays out the whole slots of so many jobs and says how many VMs that takes. Classes without
-// known slots take the share of VMs they were given.
-func (d *decision) pack(jobs []int64) ([]capacity.VMLayout, int64) {
-	var kinds []slotKind
-	var all []capacity.VMLayout
-	vms, loose, sum := int64(0), 0.0, 0.0
-	for i := range d.classes {
-		c := &d.classes[i]
-		if jobs[i] == 0 {
-			continue
-		}
-		if !c.slotted {
-			loose += c.gamma * float64(jobs[i])
-			continue
-		}
-		mapSlots, redSlots := c.shape.whole(jobs[i])
-		sum += c.shape.size(float64(mapSlots), float64(redSlots))
-		own := []slotKind{{c.Name, false, c.SlotsPerVM.Map, mapSlots}, {c.Name, true, c.SlotsPerVM.Reduce, redSlots}}
-		if d.Options.Sharing == capacity.Dedicated {
-			list, n := layout(own)
-			all, vms = append(all, list...), vms+n
-			continue
-		}
-		kinds = append(kinds, own...)
-	}
-	if d.Options.Sharing == capacity.Dedicated {
-		for i := range d.classes {
-			if c := &d.classes[i]; !c.slotted {
-				vms += int64(math.Ceil(c.gamma*float64(jobs[i]) - loadNoise))
-			}
-		}
-		return all, vms
-	}
-	all, vms = layout(kinds)
-	return all, max(vms, int64(math.Ceil(sum+loose-loadNoise)))
 }
 
 // relaxedPlan is the linear program's plan: fractional and closed form, checked against Clp where
 // the engine asks for it.
 func (m *model) relaxedPlan(ctx context.Context, solver lp.Solver, r *relaxation) capacity.Plan {
 	n := len(m.classes)
-	a := answer{admitted: r.jobs, shares: make([]float64, n), slots: make([]*capacity.Slots, n), vms: r.capacity}
+	a := newAnswer(n, r.capacity)
+	a.admitted = r.jobs
 	for i := range m.classes {
 		c := &m.classes[i]
 		a.shares[i] = c.gamma * r.jobs[i]
 		switch {
 		case c.slotted && c.impossible:
-			a.slots[i] = &capacity.Slots{}
+			a.giveSlots(i, capacity.Slots{})
 		case c.slotted:
-			a.slots[i] = c.realSlots(r.jobs[i])
+			a.giveSlots(i, c.realSlots(r.jobs[i]))
 		}
 	}
 	pl := m.priced(a)

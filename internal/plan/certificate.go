@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -62,10 +61,17 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		}
 	}
 	units := float64(perVM)
-	var p lp.Program
-	var x []float64
+	columns := len(m.tiers) + len(m.classes)
+	if exact || dedicated {
+		columns += 2 * len(m.classes)
+	}
+	p := roomFor(columns)
+	x := make([]float64, 0, cap(p.Cost))
 	row := p.Row(math.Inf(-1), 0)
-	computed := slices.ContainsFunc(m.classes, func(c class) bool { return c.VMsPerJob == nil && !exact })
+	computed := false
+	for i := range m.classes {
+		computed = computed || m.classes[i].VMsPerJob == nil && !exact
+	}
 	if g, _ := newGrid(directGammas(m.classes, exact), m.instance().High); (g.tolerance > 0 || g.rounded > 0 || computed) && !dedicated {
 		p.RowUpper[row] = 1.001 * max(loadNoise, float64(g.rounded)/float64(g.perVM)) * units // and float noise
 	}
@@ -112,7 +118,15 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 			}
 		}
 	}
-	return &p, x, nil
+	return p, x, nil
+}
+
+// roomFor is an empty program with room for columns of one entry each.
+func roomFor(columns int) *lp.Program {
+	return &lp.Program{
+		Cost: make([]float64, 0, columns), Lower: make([]float64, 0, columns), Upper: make([]float64, 0, columns), Whole: make([]bool, 0, columns),
+		Start: make([]int, 0, columns+1), RowIndex: make([]int, 0, columns), Coefficient: make([]float64, 0, columns),
+	}
 }
 
 // onTime checks an execution's predicted time against the deadline: at most 1e-9 of it late.

@@ -20,8 +20,11 @@ func (m *model) conflicts() []capacity.Finding {
 			found = append(found, m.impossible(i))
 		}
 	}
-	need := m.promised(m.classes)
 	most := newSupply(m.tiers).most()
+	if most >= Unlimited { // newModel has seen to it that not even all jobs need so many
+		return found
+	}
+	need := m.promised(m.classes)
 	if need <= float64(most) {
 		return found
 	}

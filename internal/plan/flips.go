@@ -7,36 +7,50 @@ import (
 	"headroom/internal/capacity"
 )
 
-// flips says, for each input of a class alone, the nearest value at which its whole jobs in the
+// flipper says, for each input of a class alone, the nearest value at which its whole jobs in the
 // relaxation would change. A class's jobs only rise with theta, its penalty per VM, and what
 // is left for it changes only where its theta passes another class's or a price. Between two such
 // steps lies an interval: number k below step k, the last one above all steps.
-func (m *model) flips(r *relaxation, i int) capacity.Flips {
-	c := &m.classes[i]
+type flipper struct {
+	*relaxation
+	model   *model
+	amounts []capacity.Money
+	seconds []float64
+}
+
+func (r *flipper) of(i int) capacity.Flips {
+	c := &r.classes[i]
 	var f capacity.Flips
 	if c.impossible {
-		f.DeadlineSeconds = r.deadlineFlip(i, 0, 0)
+		f.DeadlineSeconds = r.deadline(i, 0, 0)
 		return f
 	}
 	if whole(c.high) <= whole(c.low) {
 		return f
 	}
 	if c.gamma == 0 { // taken for any penalty, turned away for none
-		f.Penalty = amount(0)
+		f.Penalty = amount(&r.amounts, 0)
 		return f
 	}
 	now := whole(r.jobs[i])
 	own := sort.SearchFloat64s(r.steps, r.theta[i])
 	if theta, ok := r.penaltyFlip(i, now, own); ok {
-		f.Penalty = amount(theta * c.gamma)
+		f.Penalty = amount(&r.amounts, theta*c.gamma)
 	}
 	if c.slotted && c.penalty > 0 {
-		f.DeadlineSeconds = r.deadlineFlip(i, now, own)
+		f.DeadlineSeconds = r.deadline(i, now, own)
 	}
-	if with, without := m.jobsWithOnDemand(r, i); with != without && r.theta[i] > 0 {
-		f.OnDemandPrice = amount(r.theta[i] / m.hours)
+	if with, without := r.model.jobsWithOnDemand(r.relaxation, i); with != without && r.theta[i] > 0 {
+		f.OnDemandPrice = amount(&r.amounts, r.theta[i]/r.model.hours)
 	}
 	return f
+}
+
+func (r *flipper) deadline(i int, now float64, own int) *float64 {
+	if d, found := r.deadlineFlip(i, now, own); found {
+		return keep(&r.seconds, d)
+	}
+	return nil
 }
 
 // clamp is the whole jobs that so many VMs carry, between the promised and the wanted ones.
@@ -62,39 +76,35 @@ func (r *relaxation) penaltyFlip(i int, now float64, own int) (theta float64, fo
 
 // deadlineFlip is the deadline nearest to the class's own at which its jobs change, or the one at
 // which an impossible class gets its first job. A deadline acts through gamma.
-func (r *relaxation) deadlineFlip(i int, now float64, own int) *float64 {
+func (r *relaxation) deadlineFlip(i int, now float64, own int) (deadline float64, found bool) {
 	c := r.classes[i] // as if its deadline were possible
 	c.low, c.high = c.Jobs.Min, c.Jobs.Max
 	fixed := c.shape.work.FixedSeconds
-	nearest := func(gammas ...float64) *float64 {
-		var best *float64
-		for _, gamma := range gammas {
-			slack, ok := c.shape.slackFor(gamma)
-			if deadline := fixed + slack; ok && deadline > 0 &&
-				(best == nil || math.Abs(deadline-c.DeadlineSeconds) < math.Abs(*best-c.DeadlineSeconds)) {
-				best = &deadline
-			}
-		}
-		return best
-	}
 	switch {
 	case c.penalty == 0:
-		return nil
+		return 0, false
 	case c.shape.idle(): // slots without work: any time is enough but none
-		if now == 0 && !c.impossible || fixed <= 0 {
-			return nil
-		}
-		return &fixed
+		return fixed, fixed > 0 && (now > 0 || c.impossible)
 	}
-	return nearest(r.gammaFlips(&c, i, now, own)...)
+	above, below := r.gammaFlips(&c, i, now, own)
+	for _, gamma := range [2]float64{above, below} {
+		if gamma == 0 {
+			continue
+		}
+		slack, ok := c.shape.slackFor(gamma)
+		if d := fixed + slack; ok && d > 0 && (!found || math.Abs(d-c.DeadlineSeconds) < math.Abs(deadline-c.DeadlineSeconds)) {
+			deadline, found = d, true
+		}
+	}
+	return deadline, found
 }
 
 // idle says that the class's slots, if it has any, have no work.
 func (s *shape) idle() bool { return s.work.MapWorkSeconds == 0 && s.work.ReduceWorkSeconds == 0 }
 
 // gammaFlips is the gammas next to the class's own, above and below, at which its jobs change, the
-// penalty fixed. Inside an interval the jobs grow as left/gamma = left·theta/penalty.
-func (r *relaxation) gammaFlips(c *class, i int, now float64, own int) (gammas []float64) {
+// penalty fixed; 0 where there is none. Inside an interval the jobs grow as left/gamma = left·theta/penalty.
+func (r *relaxation) gammaFlips(c *class, i int, now float64, own int) (above, below float64) {
 	theta := r.theta[i]
 	if c.impossible {
 		theta = 0
@@ -119,16 +129,16 @@ func (r *relaxation) gammaFlips(c *class, i int, now float64, own int) (gammas [
 	if now > c.low {
 		k := sort.Search(own+1, func(k int) bool { return top(k) >= now })
 		if down := min(reach(k, now), theta); down > 0 {
-			gammas = append(gammas, c.penalty/down)
+			above = c.penalty / down
 		}
 	}
 	if now < whole(c.high) {
 		n := len(r.steps) - own
 		if k := own + sort.Search(n+1, func(k int) bool { return top(own+k) > now }); k <= len(r.steps) {
-			gammas = append(gammas, c.penalty/max(reach(k, now+1), theta))
+			below = c.penalty / max(reach(k, now+1), theta)
 		}
 	}
-	return gammas
+	return above, below
 }
 
 // jobsWithOnDemand is the class's jobs if on-demand VMs cost less than its theta, and if more.
@@ -174,10 +184,4 @@ func (s *shape) slackFor(gamma float64) (float64, bool) {
 		}
 	}
 	return high, true
-}
-
-// amount is an optional sum of money.
-func amount(x float64) *capacity.Money {
-	m := capacity.RoundMoney(x)
-	return &m
 }

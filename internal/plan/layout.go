@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"headroom/internal/capacity"
@@ -13,6 +14,64 @@ type slotKind struct {
 	reduce bool
 	perVM  int64
 	count  int64
+}
+
+// pack lays out the whole slots of so many jobs and says how many VMs that takes. Classes without
+// known slots take the share of VMs they were given.
+func (d *decision) pack(jobs []int64) (all []capacity.VMLayout, vms int64) {
+	kinds, least := d.slotKinds(jobs)
+	if d.Options.Sharing != capacity.Dedicated {
+		all, vms = layout(kinds)
+		return all, max(vms, least)
+	}
+	for k := 0; k < len(kinds); k += 2 {
+		own, n := layout(kinds[k : k+2])
+		all, vms = append(all, own...), vms+n
+	}
+	return all, vms + d.looseVMs(jobs)
+}
+
+// vmsFor is how many VMs pack takes.
+func (d *decision) vmsFor(jobs []int64) (vms int64) {
+	kinds, least := d.slotKinds(jobs)
+	if d.Options.Sharing != capacity.Dedicated {
+		return max(vmCount(kinds), least)
+	}
+	for k := 0; k < len(kinds); k += 2 {
+		vms += vmCount(kinds[k : k+2])
+	}
+	return vms + d.looseVMs(jobs)
+}
+
+// slotKinds is the slots of so many jobs, two kinds a class with known slots, and the VMs that all
+// loads together take at least.
+func (d *decision) slotKinds(jobs []int64) (kinds []slotKind, least int64) {
+	kinds = make([]slotKind, 0, 2*len(d.classes))
+	loose, sum := 0.0, 0.0
+	for i := range d.classes {
+		c := &d.classes[i]
+		if jobs[i] == 0 {
+			continue
+		}
+		if !c.slotted {
+			loose += c.gamma * float64(jobs[i])
+			continue
+		}
+		mapSlots, redSlots := c.shape.whole(jobs[i])
+		sum += c.shape.size(float64(mapSlots), float64(redSlots))
+		kinds = append(kinds, slotKind{c.Name, false, c.SlotsPerVM.Map, mapSlots}, slotKind{c.Name, true, c.SlotsPerVM.Reduce, redSlots})
+	}
+	return kinds, int64(math.Ceil(sum + loose - loadNoise))
+}
+
+// looseVMs is the VMs of the classes without known slots where each has VMs of its own.
+func (d *decision) looseVMs(jobs []int64) (vms int64) {
+	for i := range d.classes {
+		if c := &d.classes[i]; !c.slotted {
+			vms += int64(math.Ceil(c.gamma*float64(jobs[i]) - loadNoise))
+		}
+	}
+	return vms
 }
 
 // layout puts whole slots onto VMs, equal VMs listed once. Slots of one size fill VMs exactly; only
@@ -42,6 +101,31 @@ func layout(kinds []slotKind) (vms []capacity.VMLayout, count int64) {
 		count += v.VMs
 	}
 	return vms, count
+}
+
+// vmCount is how many VMs layout takes: what is on which VM makes no difference to it.
+func vmCount(kinds []slotKind) (count int64) {
+	var slots [capacity.MaxSlotsPerVM + 1]int64 // of each size
+	for _, k := range kinds {
+		slots[k.perVM] += k.count
+	}
+	var rest []slotKind
+	for i, n := range slots {
+		perVM := int64(i)
+		if n == 0 {
+			continue
+		}
+		count += n / perVM
+		if odd := n % perVM; odd > 0 {
+			rest = append(rest, slotKind{perVM: perVM, count: odd})
+		}
+	}
+	for _, used := range mixed(rest).bins {
+		if used > 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // fillSize fills whole VMs with slots of one size and appends what is left to rest.
@@ -93,11 +177,29 @@ func classSlots(kinds []slotKind) []capacity.ClassSlots {
 	return list
 }
 
-// mix packs the odd slots of several sizes. Each VM in turn gets the slots that fill it best;
-// where that takes a VM more than the sum of sizes, other fillings are tried.
+// mix packs the odd slots of several sizes.
 func mix(rest []slotKind) []capacity.VMLayout {
+	p := mixed(rest)
+	vms := make([]capacity.VMLayout, 0, len(p.bins))
+	for b := range p.bins {
+		var slots []slotKind
+		for i, it := range p.items {
+			if p.at[i] == b {
+				slots = append(slots, slotKind{rest[it.kind].class, rest[it.kind].reduce, rest[it.kind].perVM, 1})
+			}
+		}
+		if len(slots) > 0 {
+			vms = append(vms, one(slots))
+		}
+	}
+	return vms
+}
+
+// mixed packs odd slots. Each VM in turn gets the slots that fill it best; where that takes a VM
+// more than the sum of sizes, other fillings are tried.
+func mixed(rest []slotKind) packing {
 	if len(rest) == 0 {
-		return nil
+		return packing{}
 	}
 	grid := int64(1)
 	for _, k := range rest {
@@ -120,22 +222,9 @@ func mix(rest []slotKind) []capacity.VMLayout {
 		p.bins = make([]int64, bins)
 		p.at = make([]int, len(items))
 		if p.place(0) || p.firstFit() {
-			break
+			return p
 		}
 	}
-	vms := make([]capacity.VMLayout, 0, len(p.bins))
-	for b := range p.bins {
-		var slots []slotKind
-		for i, it := range items {
-			if p.at[i] == b {
-				slots = append(slots, slotKind{rest[it.kind].class, rest[it.kind].reduce, rest[it.kind].perVM, 1})
-			}
-		}
-		if len(slots) > 0 {
-			vms = append(vms, one(slots))
-		}
-	}
-	return vms
 }
 
 // mixMost bounds the search for a packing of odd slots; beyond it the first that fits is taken.

@@ -133,8 +133,8 @@ func TestLayoutOfEveryResidue(t *testing.T) {
 						perVM, want, sum := inputOf(kinds)
 						vms, n := layout(kinds)
 						got, err := checkLayout(vms, perVM, want)
-						if err != nil || got != n {
-							t.Fatalf("%v: %d VMs counted as %d: %v", r, got, n, err)
+						if err != nil || got != n || vmCount(kinds) != n {
+							t.Fatalf("%v: %d VMs counted as %d and as %d: %v", r, got, n, vmCount(kinds), err)
 						}
 						full := 5 * int64(count%3)
 						if best := r.fewest(known); n != full+best {
@@ -172,8 +172,8 @@ func TestRandomLayouts(t *testing.T) {
 		perVM, want, sum := inputOf(kinds)
 		vms, n := layout(kinds)
 		got, err := checkLayout(vms, perVM, want)
-		if err != nil || got != n {
-			t.Fatalf("%+v: %d VMs counted as %d: %v", kinds, got, n, err)
+		if err != nil || got != n || vmCount(kinds) != n {
+			t.Fatalf("%+v: %d VMs counted as %d and as %d: %v", kinds, got, n, vmCount(kinds), err)
 		}
 		above := n - roundUp(sum)
 		if above < 0 || most <= 4 && above > 0 || above > 1 {

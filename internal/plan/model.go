@@ -49,9 +49,10 @@ func newModel(p *capacity.Problem) (*model, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Classes[a].Name, p.Classes[b].Name) })
+	demands := make([]perf.JobDemands, 0, len(p.Classes))
 	for i, index := range order {
 		c := &m.classes[i]
-		m.addClass(c, index)
+		m.addClass(c, index, &demands)
 		if need := c.gamma * c.high; need > mostVMs {
 			findings = append(findings, tooLarge(c, need))
 		}
@@ -121,19 +122,18 @@ func (m *model) addSupply() {
 	m.source = slices.Insert(m.source, at, onDemand)
 }
 
-func (m *model) addClass(c *class, index int) {
+func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 	c.Class, c.index = &m.Classes[index], index
 	c.penalty, c.low, c.high = c.Penalty.Float(), c.Jobs.Min, c.Jobs.Max
 	var work capacity.Demand
 	switch {
 	case c.VMsPerJob != nil:
-		c.gamma = c.VMsPerJob.InexactFloat64()
+		c.gamma = capacity.Money{Decimal: *c.VMsPerJob}.Float()
 		return
 	case c.Profile != nil:
-		d := perf.Demands(*c.Profile)
-		c.demands = &d
-		work = d.Of(m.Options.Bound)
-		for _, w := range d.Warnings {
+		c.demands = keep(demands, perf.Demands(*c.Profile))
+		work = c.demands.Of(m.Options.Bound)
+		for _, w := range c.demands.Warnings {
 			w.Pointer = c.pointer("profile") + w.Pointer
 			m.warnings = append(m.warnings, w)
 		}

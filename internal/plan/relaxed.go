@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -63,27 +62,23 @@ func newRelaxation(m *model) (r *relaxation, short float64) {
 
 func (r *relaxation) order() {
 	n := len(r.classes)
-	r.rank = make([]int, n)
-	for i := range r.rank {
-		r.rank[i] = i
-	}
-	slices.SortStableFunc(r.rank, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.theta[b], r.theta[a]), cmp.Compare(r.classes[a].Name, r.classes[b].Name))
-	})
+	r.ranked()
 	r.before = make([]float64, n+1)
 	r.place = make([]int, n)
 	for k, i := range r.rank {
 		r.place[i] = k
 		r.before[k+1] = r.before[k] + r.span(i)
 	}
-	r.steps = slices.Clone(r.supply.price)
-	for _, t := range r.theta {
-		if !math.IsInf(t, 1) {
-			r.steps = append(r.steps, t)
+	r.steps = make([]float64, 0, n+len(r.supply.price))
+	prices := r.supply.price
+	for k := n - 1; k >= 0 && !math.IsInf(r.theta[r.rank[k]], 1); k-- { // merged: both ascend
+		theta := r.theta[r.rank[k]]
+		for len(prices) > 0 && prices[0] <= theta {
+			r.steps, prices = append(r.steps, prices[0]), prices[1:]
 		}
+		r.steps = append(r.steps, theta)
 	}
-	slices.Sort(r.steps)
-	r.steps = slices.Compact(r.steps)
+	r.steps = slices.Compact(append(r.steps, prices...))
 	r.cheaper = make([]float64, len(r.steps)+1)
 	r.dearer = make([]float64, len(r.steps)+1)
 	r.dearer[0] = r.before[n]
@@ -98,6 +93,31 @@ func (r *relaxation) order() {
 		if r.dearer[k+1] = r.before[ahead]; tier > 0 {
 			r.cheaper[k+1] = float64(r.supply.total[tier-1])
 		}
+	}
+}
+
+// ranked fills in rank. Classes stand in the order of their names, by which ties fall.
+func (r *relaxation) ranked() {
+	type ranking struct {
+		theta float64
+		class int
+	}
+	list := make([]ranking, len(r.classes))
+	for i, theta := range r.theta {
+		list[i] = ranking{theta, i}
+	}
+	slices.SortFunc(list, func(a, b ranking) int {
+		switch { // there is no NaN, so that this is cmp.Compare
+		case a.theta > b.theta:
+			return -1
+		case a.theta < b.theta:
+			return 1
+		}
+		return a.class - b.class
+	})
+	r.rank = make([]int, len(list))
+	for k, x := range list {
+		r.rank[k] = x.class
 	}
 }
 
