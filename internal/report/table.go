@@ -133,6 +133,13 @@ func (t Table) CSV(w io.Writer) error {
 	if err := out.Write(t.Columns); err != nil {
 		return err
 	}
+	return t.rows(out)
+}
+
+// CSVRows writes what CSV does without the heading: the rest of a table that is written in parts.
+func (t Table) CSVRows(w io.Writer) error { return t.rows(csv.NewWriter(w)) }
+
+func (t Table) rows(out *csv.Writer) error {
 	record := make([]string, len(t.Columns))
 	for _, row := range t.Rows {
 		for j, c := range row {

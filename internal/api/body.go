@@ -1,0 +1,131 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"headroom/internal/capacity"
+)
+
+// body is a request's body, read whole. Its schema is nil where capacity reads it.
+type body struct {
+	*bytes.Reader
+	text   []byte
+	schema *openapi3.Schema
+}
+
+func (body) Close() error { return nil }
+
+// bodyOf is the text of a request's body, which validate has read.
+func bodyOf(r *http.Request) []byte {
+	b, _ := r.Body.(body)
+	return b.text
+}
+
+// takeBody reads a body of plain JSON that is no larger than may be.
+func (s *server) takeBody(w http.ResponseWriter, r *http.Request, of *openapi3.RequestBody) ([]byte, error) {
+	limit := int64(s.config.Limits.Bytes)
+	if r.ContentLength == 0 && !of.Required {
+		return nil, nil
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, refusal{unsupportedMedia.problem(fmt.Sprintf("The body is sent in the encoding %.60q; send it as it is.", coding))}
+	}
+	if r.ContentLength > limit {
+		return nil, refusal{bodyTooLarge(limit)}
+	}
+	var text bytes.Buffer
+	text.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	if _, err := text.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) || r.Context().Err() != nil {
+			return nil, err
+		}
+		return nil, refusal{malformed.problem("The body could not be read to its end; send it again.")}
+	}
+	if text.Len() == 0 && !of.Required {
+		return nil, nil
+	}
+	// The type is looked at last: of an empty body it would be the lesser fault.
+	if text.Len() > 0 {
+		if problem, ok := plainJSON(r.Header.Values("Content-Type")); !ok {
+			return nil, refusal{problem}
+		}
+	}
+	return text.Bytes(), nil
+}
+
+func plainJSON(types []string) (problem, bool) {
+	if len(types) == 0 {
+		return unsupportedMedia.problem("The header Content-Type is missing; send \"Content-Type: application/json\"."), false
+	}
+	kind, parameters, err := mime.ParseMediaType(types[0])
+	charset := parameters["charset"]
+	switch {
+	case len(types) > 1 || err != nil || kind != "application/json":
+		return unsupportedMedia.problem(fmt.Sprintf("The body is sent as %.60q; send \"Content-Type: application/json\".", strings.Join(types, ", "))), false
+	case charset != "" && !strings.EqualFold(charset, "utf-8"):
+		return unsupportedMedia.problem(fmt.Sprintf("The body is sent in %.60q; JSON is sent in UTF-8.", charset)), false
+	}
+	return problem{}, true
+}
+
+// checkBody holds a body against its schema.
+func checkBody(text []byte, schema *openapi3.Schema) error {
+	if err := capacity.CheckSyntax(text); err != nil {
+		return malformedBody(err)
+	}
+	value, err := generic(text)
+	if err != nil {
+		return refusal{malformed.problem("The body is no JSON that can be read.")}
+	}
+	if matchesSchema(schema, value) {
+		return nil
+	}
+	const small = 256 << 10 // in larger bodies the first thing that is wrong is told alone
+	if findings := violations(schema, value, len(text) <= small); len(findings) > 0 {
+		return refusal{malformed.aboutBody(findings)}
+	}
+	return refusal{malformed.problem("The body is not as it is described at /docs.")}
+}
+
+// malformedBody is the error of text that is no JSON, or of JSON that is not what was asked for.
+func malformedBody(err error) error {
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		return refusal{malformed.aboutBody(input.Findings)}
+	}
+	return err
+}
+
+func generic(text []byte) (value any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return value, err
+}
+
+// readBody reads a body that its schema has been held against. What the schema cannot say (a price
+// with ten decimal places, a whole number written as 1e3) is found here.
+func readBody[T any](r *http.Request, into **T) error {
+	*into = new(T)
+	b, ok := r.Body.(body)
+	if !ok || len(b.text) == 0 {
+		return nil
+	}
+	if json.Unmarshal(b.text, *into) == nil {
+		return nil
+	}
+	value, err := generic(b.text)
+	if err == nil && b.schema != nil {
+		if findings := unreadable(nil, b.schema, value, ""); len(findings) > 0 {
+			return refusal{malformed.aboutBody(findings[:min(len(findings), capacity.MaxFindings)])}
+		}
+	}
+	return refusal{malformed.problem("The body has a value that cannot be read as what it stands for.")}
+}

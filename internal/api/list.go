@@ -1,0 +1,85 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"headroom/internal/app"
+	"headroom/internal/report"
+)
+
+// list is a page as it is answered.
+type list[T any] struct {
+	Items []T     `json:"items"`
+	Next  *string `json:"next_cursor"` // null on the last page
+}
+
+// paging is what the parameters of every list have in common.
+type paging struct {
+	Limit  *Limit
+	Cursor *Cursor
+	Format *Format
+}
+
+const (
+	usualPage   = 100
+	longestPage = 1000
+)
+
+// listed answers a page of a list, or a table: of that page where a limit is given, else of every
+// row. name is that of the table's file.
+func listed[T any](ctx context.Context, s *server, p paging, name string, table func([]T) report.Table, read func(context.Context, app.Page) (app.Listed[T], error)) (reply[list[T]], error) {
+	page := app.Page{Limit: usualPage}
+	if p.Limit != nil {
+		page.Limit = int(*p.Limit)
+	}
+	if p.Cursor != nil {
+		page.After = *p.Cursor
+	}
+	asTable := p.Format != nil && *p.Format == "csv"
+	whole := asTable && p.Limit == nil
+	if whole {
+		page.Limit = longestPage
+	}
+	first, err := read(ctx, page)
+	if err != nil {
+		return reply[list[T]]{}, err
+	}
+	if !asTable {
+		l := list[T]{Items: first.Items}
+		if l.Items == nil {
+			l.Items = []T{}
+		}
+		if first.Next != "" {
+			l.Next = &first.Next
+		}
+		return reply[list[T]]{body: l, next: first.Next, hashed: true}, nil
+	}
+	var text bytes.Buffer
+	if err := table(first.Items).CSV(&text); err != nil {
+		return reply[list[T]]{}, err
+	}
+	csv := &csvReply{name: name + ".csv", first: text.Bytes()}
+	if !whole {
+		csv.next = first.Next
+		return reply[list[T]]{csv: csv}, nil
+	}
+	csv.rest = func(w io.Writer) error {
+		for cursor := first.Next; cursor != ""; {
+			more, err := read(ctx, app.Page{After: cursor, Limit: longestPage})
+			if err == nil {
+				err = table(more.Items).CSVRows(w)
+			}
+			if err != nil {
+				if ctx.Err() == nil {
+					s.log(ctx).Error("table cut off", "error", err.Error())
+				}
+				return err
+			}
+			cursor = more.Next
+		}
+		return nil
+	}
+	return reply[list[T]]{csv: csv}, nil
+}

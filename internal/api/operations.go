@@ -1,0 +1,81 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+
+	"headroom/internal/auth"
+)
+
+//go:generate go tool -modfile=../../tools/go.mod oapi-codegen -config ../../openapi/server/config.yaml ../../openapi/openapi.yaml
+
+// operation is what openapi.yaml says of one, made ready to be looked up.
+type operation struct {
+	id          string
+	role        string // of auth.Roles, or roleOpen, or roleAny
+	allClusters bool   // only for principals that are not limited to clusters
+	parameters  []*openapi3.Parameter
+	queries     []string // names of query parameters
+	body        *openapi3.RequestBody
+	schema      *openapi3.Schema // of the body; nil where a reader of capacity checks it
+	creates     bool             // takes an Idempotency-Key
+	inCluster   bool             // its path names a cluster
+}
+
+// The roles of operations that need no particular one.
+const (
+	roleOpen = "open" // nobody is asked who they are
+	roleAny  = "any"  // whoever is known
+)
+
+// readByHand are operations whose bodies capacity reads: strictly, and many times faster than a
+// schema can be held against them.
+var readByHand = []string{"solve", "bounds"}
+
+// readOperations reads the operations by method and pattern.
+func readOperations(doc *openapi3.T) (map[string]*operation, error) {
+	operations := map[string]*operation{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			o := &operation{id: op.OperationID}
+			o.role, _ = op.Extensions["x-role"].(string)
+			o.allClusters, _ = op.Extensions["x-all-clusters"].(bool)
+			if o.role != roleOpen && o.role != roleAny && !slices.Contains(auth.Roles, auth.Role(o.role)) {
+				return nil, fmt.Errorf("%s %s: x-role %q is no role", method, path, o.role)
+			}
+			for _, ref := range slices.Concat(item.Parameters, op.Parameters) {
+				p := ref.Value
+				o.parameters = append(o.parameters, p)
+				switch {
+				case p.In == openapi3.ParameterInQuery:
+					o.queries = append(o.queries, p.Name)
+				case p.In == openapi3.ParameterInPath && p.Name == "cluster":
+					o.inCluster = true
+				case p.Name == idempotencyKey:
+					o.creates = true
+				}
+			}
+			if op.RequestBody != nil {
+				o.body = op.RequestBody.Value
+				if !slices.Contains(readByHand, o.id) {
+					o.schema = o.body.Content["application/json"].Schema.Value
+				}
+			}
+			operations[method+" "+path] = o
+		}
+	}
+	return operations, nil
+}
+
+// lists says whether it answers a list, which may be a table.
+func (o *operation) lists() bool { return slices.Contains(o.queries, "format") }
+
+// operationOf is the operation a request was routed to.
+func (s *server) operationOf(r *http.Request) *operation {
+	route := chi.RouteContext(r.Context())
+	return s.operations[route.RouteMethod+" "+route.RoutePattern()]
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/perf"
+	"headroom/internal/report"
+)
+
+// planRequest is the body of a request for a plan.
+type planRequest struct {
+	At time.Time `json:"at,omitzero"` // zero is now
+}
+
+func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Problem], error) {
+	var at time.Time
+	if r.Params.At != nil {
+		at = *r.Params.At
+	}
+	return plain(s.app.ProblemAt(ctx, r.Cluster, at))
+}
+
+func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[capacity.PlanSummary], error) {
+		return s.app.Plans(ctx, r.Cluster, p)
+	})
+}
+
+func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[PlanRecord], error) {
+	record, err := s.app.CreatePlan(ctx, r.Cluster, r.Body.At)
+	answer, err := planReply(record, err)
+	answer.created = strconv.FormatInt(record.Number, 10)
+	return answer, err
+}
+
+func (s *server) GetCurrentPlan(ctx context.Context, r GetCurrentPlanRequest) (reply[PlanRecord], error) {
+	return planReply(s.app.Plan(ctx, r.Cluster, app.PlanRef{}))
+}
+
+func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecord], error) {
+	return planReply(s.app.Plan(ctx, r.Cluster, planRef(r.Plan)))
+}
+
+func (s *server) GetPlanProblem(ctx context.Context, r GetPlanProblemRequest) (reply[Problem], error) {
+	record, err := s.app.Plan(ctx, r.Cluster, planRef(r.Plan))
+	return reply[Problem]{etag: etagOf(record.Number), text: func() []byte { return append(bytes.Clone(record.Problem), '\n') }}, err
+}
+
+func (s *server) VerifyPlan(ctx context.Context, r VerifyPlanRequest) (reply[Report], error) {
+	return plain(s.app.VerifyPlan(ctx, r.Cluster, planRef(r.Plan)))
+}
+
+func (s *server) DiffPlans(ctx context.Context, r DiffPlansRequest) (reply[Difference], error) {
+	to := app.PlanRef{}
+	if r.Params.To != nil {
+		to = planRef(*r.Params.To)
+	}
+	return plain(s.app.DiffPlans(ctx, r.Cluster, planRef(r.Params.From), to))
+}
+
+// planRef reads how a plan is named in an address: a number, an id, or "current".
+func planRef(text string) app.PlanRef {
+	if text == "current" {
+		return app.PlanRef{}
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return app.PlanRef{Number: n}
+	}
+	return app.PlanRef{ID: text}
+}
+
+// planReply answers a stored plan with the text it is kept as, which need not be read again.
+func planReply(record capacity.PlanRecord, err error) (reply[PlanRecord], error) {
+	text := func() []byte {
+		summary, err := json.Marshal(record.PlanSummary)
+		if err != nil {
+			panic(fmt.Sprintf("write the summary of a plan: %v", err)) // it holds plain figures alone
+		}
+		all := make([]byte, 0, len(summary)+len(record.Plan)+16)
+		all = append(all, summary[:len(summary)-1]...)
+		all = append(all, `,"plan":`...)
+		all = append(all, record.Plan...)
+		return append(all, '}', '\n')
+	}
+	return reply[PlanRecord]{etag: etagOf(record.Number), text: text}, err
+}
+
+// solve answers a problem without storing anything.
+func (s *server) solve(w http.ResponseWriter, r *http.Request) {
+	p, err := capacity.ReadProblem(bodyOf(r), s.config.Limits)
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	answer, err := s.app.Solve(r.Context(), p)
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case answer.Status == capacity.InfeasibleStatus:
+		s.refuse(w, r, infeasibleProblem(answer.Conflicts))
+	default:
+		buffer := buffers.Get().(*bytes.Buffer)
+		defer buffers.Put(buffer)
+		buffer.Reset()
+		buffer.Write(append(capacity.AppendPlan(buffer.AvailableBuffer(), answer), '\n'))
+		writeJSON(w, http.StatusOK, buffer.Bytes())
+	}
+}
+
+// bounds answers how long something takes.
+func (s *server) bounds(w http.ResponseWriter, r *http.Request) {
+	q, err := capacity.ReadBounds(bodyOf(r))
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	answer, err := perf.Bounds(q)
+	if err == nil {
+		err = reply[perf.Answer]{body: answer}.write(w, r)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/report"
+)
+
+func (s *server) ListProfiles(ctx context.Context, r ListProfilesRequest) (reply[ProfileList], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-profiles", report.Profiles, func(ctx context.Context, p app.Page) (app.Listed[capacity.ProfileVersion], error) {
+		return s.app.Profiles(ctx, r.Cluster, p)
+	})
+}
+
+func (s *server) CreateProfile(ctx context.Context, r CreateProfileRequest) (reply[Profile], error) {
+	p, err := s.app.CreateProfile(ctx, r.Cluster, *r.Body)
+	return created(p, p.Version, p.Name, err)
+}
+
+func (s *server) GetProfile(ctx context.Context, r GetProfileRequest) (reply[Profile], error) {
+	p, err := s.app.Profile(ctx, r.Cluster, r.Name, 0)
+	return versioned(p, p.Version, err)
+}
+
+func (s *server) DeleteProfile(ctx context.Context, r DeleteProfileRequest) (reply[nothing], error) {
+	version, err := seenVersion(r.Params.IfMatch)
+	if err != nil {
+		return done(err)
+	}
+	return done(s.app.DeleteProfile(ctx, r.Cluster, r.Name, version))
+}
+
+func (s *server) ListProfileVersions(ctx context.Context, r ListProfileVersionsRequest) (reply[ProfileList], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-profile-versions", report.Profiles, func(ctx context.Context, p app.Page) (app.Listed[capacity.ProfileVersion], error) {
+		return s.app.ProfileVersions(ctx, r.Cluster, r.Name, p)
+	})
+}
+
+func (s *server) AddProfileVersion(ctx context.Context, r AddProfileVersionRequest) (reply[Profile], error) {
+	if err := sameName("/name", r.Name, r.Body.Name); err != nil {
+		return reply[Profile]{}, err
+	}
+	p, err := s.app.AddProfileVersion(ctx, r.Cluster, *r.Body)
+	return created(p, p.Version, strconv.FormatInt(p.Version, 10), err)
+}
+
+func (s *server) GetProfileVersion(ctx context.Context, r GetProfileVersionRequest) (reply[Profile], error) {
+	p, err := s.app.Profile(ctx, r.Cluster, r.Name, r.Version)
+	return versioned(p, p.Version, err)
+}
+
+// The bodies of requests about forecasts, and of their answers.
+type (
+	forecastRows struct {
+		Rows []capacity.Forecast `json:"rows"`
+	}
+	written struct {
+		Written int `json:"written"`
+	}
+	deleted struct {
+		Deleted int64 `json:"deleted"`
+	}
+)
+
+func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (reply[ForecastList], error) {
+	of := forecastFilter(r.Params.Class, r.Params.From, r.Params.Until)
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, r.Cluster+"-forecasts", report.Forecasts, func(ctx context.Context, p app.Page) (app.Listed[capacity.Forecast], error) {
+		return s.app.Forecasts(ctx, r.Cluster, of, p)
+	})
+}
+
+func (s *server) PutForecasts(ctx context.Context, r PutForecastsRequest) (reply[Written], error) {
+	return plain(written{len(r.Body.Rows)}, s.app.PutForecasts(ctx, r.Cluster, r.Body.Rows))
+}
+
+func (s *server) DeleteForecasts(ctx context.Context, r DeleteForecastsRequest) (reply[Deleted], error) {
+	of := forecastFilter(r.Params.Class, r.Params.From, r.Params.Until)
+	if of == (app.ForecastFilter{}) {
+		return reply[Deleted]{}, refusal{aboutParameter("class", "missing", "Say which rows to delete: by class, from, until, or several of them.", nil)}
+	}
+	n, err := s.app.DeleteForecasts(ctx, r.Cluster, of)
+	return plain(deleted{n}, err)
+}
+
+func forecastFilter(class *string, from, until *time.Time) (of app.ForecastFilter) {
+	if class != nil {
+		of.Class = *class
+	}
+	if from != nil {
+		of.From = *from
+	}
+	if until != nil {
+		of.Until = *until
+	}
+	return of
+}
+
+func (s *server) GetDocument(ctx context.Context, r GetDocumentRequest) (reply[Document], error) {
+	d, err := s.app.Document(ctx, r.Cluster)
+	return versioned(d, d.Cluster.InputsVersion, err)
+}
+
+func (s *server) ApplyDocument(ctx context.Context, r ApplyDocumentRequest) (reply[Applied], error) {
+	dryRun := r.Params.DryRun != nil && *r.Params.DryRun
+	version, err := appliedTo(r.Params, dryRun)
+	if err == nil {
+		err = sameName("/cluster/name", r.Cluster, r.Body.Cluster.Name)
+	}
+	if err != nil {
+		return reply[Applied]{}, err
+	}
+	a, err := s.app.Apply(ctx, version, *r.Body, dryRun)
+	return versioned(a, a.Version, err)
+}
+
+// appliedTo is the inputs_version a document is for, 0 for a new cluster.
+func appliedTo(p ApplyDocumentParams, dryRun bool) (int64, error) {
+	switch {
+	case p.IfNoneMatch != nil && p.IfMatch != nil:
+		return 0, refusal{aboutParameter("If-Match", "one_of", "Send If-None-Match: * for a new cluster or If-Match for one that exists, not both.", nil)}
+	case p.IfNoneMatch != nil && *p.IfNoneMatch != "*":
+		return 0, refusal{aboutParameter("If-None-Match", "type", "Of If-None-Match only * is understood here; it says that the cluster must not exist yet.", nil)}
+	case p.IfNoneMatch != nil, p.IfMatch == nil && dryRun:
+		return 0, nil
+	case p.IfMatch == nil:
+		return 0, refusal{versionNeeded.problem("Send If-Match with the cluster's inputs_version in quotes (the ETag of its document), or If-None-Match: * for a new cluster.")}
+	}
+	return seenVersion(p.IfMatch)
+}

@@ -1,0 +1,93 @@
+// Package api is the HTTP interface: it reads requests as openapi.yaml has them, asks app, and writes
+// answers and problem documents. It decides nothing about planning and keeps nothing.
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/telemetry"
+	"headroom/openapi"
+)
+
+// Config is what the interface is made of. Zero values mean the defaults named.
+type Config struct {
+	App               *app.App
+	Telemetry         *telemetry.Telemetry
+	Hosts             []string        // names the server answers to besides loopback and addresses
+	SecureCookies     bool            // behind TLS: cookies travel encrypted alone
+	Limits            capacity.Limits // of bodies and problems; default capacity.DefaultLimits
+	SolvesPerSecond   int             // of a key; default 20
+	RequestsPerSecond int             // of a key; default 1000
+	Version           string
+	Draining          *atomic.Bool // set while the server stops: readyz says so
+}
+
+// server is the interface at work.
+type server struct {
+	config     Config
+	app        *app.App
+	telemetry  *telemetry.Telemetry
+	router     *chi.Mux
+	operations map[string]*operation // by method and pattern
+	rates      rateLimits
+	sessions   sessions
+	ready      readiness
+	pages      pageCache
+}
+
+// New makes the handler of every request.
+func New(c Config) (http.Handler, error) {
+	if c.Limits == (capacity.Limits{}) {
+		c.Limits = capacity.DefaultLimits()
+	}
+	if c.SolvesPerSecond == 0 {
+		c.SolvesPerSecond = 20
+	}
+	if c.RequestsPerSecond == 0 {
+		c.RequestsPerSecond = 1000
+	}
+	doc, err := loadDocument(openapi.Document)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{config: c, app: c.App, telemetry: c.Telemetry, router: chi.NewRouter(),
+		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond)}
+	if s.operations, err = readOperations(doc); err != nil {
+		return nil, fmt.Errorf("read openapi.yaml: %w", err)
+	}
+	if err := s.renderPages(doc); err != nil {
+		return nil, err
+	}
+	s.routes()
+	return s.router, nil
+}
+
+// routes puts the layers around the operations. The outer ones see every request, also those that no
+// operation answers; the inner ones know the operation.
+func (s *server) routes() {
+	s.router.Use(s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
+	s.router.NotFound(s.notFound)
+	s.router.MethodNotAllowed(s.methodNotAllowed)
+	known := s.router.With(s.authorize, s.validate, s.once)
+	HandlerWithOptions(NewStrictHandler(s, s.fail), ChiServerOptions{BaseRouter: known, ErrorHandlerFunc: s.fail})
+	known.Post("/v1/solve", s.solve)
+	known.Post("/v1/bounds", s.bounds)
+	known.Post("/v1/session", s.createSession)
+	known.Get("/v1/session", s.getSession)
+	known.Delete("/v1/session", s.deleteSession)
+	known.Get("/livez", s.livez)
+	known.Get("/readyz", s.readyz)
+	known.Get("/metrics", s.metrics)
+	known.Get("/openapi.yaml", s.openapi)
+	known.Get("/docs", s.docs)
+	known.Get("/problems/{kind}", s.problemPage)
+	known.Get("/sign-in", s.signIn)
+	known.Get("/assets/{file}", s.asset)
+}
