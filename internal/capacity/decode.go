@@ -3,6 +3,7 @@ package capacity
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -33,10 +34,14 @@ func newShape(what string, required []string, optional ...string) *shape {
 	return &shape{what, append(append([]string{}, required...), optional...), len(required)}
 }
 
-// index is where a name stands among the shape's; -1 where it does not.
-func (s *shape) index(name []byte) int {
-	for i, known := range s.names {
-		if len(name) == len(known) && name[0] == known[0] && string(name) == known {
+// index is where a name stands among the shape's; -1 where it does not. The search starts at a place
+// where it probably stands: members tend to be written in the order they are listed in.
+func (s *shape) index(name []byte, from int) int {
+	for i := range s.names {
+		if i += from; i >= len(s.names) {
+			i -= len(s.names)
+		}
+		if known := s.names[i]; len(name) == len(known) && string(name) == known {
 			return i
 		}
 	}
@@ -47,7 +52,7 @@ func (s *shape) index(name []byte) int {
 type given uint32
 
 // has says whether the object had the member.
-func (g given) has(s *shape, name string) bool { return g&(1<<s.index([]byte(name))) != 0 }
+func (g given) has(s *shape, name string) bool { return g&(1<<slices.Index(s.names, name)) != 0 }
 
 // start passes over what may precede a document and refuses what may not.
 func (r *reader) start() {
@@ -128,8 +133,10 @@ func (r *reader) space() byte {
 // object reads an object of a shape; read is called at each member's value and must consume it.
 // Unknown, repeated and missing members are findings.
 func (r *reader) object(s *shape, read func(name string)) (g given) {
+	next := 0
 	opened := r.members(s.what, func(key []byte) {
-		i := s.index(key)
+		i := s.index(key, next)
+		next = i + 1
 		switch {
 		case i < 0:
 			r.enter(string(key))
@@ -305,7 +312,7 @@ func (r *reader) skip() {
 		r.at += 5
 	case r.notFinite():
 	case c == '-' || '0' <= c && c <= '9':
-		r.numeral()
+		r.numeral(new(numeral))
 	default:
 		r.explain(c)
 	}

@@ -31,41 +31,45 @@ const longestNumeral = 100
 // parseNumeral reads the number at the start of a text by JSON's grammar. The fault, if any, is a
 // sentence, and the numeral's text then ends where it was found.
 func parseNumeral(b []byte) (n numeral, fault string) {
-	i, significant := 0, 0
-	digit := func() bool { return i < len(b) && '0' <= b[i] && b[i] <= '9' }
-	take := func() {
-		if significant > 0 || b[i] != '0' {
-			significant++
-		}
-		if significant <= exactDigits {
-			n.digits = n.digits*10 + uint64(b[i]-'0')
-		}
-		i++
-	}
-	if i < len(b) && b[i] == '-' {
+	fault = n.parse(b)
+	return n, fault
+}
+
+func (n *numeral) parse(b []byte) (fault string) {
+	i, exponent := 0, 0
+	digits := uint64(0) // an overflow is seen to below
+	if len(b) > 0 && b[0] == '-' {
 		n.negative = true
 		i++
 	}
 	whole := i
-	for digit() {
-		take()
+	for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		digits = digits*10 + uint64(b[i]-'0')
 	}
+	count := i - whole
 	switch {
-	case i == whole:
-		return numeral{text: b[:i]}, "A digit should follow here."
-	case i-whole > 1 && b[whole] == '0':
-		return numeral{text: b[:whole]}, "A number does not start with 0 followed by digits; remove the leading zeros."
+	case count == 0:
+		n.text = b[:i]
+		return "A digit should follow here."
+	case count > 1 && b[whole] == '0':
+		n.text = b[:whole]
+		return "A number does not start with 0 followed by digits; remove the leading zeros."
 	}
 	if i < len(b) && b[i] == '.' {
 		i++
 		point := i
-		for digit() {
-			take()
+		for ; i < len(b) && b[i]-'0' <= 9; i++ {
+			digits = digits*10 + uint64(b[i]-'0')
 		}
-		n.exponent = point - i
-		if i == point {
-			return numeral{text: b[:i]}, "After the decimal point a digit should follow."
+		if exponent = point - i; i == point {
+			n.text = b[:i]
+			return "After the decimal point a digit should follow."
 		}
+		count += i - point
+	}
+	n.exact = count <= exactDigits
+	if !n.exact {
+		digits, n.exact = significant(b[whole:i])
 	}
 	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
 		i++
@@ -77,58 +81,75 @@ func parseNumeral(b []byte) (n numeral, fault string) {
 			i++
 		}
 		power, from := 0, i
-		for ; digit(); i++ {
+		for ; i < len(b) && b[i]-'0' <= 9; i++ {
 			power = min(power*10+int(b[i]-'0'), 1_000_000)
 		}
 		if i == from {
-			return numeral{text: b[:i]}, "In the exponent a digit should follow."
+			n.text = b[:i]
+			return "In the exponent a digit should follow."
 		}
-		n.exponent += sign * power
+		exponent += sign * power
 	}
-	n.text, n.exact = b[:i], significant <= exactDigits
+	n.text = b[:i]
 	if n.exact {
-		for n.exponent < 0 && n.digits != 0 && n.digits%10 == 0 { // 1.50 is 1.5, and 10.0 is whole
-			n.digits /= 10
-			n.exponent++
+		for exponent < 0 && digits != 0 && digits%10 == 0 { // 1.50 is 1.5, and 10.0 is whole
+			digits /= 10
+			exponent++
 		}
-		if n.digits == 0 {
-			n.exponent, n.negative = 0, false // -0 is 0
+		if digits == 0 {
+			exponent, n.negative = 0, false // -0 is 0
 		}
 	}
-	return n, ""
+	n.digits, n.exponent = digits, exponent
+	return ""
+}
+
+// significant is the digits of a text of digits and a point without its leading zeros; false where
+// there are more than fit.
+func significant(b []byte) (digits uint64, exact bool) {
+	count := 0
+	for _, c := range b {
+		if c == '.' || c == '0' && count == 0 {
+			continue
+		}
+		if count++; count > exactDigits {
+			return 0, false
+		}
+		digits = digits*10 + uint64(c-'0')
+	}
+	return digits, true
 }
 
 // numeral reads the number that stands here.
-func (r *reader) numeral() (numeral, bool) {
-	n, fault := parseNumeral(r.data[r.at:])
+func (r *reader) numeral(n *numeral) bool {
+	fault := n.parse(r.data[r.at:])
 	switch {
 	case fault != "" && r.at+len(n.text) == len(r.data):
 		r.fail(len(r.data), "The document ends inside a number; it seems to be cut off.")
-		return n, false
+		return false
 	case fault != "":
 		r.fail(r.at+len(n.text), fault)
-		return n, false
+		return false
 	}
 	r.at += len(n.text)
 	if r.at < len(r.data) && (isWord(r.data[r.at]) || r.data[r.at] == '.') {
 		r.unexpected("the end of the number")
-		return n, false
+		return false
 	}
-	return n, true
+	return true
 }
 
 var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// float is the nearest float64; infinite where there is none. Digits and power are both exact in the
-// short way, so that one rounding happens, the right one.
-func (n numeral) float() float64 {
-	var x float64
-	switch {
-	case n.exact && n.digits < 1<<53 && 0 <= n.exponent && n.exponent <= 22:
-		x = float64(n.digits) * powersOfTen[n.exponent]
-	case n.exact && n.digits < 1<<53 && -22 <= n.exponent && n.exponent < 0:
-		x = float64(n.digits) / powersOfTen[-n.exponent]
-	default:
+// float is the nearest float64; infinite where there is none.
+func (n *numeral) float() float64 {
+	x, exact := 0.0, false
+	if n.exact {
+		if x, exact = shortFloat(int64(n.digits), n.exponent); !exact {
+			x, exact = longFloat(int64(n.digits), n.exponent)
+		}
+	}
+	if !exact {
 		x, _ = strconv.ParseFloat(string(n.text), 64) // out of range is ±Inf, which is the answer wanted
 		if x == 0 {
 			return 0
@@ -141,8 +162,27 @@ func (n numeral) float() float64 {
 	return x
 }
 
+// longFloat is the float64 nearest to digits·10^power where there are more digits than a float64 holds,
+// as in most figures that programs write, and power is a small negative one. It divides two floats that
+// add up to the digits and knows the error it makes to some 100 bits; where that could turn the
+// rounding it leaves the number to strconv, which takes three times as long for any.
+func longFloat(digits int64, power int) (x float64, exact bool) {
+	if power >= 0 || power < -22 {
+		return 0, false
+	}
+	divisor := powersOfTen[-power]
+	high := float64(digits)
+	low := float64(digits - int64(high))
+	quotient := high / divisor
+	rest := math.FMA(-quotient, divisor, high) // exact
+	correction := (rest + low) / divisor
+	x = quotient + correction
+	missing := correction - (x - quotient) // exact
+	return x, x+missing*(1+0x1p-30) == x
+}
+
 // decimal is the number exactly; false where it is absurdly long or large.
-func (n numeral) decimal() (decimal.Decimal, bool) {
+func (n *numeral) decimal() (decimal.Decimal, bool) {
 	switch {
 	case n.exponent < -longestNumeral || n.exponent > longestNumeral || len(n.text) > longestNumeral:
 		return decimal.Decimal{}, false
@@ -170,8 +210,8 @@ func (r *reader) float(into *float64) {
 	if !r.isNumber("a number") {
 		return
 	}
-	n, ok := r.numeral()
-	if !ok {
+	var n numeral
+	if !r.numeral(&n) {
 		return
 	}
 	x := n.float()
@@ -188,8 +228,8 @@ func (r *reader) whole(into *int64) {
 	if !r.isNumber("a whole number") {
 		return
 	}
-	n, ok := r.numeral()
-	if !ok {
+	var n numeral
+	if !r.numeral(&n) {
 		return
 	}
 	if n.exact && n.exponent == 0 { // nearly always
@@ -213,20 +253,18 @@ func (r *reader) whole(into *int64) {
 // exact reads a decimal with at most so many places, given as a string or as a number.
 func (r *reader) exact(into *decimal.Decimal, places int, example string) {
 	var n numeral
-	var ok bool
 	if r.space() == '"' {
 		b, read := r.quoted()
 		if !read {
 			return
 		}
-		var fault string
-		if n, fault = parseNumeral(b); fault != "" || len(n.text) != len(b) {
+		if fault := n.parse(b); fault != "" || len(n.text) != len(b) {
 			r.notDecimal(string(b), example)
 			return
 		}
 	} else if !r.isNumber(fmt.Sprintf("a decimal such as %q", example)) {
 		return
-	} else if n, ok = r.numeral(); !ok {
+	} else if !r.numeral(&n) {
 		return
 	}
 	d, ok := n.decimal()

@@ -116,9 +116,8 @@ func list[T any](r *reader, what string, limit int, read func(*T)) (items []T) {
 			r.skip()
 			return
 		}
-		var item T
-		read(&item)
-		items = append(items, item)
+		items = append(items, *new(T))
+		read(&items[i])
 	})
 	if limit > 0 && count > limit {
 		r.found("too_many", fmt.Sprintf("Here are %d %s; at most %d are read.", count, strings.TrimPrefix(what, "of "), limit), nil)

@@ -50,6 +50,9 @@ func (c *checker) hint(member string, value any, detail string, values ...any) *
 }
 
 func (c *checker) name(name string) {
+	if plainName(name) {
+		return
+	}
 	runes := utf8.RuneCountInString(name)
 	switch {
 	case name == "":
@@ -64,6 +67,16 @@ func (c *checker) name(name string) {
 			c.refuse("name", "text", "The name %q has the control character %U in it; remove it.", clip(name), r)
 		}
 	}
+}
+
+// plainName says that a name is of printable ASCII and not too long: most are, and need no other look.
+func plainName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= MaxNameLength
 }
 
 func (c *checker) whole(member, what, unit string, x, low, high int64) {
@@ -103,6 +116,9 @@ func (c *checker) finite(member, what string, x float64) bool {
 var maxMoney = decimal.New(MaxMoney, 0)
 
 func (c *checker) money(member, what string, m Money) {
+	if n, exact := m.Billionths(); exact && n >= 0 && n <= MaxMoney*1e9 {
+		return
+	}
 	switch {
 	case m.IsNegative():
 		c.refuse(member, "range", "%s is %s; it cannot be negative.", what, clip(m.Decimal.String()))

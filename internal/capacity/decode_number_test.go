@@ -1,0 +1,65 @@
+package capacity
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Numbers are the floats that strconv reads, whichever of the ways to them is taken: also those that
+// lie next to the middle between two floats.
+func TestNumbersAreReadAsTheStandardLibraryDoes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 9))
+	samples := 200_000
+	if os.Getenv("HEADROOM_LONG") == "1" {
+		samples = 20_000_000
+	}
+	var ways [3]int
+	check := func(text string) {
+		want, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return
+		}
+		var n numeral
+		if fault := n.parse([]byte(text)); fault != "" || string(n.text) != text {
+			t.Fatalf("%s is said to be no number: %s", text, fault)
+		}
+		if got := n.float(); got != want {
+			t.Fatalf("%s: got %b, want %b", text, got, want)
+		}
+		short, long := false, false
+		if n.exact {
+			_, short = shortFloat(int64(n.digits), n.exponent)
+			_, long = longFloat(int64(n.digits), n.exponent)
+		}
+		switch {
+		case short:
+			ways[0]++
+		case long:
+			ways[1]++
+		default:
+			ways[2]++
+		}
+	}
+	for range samples {
+		x := r.Float64() * math.Pow(10, float64(r.IntN(8)-1))
+		check(strconv.FormatFloat(x, 'g', -1, 64))
+		check(strconv.FormatFloat(x, 'f', r.IntN(20), 64))
+		check(strconv.FormatInt(r.Int64(), 10) + "e" + strconv.Itoa(r.IntN(60)-40))
+		middle := new(big.Float).SetPrec(200).SetFloat64(x)
+		middle.Add(middle, new(big.Float).SetFloat64(math.Nextafter(x, math.Inf(1))))
+		check(middle.Quo(middle, big.NewFloat(2)).Text('g', 15+r.IntN(4)))
+		ties := (r.Int64N(1<<54) + 1<<53) | 1 // between two floats exactly
+		check(strconv.FormatInt(ties, 10) + "0e-1")
+		check(new(big.Float).Quo(new(big.Float).SetInt64(ties), big.NewFloat(1024)).Text('f', -1))
+	}
+	for way, count := range ways {
+		if count < samples/10 {
+			t.Errorf("%d numbers were read the way %d; want more", count, way)
+		}
+	}
+}
