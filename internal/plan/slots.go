@@ -14,7 +14,11 @@ type shape struct {
 	mapSlots, redSlots float64         // slots of each kind on one VM, c_M and c_R
 	hasMap, hasReduce  bool            // the phases that need slots at all
 	oneSlotPerJob      bool
+	latest             wholeSlots // what whole has answered last
 }
+
+// wholeSlots is the whole slots of so many jobs; of none where it has not been filled in.
+type wholeSlots struct{ jobs, mapSlots, redSlots int64 }
 
 // deadlineTolerance, relative, is how late a plan's execution may be: far below what any clock
 // shows, far above float noise. The promise to others is 1e-9.
@@ -92,10 +96,20 @@ func (s *shape) inTime(h, mapSlots, redSlots float64) bool {
 }
 
 // whole is the cheapest whole numbers of slots for h jobs (h >= 1), the fewest map slots where
-// several cost the same. For so many map slots the reduce slots follow; and a number of map slots
-// whose cost with real reduce slots already exceeds a known cost cannot do better, which leaves a
-// short window around the real optimum.
+// several cost the same. The answer is kept, because the same jobs are asked for by the search, by the
+// layout and by the plan.
 func (s *shape) whole(jobs int64) (mapSlots, redSlots int64) {
+	if s.latest.jobs != jobs {
+		mapSlots, redSlots = s.cheapestWhole(jobs)
+		s.latest = wholeSlots{jobs, mapSlots, redSlots}
+	}
+	return s.latest.mapSlots, s.latest.redSlots
+}
+
+// cheapestWhole finds what whole answers. For so many map slots the reduce slots follow; and a number
+// of map slots whose cost with real reduce slots already exceeds a known cost cannot do better, which
+// leaves a short window around the real optimum.
+func (s *shape) cheapestWhole(jobs int64) (mapSlots, redSlots int64) {
 	h := float64(jobs)
 	leastMap, leastRed := s.least(jobs)
 	f := s.slack * (1 + deadlineTolerance)
