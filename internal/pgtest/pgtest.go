@@ -1,0 +1,206 @@
+// Package pgtest gives a test a migrated database of its own, in tens of milliseconds: a copy of a
+// template. A package whose tests use it says so once:
+//
+//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//
+// The server is the one at HEADROOM_TEST_DATABASE_URL, whose user must be able to create databases, or
+// a private one that lives as long as the tests.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/postgres"
+)
+
+// ServerVariable names the server that tests use instead of one of their own.
+const ServerVariable = "HEADROOM_TEST_DATABASE_URL"
+
+const longestSetup = 60 * time.Second
+
+// server is the one all tests of the process share. It starts with the first test that needs it.
+var server struct {
+	once     sync.Once
+	err      error
+	url      func(database string) string
+	template string
+	stop     func()
+}
+
+// Main runs the tests of a package and ends the private server, if one was started.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a package whose tests have other things to clean up; it answers the exit code.
+func Run(m interface{ Run() int }) int {
+	code := m.Run()
+	if server.stop != nil {
+		server.stop()
+	}
+	return code
+}
+
+// Database makes a migrated database and answers its address. It is dropped when the test has passed
+// and kept, with its name said, when it has not.
+func Database(t testing.TB) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+	defer cancel()
+	server.once.Do(func() { server.err = start(ctx) })
+	if server.err != nil {
+		t.Fatalf("no database for tests: %v", server.err)
+	}
+	name := "headroom_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if err := administer(ctx, "CREATE DATABASE "+name+" TEMPLATE "+server.template); err != nil {
+		t.Fatalf("make a database: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the database is kept as long as its server runs: %s", name)
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+		defer cancel()
+		if err := administer(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("drop the database: %v", err)
+		}
+	})
+	return server.url(name)
+}
+
+// Open makes a migrated database and a store on it.
+func Open(t testing.TB) *postgres.Store {
+	t.Helper()
+	return OpenWith(t, postgres.Config{})
+}
+
+// OpenWith is Open with a configuration, whose URL it fills in unless there is one already.
+func OpenWith(t testing.TB, c postgres.Config) *postgres.Store {
+	t.Helper()
+	if c.URL == "" {
+		c.URL = Database(t)
+	}
+	c.SkipMigrations = true
+	store, err := postgres.Open(context.Background(), c)
+	if err != nil {
+		t.Fatalf("open the database: %v", err)
+	}
+	t.Cleanup(store.Close)
+	return store
+}
+
+// Empty makes a database without a schema.
+func Empty(t testing.TB) string {
+	t.Helper()
+	address := Database(t)
+	ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// start finds or starts the server and makes the template.
+func start(ctx context.Context) error {
+	if address := os.Getenv(ServerVariable); address != "" {
+		at, err := url.Parse(address)
+		if err != nil {
+			return fmt.Errorf("%s is no address such as postgres://user@host/name", ServerVariable)
+		}
+		server.url = func(database string) string {
+			if database == "" {
+				return address
+			}
+			other := *at
+			other.Path = "/" + database
+			return other.String()
+		}
+	} else if err := startPrivate(ctx); err != nil {
+		return err
+	}
+	return makeTemplate(ctx)
+}
+
+func startPrivate(ctx context.Context) error {
+	dir, err := os.MkdirTemp("/tmp", "headroom-pgtest-") // a user without rights must reach it
+	if err != nil {
+		return err
+	}
+	private, err := postgres.StartPrivate(ctx, postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	server.url = private.URL
+	server.stop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+		defer cancel()
+		if err := errors.Join(private.Stop(ctx), os.RemoveAll(dir)); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest:", err)
+		}
+	}
+	return nil
+}
+
+// makeTemplate migrates a database to copy from, unless there is one for exactly these migrations.
+// Test processes that share a server wait for each other here.
+func makeTemplate(ctx context.Context) error {
+	server.template = "headroom_template_" + postgres.SchemaSum()
+	conn, err := pgx.Connect(ctx, server.url(""))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	const templateLock = 0x70677465737421                                                         // "pgtest!"
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(templateLock)); err != nil { // until the connection ends
+		return err
+	}
+	var exists bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", server.template).Scan(&exists); err != nil || exists {
+		return err
+	}
+	making := server.template + "_making" // a process that dies leaves nothing that looks finished
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + making + " WITH (FORCE)", "CREATE DATABASE " + making + " TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	if err := postgres.Migrate(ctx, server.url(making)); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"ALTER DATABASE " + making + " WITH ALLOW_CONNECTIONS false", // a database somebody is connected to cannot be copied
+		"ALTER DATABASE " + making + " RENAME TO " + server.template,
+	} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// administer runs one statement in the server's own database.
+func administer(ctx context.Context, statement string) error {
+	conn, err := pgx.Connect(ctx, server.url(""))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, statement)
+	return err
+}

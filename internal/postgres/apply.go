@@ -1,0 +1,213 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+)
+
+var errDryRun = errors.New("a dry run changes nothing")
+
+// Apply makes a cluster like a document, in one transaction.
+func (s *Store) Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		done, err = apply(ctx, q, version, d, dryRun)
+		if err == nil && dryRun {
+			return errDryRun
+		}
+		return err
+	})
+	if errors.Is(err, errDryRun) {
+		return done, nil
+	}
+	return done, err
+}
+
+func apply(ctx context.Context, q querier, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
+	id, err := lockCluster(ctx, q, d.Cluster.Name)
+	done.Created = errors.Is(err, capacity.NotFound) && (version == 0 || dryRun)
+	if err != nil && !done.Created {
+		return done, err
+	}
+	var before capacity.Document
+	if !done.Created {
+		if before, done.Version, err = document(ctx, q, id, d.Forecasts != nil); err != nil {
+			return done, err
+		}
+		if done.Version != version && !(dryRun && version == 0) {
+			return done, &app.VersionError{Have: done.Version}
+		}
+		if len(before.Forecasts) > MostForecasts {
+			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; delete those of hours that are past, or leave \"forecasts\" out", MostForecasts)
+		}
+	}
+	if d, err = settle(before, d); err != nil {
+		return done, err
+	}
+	if done.Changes = capacity.Changes(before, d); len(done.Changes) == 0 || dryRun {
+		return done, nil
+	}
+	if done.Created {
+		if id, err = insertCluster(ctx, q, d.Cluster); err != nil {
+			return done, at(d.Cluster.Name, d.Cluster, err)
+		}
+	}
+	entries, err := carryOut(ctx, q, id, before, d, done.Changes)
+	if err != nil {
+		return done, err
+	}
+	if !done.Created {
+		if err := bump(ctx, q, id); err != nil {
+			return done, err
+		}
+	}
+	done.Version++
+	return done, record(ctx, q, entries...)
+}
+
+// settle checks a document beside what is there, and names the versions that its classes leave open.
+func settle(before, d capacity.Document) (capacity.Document, error) {
+	var e capacity.InputError
+	found := func(pointer string, some ...*capacity.Finding) {
+		for _, f := range some {
+			if f != nil && len(e.Findings) < capacity.MaxFindings {
+				e.Findings = append(e.Findings, below(pointer, *f))
+			}
+		}
+	}
+	after := d // with the lists that are left alone
+	if d.VMTypes == nil {
+		after.VMTypes = before.VMTypes
+	}
+	if d.Classes == nil {
+		after.Classes = before.Classes
+	}
+	latest := newVersions(before, d, found)
+	d.Prices, d.Contracts, d.Classes = slices.Clone(d.Prices), slices.Clone(d.Contracts), slices.Clone(d.Classes)
+	for i, p := range d.Prices {
+		d.Prices[i].From = stored(p.From)
+		if p.Until != nil {
+			until := stored(*p.Until)
+			d.Prices[i].Until = &until
+		}
+	}
+	for i, c := range d.Contracts {
+		d.Contracts[i].From, d.Contracts[i].Until = stored(c.From), stored(c.Until)
+	}
+	for i, c := range d.Classes {
+		if c.Profile == nil {
+			continue
+		}
+		ref := *c.Profile
+		if ref.Version == 0 {
+			ref.Version = max(latest[ref.Name], 1)
+		}
+		found(fmt.Sprintf("/classes/%d", i), unknownProfile(ref, latest))
+		d.Classes[i].Profile = &ref
+	}
+	for i, v := range d.VMTypes {
+		found(fmt.Sprintf("/vm_types/%d", i), secondInUse(v, d.VMTypes[:i]))
+	}
+	for i, p := range d.Prices {
+		found(fmt.Sprintf("/prices/%d", i), unknownVMType(p.VMType, after.VMTypes))
+	}
+	overlaps(d.Prices, found)
+	for i, c := range d.Contracts {
+		found(fmt.Sprintf("/contracts/%d", i), unknownVMType(c.VMType, after.VMTypes))
+	}
+	found("/forecasts", unknownClasses(d.Forecasts, after.Classes)...)
+	found("/vm_types", stillReferred(before, d)...)
+	if e.Findings != nil {
+		return d, &e
+	}
+	return d, nil
+}
+
+// stored is a time as the database keeps it.
+func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// overlaps finds the periods of a list that begin before the one before them ends.
+func overlaps(periods []capacity.PricePeriod, found func(string, ...*capacity.Finding)) {
+	order := make([]int, len(periods))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(periods[a].VMType, periods[b].VMType), periods[a].From.Compare(periods[b].From))
+	})
+	for n := 1; n < len(order); n++ {
+		p, previous := periods[order[n]], periods[order[n-1]]
+		p.ID, previous.ID = "", ""
+		found(fmt.Sprintf("/prices/%d", order[n]), overlap(p, []capacity.PricePeriod{previous}))
+	}
+}
+
+// newVersions checks a document's profile versions: one that is there must be the same, a new one the
+// next. It answers the latest of each afterwards.
+func newVersions(before, d capacity.Document, found func(string, ...*capacity.Finding)) map[string]int64 {
+	latest := map[string]int64{}
+	known := map[capacity.ProfileRef]capacity.ProfileVersion{}
+	for _, p := range before.Profiles {
+		known[capacity.ProfileRef{Name: p.Name, Version: p.Version}] = p
+		latest[p.Name] = max(latest[p.Name], p.Version)
+	}
+	order := make([]int, len(d.Profiles))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Profiles[a].Version, d.Profiles[b].Version) })
+	for _, i := range order {
+		p := d.Profiles[i]
+		at := fmt.Sprintf("/profiles/%d", i)
+		next := latest[p.Name] + 1
+		hint := &capacity.Hint{Detail: fmt.Sprintf("Give it the next number, %d.", next), Pointer: "/version", Value: next}
+		was, exists := known[capacity.ProfileRef{Name: p.Name, Version: p.Version}]
+		switch {
+		case exists && (was.Note != p.Note || was.Profile != p.Profile):
+			found(at, &capacity.Finding{Pointer: "/version", Code: "fixed", Hint: hint,
+				Detail: fmt.Sprintf("Version %d of the profile %q is there already and says something else; a version never changes.", p.Version, p.Name)})
+		case exists:
+		case p.Version != next:
+			found(at, &capacity.Finding{Pointer: "/version", Code: "order", Hint: hint,
+				Detail: fmt.Sprintf("Version %d of the profile %q would leave a gap.", p.Version, p.Name)})
+		default:
+			latest[p.Name] = p.Version
+		}
+	}
+	return latest
+}
+
+// stillReferred are types that the document leaves out though what it leaves alone refers to them.
+func stillReferred(before, d capacity.Document) (findings []*capacity.Finding) {
+	if d.VMTypes == nil {
+		return nil
+	}
+	missing := map[string]string{}
+	refer := func(vmType, by string) {
+		if !slices.ContainsFunc(d.VMTypes, func(v capacity.VMType) bool { return v.Name == vmType }) {
+			missing[vmType] = by
+		}
+	}
+	if d.Prices == nil {
+		for _, p := range before.Prices {
+			refer(p.VMType, "the price period "+p.Label())
+		}
+	}
+	if d.Contracts == nil {
+		for _, c := range before.Contracts {
+			refer(c.VMType, "the contract "+c.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		findings = append(findings, &capacity.Finding{Code: "in_use",
+			Detail: fmt.Sprintf("The VM type %q is left out, but %s is for it; keep the type, or give the lists of prices and contracts as well.", name, missing[name])})
+	}
+	return findings
+}

@@ -1,0 +1,136 @@
+package postgres_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// long is whether the full counts of the promises are wanted.
+var long = os.Getenv("HEADROOM_LONG") == "1"
+
+// somebody is a context of a principal.
+func somebody(t testing.TB) context.Context {
+	return auth.With(t.Context(), auth.Principal{ID: "key-1", Name: "Ada", Role: auth.Admin})
+}
+
+func moment(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+func until(text string) *time.Time { at := moment(text); return &at }
+
+func money(text string) capacity.Money {
+	m, err := capacity.ParseMoney(text)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func gamma(text string) *decimal.Decimal {
+	d := decimal.RequireFromString(text)
+	return &d
+}
+
+// must stops the test at an error.
+func must[T any](x T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		return x
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same compares two values as the API shows them.
+func same(t testing.TB, got, want any, options ...cmp.Option) {
+	t.Helper()
+	money := cmp.Comparer(func(a, b capacity.Money) bool { return a.Equal(b.Decimal) })
+	number := cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })
+	if diff := cmp.Diff(want, got, append(options, money, number)...); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// bare leaves out what the store gives a thing.
+var bare = cmp.FilterPath(func(p cmp.Path) bool {
+	switch p.Last().String() {
+	case ".Stamp", ".ID", ".CreatedAt":
+		return true
+	}
+	return false
+}, cmp.Ignore())
+
+// raw is a connection of one's own to a database, as the user who owns it.
+func raw(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func execute(t testing.TB, conn *pgx.Conn, sql string, args ...any) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// The parts of a cluster that tests begin with.
+
+const night = "night-batch"
+
+var (
+	small    = capacity.VMType{Name: "small", Description: "2 cores", InUse: true}
+	january  = capacity.PricePeriod{VMType: "small", Price: money("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
+	threeYrs = capacity.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: money("0.10"), Billing: capacity.BilledUsed,
+		From: moment("2025-01-01T00:00:00Z"), Until: moment("2028-01-01T00:00:00Z")}
+	etl = capacity.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
+		FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20, ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50}}
+	nightly = capacity.PlannedClass{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 2700,
+		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 9, Max: 10}, Penalty: money("5")}
+	adhoc = capacity.PlannedClass{Name: "ad-hoc", VMsPerJob: gamma("4.03"), Jobs: capacity.JobRange{Max: 12}, Penalty: money("0.95")}
+)
+
+// filled makes a store with one cluster and one thing of each kind in it.
+func filled(t testing.TB, s *postgres.Store) context.Context {
+	t.Helper()
+	ctx := somebody(t)
+	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.VMTypes().Create(ctx, night, small))(t)
+	must(s.Prices().Create(ctx, night, january))(t)
+	must(s.Contracts().Create(ctx, night, threeYrs))(t)
+	must(s.CreateProfile(ctx, night, etl))(t)
+	must(s.Classes().Create(ctx, night, nightly))(t)
+	must(s.Classes().Create(ctx, night, adhoc))(t)
+	check(t, s.PutForecasts(ctx, night, []capacity.Forecast{{Class: "nightly", Hour: moment("2026-01-10T05:00:00Z"), Jobs: 7.5}}))
+	return ctx
+}

@@ -1,0 +1,254 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"headroom/migrations"
+)
+
+// migrationLock is the number all releases of Headroom lock while they change the schema ("headroom").
+const migrationLock = 0x68656164726f6f6d
+
+// Status is where a database's schema stands.
+type Status struct {
+	Have   int64 // the newest step that has run; 0 is none
+	Known  int64 // the newest step this release has
+	Server int   // the server's release, such as 15
+	Role   bool  // the service can work as Role
+}
+
+// Migrate brings the schema up to this release, or leaves a newer one as it is: the previous release
+// works on it. Any number of processes may do it at once; the later ones wait and find it done.
+func Migrate(ctx context.Context, url string) error {
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, conn)
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil { // until this connection ends
+		return setupError(ctx, "wait for other migrations", err)
+	}
+	db := stdlib.OpenDB(*conn.Config())
+	defer func() { _ = db.Close() }()
+	provider, err := newProvider(db)
+	if err != nil {
+		return err
+	}
+	done, err := provider.Up(ctx)
+	if err != nil {
+		return setupError(ctx, "migrate the database", err)
+	}
+	if err := newEra(ctx, conn); err != nil {
+		return setupError(ctx, "look at the audit log's order", err)
+	}
+	if err := allowService(ctx, conn, len(done) > 0); err != nil {
+		return setupError(ctx, "grant the service what it needs", err)
+	}
+	return nil
+}
+
+func newProvider(db *sql.DB) (*goose.Provider, error) {
+	return goose.NewProvider(goose.DialectPostgres, db, migrations.Files, goose.WithDisableGlobalRegistry(true))
+}
+
+// StatusOf says where a database's schema stands. It changes nothing.
+func StatusOf(ctx context.Context, url string) (Status, error) {
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return Status{}, err
+	}
+	defer closeConn(ctx, conn)
+	var status Status
+	status.Server = serverRelease(conn)
+	var table *string
+	if err := conn.QueryRow(ctx, `SELECT to_regclass('goose_db_version')::text`).Scan(&table); err != nil {
+		return status, setupError(ctx, "read the schema's version", err)
+	}
+	if table != nil {
+		err = conn.QueryRow(ctx, `
+			SELECT coalesce(max(version_id), 0),
+			       EXISTS (SELECT FROM pg_roles WHERE rolname = $1 AND pg_has_role(current_user, oid, 'MEMBER')
+			               AND has_table_privilege(oid, to_regclass('plans'), 'SELECT'))
+			FROM goose_db_version`, Role).Scan(&status.Have, &status.Role)
+		if err != nil {
+			return status, setupError(ctx, "read the schema's version", err)
+		}
+	}
+	db := stdlib.OpenDB(*conn.Config()) // connects to nothing as long as nothing is asked
+	defer func() { _ = db.Close() }()
+	provider, err := newProvider(db)
+	if err != nil {
+		return status, err
+	}
+	for _, step := range provider.ListSources() {
+		status.Known = max(status.Known, step.Version)
+	}
+	return status, nil
+}
+
+// connect makes one connection, and refuses servers that are too old.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, &badAddress{err}
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &busy{sentenceFor(err), err}
+	}
+	if release := serverRelease(conn); release > 0 && release < oldestPostgres {
+		closeConn(ctx, conn)
+		return nil, fmt.Errorf("the database is PostgreSQL %d; Headroom needs %d or newer", release, oldestPostgres)
+	}
+	return conn, nil
+}
+
+// serverRelease is 15 for "15.18 (Debian …)"; 0 for what cannot be read.
+func serverRelease(conn *pgx.Conn) (release int) {
+	_, _ = fmt.Sscanf(conn.PgConn().ParameterStatus("server_version"), "%d", &release)
+	return release
+}
+
+func closeConn(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRollback)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+// setupError says what could not be done to the schema, and what the database said: its reader is
+// the operator.
+func setupError(ctx context.Context, what string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		if sentence, known := stateSentence(said.Code); known {
+			return &busy{sentence, err}
+		}
+		if said.Code == "42501" {
+			return fmt.Errorf("%s: the database refuses (%s); the migrations need a user who owns the database or its schema", what, said.Message)
+		}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// newEra begins a new era of the audit log in a server whose transactions are counted lower than
+// those of the log: one that the database was restored into.
+func newEra(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `
+		INSERT INTO audit_eras (era)
+		SELECT last.era + 1 FROM (SELECT max(era) AS era FROM audit_eras) last
+		WHERE EXISTS (SELECT FROM audit WHERE audit.era = last.era AND txid >= pg_snapshot_xmax(pg_current_snapshot()))`)
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == "25006" {
+		return nil // nothing is written at the moment; the next start looks again
+	}
+	return err
+}
+
+// allowService makes the service's role, where that is allowed, and grants it what it needs. After
+// migrations the grants are repeated for new tables.
+func allowService(ctx context.Context, conn *pgx.Conn, changed bool) error {
+	var ready bool
+	err := conn.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1 AND pg_has_role(current_user, oid, 'MEMBER')
+		               AND has_table_privilege(oid, 'plans', 'SELECT'))`, Role).Scan(&ready)
+	if err != nil || ready && !changed {
+		return err
+	}
+	// Roles belong to the whole server: another database's migration may be making the same one now.
+	_, err = conn.Exec(ctx, `
+		DO $$ BEGIN
+		    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'headroom_service') THEN
+		        CREATE ROLE headroom_service NOLOGIN;
+		    END IF;
+		EXCEPTION WHEN duplicate_object OR unique_violation OR insufficient_privilege THEN NULL;
+		END $$`)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, `
+		DO $$ BEGIN
+		    IF NOT pg_has_role(current_user, 'headroom_service', 'MEMBER') THEN
+		        EXECUTE format('GRANT headroom_service TO %I', current_user);
+		    END IF;
+		EXCEPTION WHEN undefined_object OR insufficient_privilege OR internal_error THEN NULL; -- internal_error: granted twice at once
+		END $$`)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, grants)
+	return err
+}
+
+// SchemaSum is the same for two releases that migrate an empty database alike.
+func SchemaSum() string {
+	sum := sha256.New()
+	names, _ := fs.Glob(migrations.Files, "*.sql") // the pattern is a good one
+	for _, name := range names {
+		text, _ := migrations.Files.ReadFile(name) // it was just listed, and is in this program
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+	}
+	fmt.Fprint(sum, grants)
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
+}
+
+// grants is what the service's role may do. Every migration that makes a table has a line here.
+const grants = `
+	DO $$ BEGIN
+	    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'headroom_service') THEN
+	        RETURN;
+	    END IF;
+	    EXECUTE format('GRANT USAGE ON SCHEMA %I TO headroom_service', current_schema());
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON clusters, vm_types, prices, contracts, classes, forecasts, keys, sessions, sign_in_links, idempotency TO headroom_service;
+	    GRANT SELECT, INSERT, DELETE ON profile_versions TO headroom_service;
+	    GRANT SELECT, INSERT ON plans, audit TO headroom_service;
+	    GRANT SELECT ON audit_eras, goose_db_version TO headroom_service;
+	END $$`
+
+// grantTo lets the user the service signs in as work as Role, when it is not the one who migrates.
+func grantTo(ctx context.Context, migrateURL, serviceURL string) error {
+	migrator, err := pgx.ParseConfig(migrateURL)
+	if err != nil {
+		return &badAddress{err}
+	}
+	service, err := pgx.ParseConfig(serviceURL)
+	if err != nil {
+		return &badAddress{err}
+	}
+	if migrator.User == service.User {
+		return nil
+	}
+	conn, err := connect(ctx, migrateURL)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, conn)
+	_, err = conn.Exec(ctx, "GRANT "+Role+" TO "+pgx.Identifier{service.User}.Sanitize())
+	var said *pgconn.PgError
+	if errors.As(err, &said) && (said.Code == "42501" || said.Code == "42704") { // not allowed, or there is no such role
+		return nil
+	}
+	if err != nil {
+		return setupError(ctx, "let the service's user work as "+Role, err)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+// Package postgres keeps what the service keeps: every SQL statement stands here, and what the
+// database refuses becomes an error of capacity's kinds here, once. It implements app.Store.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"headroom/internal/app"
+)
+
+// Role is the database role the service works as where it exists: it may neither change nor delete
+// plans and the audit log.
+const Role = "headroom_service"
+
+// Config is how a store reaches its database. Zero values mean the defaults named.
+type Config struct {
+	URL            string
+	MigrateURL     string        // who may change the schema; default URL
+	SkipMigrations bool          // the schema is known to be there
+	MaxConns       int           // default 20; at most half of them carry idempotent requests
+	AcquireTimeout time.Duration // to wait for a connection; default 2 s
+	Statement      time.Duration // the longest a statement may take; default 5 s (bulk work 30 s)
+	Log            *slog.Logger  // told about a schema newer than this release; default none
+}
+
+func (c Config) withDefaults() Config {
+	if c.MigrateURL == "" {
+		c.MigrateURL = c.URL
+	}
+	if c.MaxConns <= 0 {
+		c.MaxConns = 20
+	}
+	if c.AcquireTimeout <= 0 {
+		c.AcquireTimeout = 2 * time.Second
+	}
+	if c.Statement <= 0 {
+		c.Statement = 5 * time.Second
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Store is a pool of connections to a migrated database. It is safe for concurrent use.
+type Store struct {
+	pool   *pgxpool.Pool
+	config Config
+	turns  *turns
+	places chan struct{} // for idempotent requests, so that others always find a connection
+	sweep  sweeper
+}
+
+var _ app.Store = (*Store)(nil)
+
+// Open migrates the database and makes a pool of connections that work as the service's role.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	c = c.withDefaults()
+	if !c.SkipMigrations {
+		if err := Migrate(ctx, c.MigrateURL); err != nil {
+			return nil, err
+		}
+		if err := grantTo(ctx, c.MigrateURL, c.URL); err != nil {
+			return nil, err
+		}
+	}
+	status, err := StatusOf(ctx, c.URL)
+	switch {
+	case err != nil:
+		return nil, err
+	case status.Have < status.Known:
+		return nil, fmt.Errorf("the database's schema has version %d and this release needs %d; run \"headroom migrate up\"", status.Have, status.Known)
+	case status.Have > status.Known:
+		c.Log.Warn("schema newer than this release", "have", status.Have, "known", status.Known)
+	}
+	config, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, &badAddress{err}
+	}
+	config.MaxConns = int32(min(c.MaxConns, 1000))
+	config.ConnConfig.ConnectTimeout = c.AcquireTimeout
+	setting := fmt.Sprintf("SET statement_timeout = %d; SET lock_timeout = %d; SET timezone = 'UTC'; SET application_name = 'headroom'",
+		c.Statement.Milliseconds(), c.Statement.Milliseconds()*4/5)
+	if status.Role {
+		setting += "; SET ROLE " + Role
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		timesInUTC(conn.TypeMap())
+		_, err := conn.Exec(ctx, setting)
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, &badAddress{err}
+	}
+	return &Store{pool: pool, config: c, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2))}, nil
+}
+
+// timesInUTC makes times come out in UTC, not in the zone this process happens to run in.
+func timesInUTC(m *pgtype.Map) {
+	m.RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
+}
+
+// Close waits for what is going on and closes every connection.
+func (s *Store) Close() { s.pool.Close() }
+
+// Stat is what the pool is doing, for metrics.
+func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
+
+// Ready says whether reads can be answered.
+func (s *Store) Ready(ctx context.Context) error {
+	return s.read(ctx, func(ctx context.Context, q querier) error {
+		var one int
+		return q.QueryRow(ctx, `SELECT 1`).Scan(&one)
+	})
+}
+
+// badAddress keeps what was wrong with a database's address, which may hold a password, out of sight.
+type badAddress struct{ cause error }
+
+func (e *badAddress) Error() string {
+	return "the database's address cannot be used; give one such as postgres://user:password@host:5432/name"
+}
+func (e *badAddress) Unwrap() error { return e.cause }

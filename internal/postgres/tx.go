@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// querier is a connection, in a transaction or not.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+type joinKey struct{}
+
+// joined is the transaction that a context from Once carries.
+func joined(ctx context.Context) (pgx.Tx, bool) {
+	tx, ok := ctx.Value(joinKey{}).(pgx.Tx)
+	return tx, ok
+}
+
+// longest is how long one method may take in all: a server that accepts and then says nothing must
+// not hold its callers. Bulk work gets more.
+const (
+	longest         = 15 * time.Second
+	longestBulk     = 2 * time.Minute
+	longestRollback = 2 * time.Second
+)
+
+// read runs single statements on one connection.
+func (s *Store) read(ctx context.Context, work func(context.Context, querier) error) error {
+	bounded, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	if tx, ok := joined(ctx); ok {
+		return kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work))
+	}
+	conn, err := s.acquire(bounded)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return kindOf(ctx, conn.Conn(), work(bounded, conn))
+}
+
+// readAll runs statements that all see the same moment.
+func (s *Store) readAll(ctx context.Context, work func(context.Context, querier) error) error {
+	return s.transact(ctx, longest, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, work)
+}
+
+// write runs statements that take effect together or not at all.
+func (s *Store) write(ctx context.Context, work func(context.Context, querier) error) error {
+	return s.transact(ctx, longest, pgx.TxOptions{}, work)
+}
+
+// writeMuch is write for work on a hundred thousand rows.
+func (s *Store) writeMuch(ctx context.Context, work func(context.Context, querier) error) error {
+	return s.transact(ctx, longestBulk, pgx.TxOptions{}, func(ctx context.Context, q querier) error {
+		return s.slowly(ctx, q, work)
+	})
+}
+
+// slowly lets statements take as long as bulk work needs.
+func (s *Store) slowly(ctx context.Context, q querier, work func(context.Context, querier) error) error {
+	const factor = 6
+	if _, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, milliseconds(factor*s.config.Statement)); err != nil {
+		return err
+	}
+	if err := work(ctx, q); err != nil {
+		return err
+	}
+	_, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, milliseconds(s.config.Statement)) // for what joins this transaction later
+	return err
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.TxOptions, work func(context.Context, querier) error) error {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if tx, ok := joined(ctx); ok {
+		return kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work))
+	}
+	conn, err := s.acquire(bounded)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return kindOf(ctx, conn.Conn(), func() error {
+		tx, err := conn.BeginTx(bounded, options)
+		if err != nil {
+			return err
+		}
+		defer rollback(ctx, tx) // does nothing after the commit
+		if err := work(bounded, tx); err != nil {
+			return err
+		}
+		return tx.Commit(bounded)
+	}())
+}
+
+// savepoint makes a method's effect one unit inside a bigger transaction.
+func savepoint(ctx context.Context, outer pgx.Tx, work func(context.Context, querier) error) error {
+	tx, err := outer.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer rollback(ctx, tx)
+	if err := work(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+// rollback ends a transaction that was not committed, also when its caller is gone or panics.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRollback)
+	defer cancel()
+	_ = tx.Rollback(ctx) // a connection that cannot even do this is closed, which rolls back as well
+}
+
+// acquire waits for a connection, but not for long.
+func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	bounded, cancel := context.WithTimeout(ctx, s.config.AcquireTimeout)
+	defer cancel()
+	conn, err := s.pool.Acquire(bounded)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil && context.Cause(ctx) == context.Canceled:
+		return nil, ctx.Err()
+	case bounded.Err() != nil:
+		return nil, &busy{fmt.Sprintf("the database had no connection to give within %s; try again in a moment", s.config.AcquireTimeout), err}
+	}
+	return nil, &busy{sentenceFor(err), err}
+}
