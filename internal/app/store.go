@@ -62,7 +62,8 @@ type Store interface {
 	RevokeKey(ctx context.Context, id string) error
 	AllKeys(ctx context.Context) ([]auth.Key, error) // with hashes: those that may still open something
 	// Listen calls each with every notification on a channel until the context ends or the connection
-	// is lost, which is an error.
+	// is lost, which is an error. The first call, with "", says that listening has begun: what happened
+	// before it must be read.
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 
 	CreateSession(ctx context.Context, s auth.Session) error

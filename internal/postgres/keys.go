@@ -119,7 +119,8 @@ func keyChanged(ctx context.Context, q querier, e entry) error {
 }
 
 // Listen calls each with every notification on a channel, until the context ends or the connection
-// is lost. It has a connection of its own.
+// is lost. It has a connection of its own. The first call, with "", says that listening has begun: what
+// happened before it must be read.
 func (s *Store) Listen(ctx context.Context, channel string, each func(payload string)) error {
 	conn, err := connect(ctx, s.config.URL)
 	if err != nil {
@@ -129,6 +130,7 @@ func (s *Store) Listen(ctx context.Context, channel string, each func(payload st
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
 		return kindOf(ctx, conn, err)
 	}
+	each("")
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
