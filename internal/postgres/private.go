@@ -32,7 +32,8 @@ type PrivateConfig struct {
 	// Dir is the data directory; the cluster is made in a folder of its own in it. When root starts
 	// Headroom, Postgres runs as another user, who must be able to reach the directory.
 	Dir string
-	// Unsafe trades durability for speed: a crash of the machine may destroy the cluster. For tests.
+	// Unsafe trades durability for speed: a crash of the machine may destroy the cluster, one of
+	// processes does not. For tests.
 	Unsafe bool
 	// Log gets Postgres' own words; nil drops them.
 	Log *slog.Logger
