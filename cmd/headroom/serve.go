@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/api"
+	"headroom/internal/app"
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+	"headroom/internal/lp/worker"
+	"headroom/internal/telemetry"
+)
+
+func serveCommand() *cobra.Command {
+	var demo bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the HTTP interface, with a database of its own unless DATABASE_URL names one",
+		Long: `Starts the server. Without DATABASE_URL it keeps its data in a private Postgres in the data
+directory, started from the installed binaries, and prints a link with which a browser on this machine
+signs in. The other verbs on this machine find the server by themselves.
+
+"headroom config" shows every setting. SIGTERM and Ctrl-C end it gracefully.`,
+		Example: "  headroom serve --demo\n  DATABASE_URL=postgres://headroom@db.example.com/headroom headroom serve --listen 0.0.0.0:8080",
+		Args:    cobra.NoArgs,
+	}
+	serverFlags(c)
+	c.Flags().BoolVar(&demo, "demo", false, "make a small cluster called demo, so that the first answer is not empty")
+	return command(c, func(c *cobra.Command, args []string) error {
+		settings, _, err := readConfig(c, environment())
+		if err != nil {
+			return err
+		}
+		return serve(c.Context(), settings, demo, c.OutOrStdout(), c.ErrOrStderr())
+	})
+}
+
+// drainTime is how long requests that are being answered at the end may take.
+const drainTime = 8 * time.Second
+
+// serve runs the server until the context ends, then stops it in the reverse order of its start.
+func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Writer) (err error) {
+	beyond := !onLoopback(settings.Listen)
+	if beyond {
+		if err := errors.Join(settings.sampleSecrets()...); err != nil {
+			return err
+		}
+	}
+	t := telemetry.New(stderr, settings.logLevel(isTerminal(stderr)))
+	listener, err := listen(settings.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+
+	store, err := openDatabase(ctx, settings, t.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.close()) }()
+
+	pool := worker.New(worker.Config{Processes: settings.SolverProcesses, Report: func(e worker.Event) {
+		t.SolverEvent(string(e.Kind))
+		if e.Kind == worker.Crashed || e.Kind == worker.Refused {
+			t.Log.Warn("solver process failed", "kind", string(e.Kind), "process", e.Process, "took", e.Took)
+		}
+	}})
+	defer pool.Close()
+	var solver lp.Solver = pool
+	if _, missing := worker.Find(); missing != nil {
+		t.Log.Warn("no solver is installed; plans rest on the core method alone", "reason", missing.Error())
+	}
+
+	keys := auth.NewKeyring()
+	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t})
+	watching, stopWatching := context.WithCancel(ctx)
+	watched, err := a.WatchKeys(watching)
+	if err != nil {
+		stopWatching()
+		return err
+	}
+	defer func() { stopWatching(); <-watched }()
+	if settings.AdminKey != "" {
+		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: auth.HashOf(settings.AdminKey)})
+	}
+	if beyond && keys.Len(a.Now()) == 0 {
+		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", settings.Listen)
+	}
+	var plan *capacity.PlanRecord
+	if demo {
+		record, err := makeDemo(ctx, a)
+		if err != nil {
+			return err
+		}
+		plan = &record
+	}
+
+	var draining atomic.Bool
+	limits := capacity.DefaultLimits()
+	limits.Bytes, limits.Classes = settings.MaxBodyMB<<20, settings.MaxClasses
+	handler, err := api.New(api.Config{
+		App: a, Telemetry: t, Hosts: settings.Hosts, SecureCookies: settings.SecureCookies, Limits: limits,
+		SolvesPerSecond: settings.SolvesPerSecond, RequestsPerSecond: settings.RequestsPerSecond,
+		Draining: &draining, Version: version,
+	})
+	if err != nil {
+		return err
+	}
+	servers := []*http.Server{newServer(handler, t.Log)}
+	failed := make(chan error, 2)
+	go func() { failed <- servers[0].Serve(listener) }()
+	if settings.MetricsListen != "" {
+		metrics, err := listen(settings.MetricsListen)
+		if err != nil {
+			return errors.Join(err, servers[0].Close())
+		}
+		servers = append(servers, newServer(api.Metrics(t), t.Log))
+		go func() { failed <- servers[1].Serve(metrics) }()
+	}
+	greet, err := introduce(ctx, a, settings, beyond, listener.Addr(), plan)
+	if err != nil {
+		return errors.Join(err, servers[0].Close())
+	}
+	defer greet.leave()
+	fmt.Fprint(stdout, greet.text)
+	t.Log.Info("serving", "address", listener.Addr().String(), "version", version, "private_database", settings.DatabaseURL == "")
+
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		t.Log.Error("server ended", "error", err.Error())
+	case <-store.gone:
+		err = errors.New("the private database ended and cannot be started again; the log says why")
+	}
+	draining.Store(true)
+	t.Log.Info("stopping")
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	for _, s := range servers {
+		if late := s.Shutdown(ending); late != nil {
+			_ = s.Close()
+			err = errors.Join(err, fmt.Errorf("requests were still being answered after %s and were cut off", drainTime))
+		}
+	}
+	return err
+}
+
+// listen takes the address before anything else is started.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		var op *net.OpError
+		reason := err
+		if errors.As(err, &op) {
+			reason = op.Err
+		}
+		return nil, fmt.Errorf("cannot listen on %s: %v; choose another address with --listen", address, reason)
+	}
+	return l, nil
+}
+
+// newServer has the limits that keep slow and huge requests from hurting others.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 3 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 15 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// greeting is what a server says when it is there, and how it is taken back.
+type greeting struct {
+	text  string
+	leave func()
+}
+
+// introduce says where the server is and how to get in. With a private database on this machine it
+// gives browsers a link that works once, and the other verbs a key that lives as long as the server.
+func introduce(ctx context.Context, a *app.App, settings config, beyond bool, address net.Addr, plan *capacity.PlanRecord) (greeting, error) {
+	g := greeting{leave: func() {}}
+	base := "http://" + address.String()
+	var text strings.Builder
+	fmt.Fprintf(&text, "Headroom serves on %s\n", base)
+	if settings.DatabaseURL == "" && !beyond {
+		link, err := a.NewSignInLink(ctx)
+		if err != nil {
+			return g, err
+		}
+		token, hash := auth.NewToken(auth.KeyPrefix)
+		a.Keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "this machine", Role: auth.Admin, Hash: hash})
+		file := filepath.Join(settings.DataDir, clientFile)
+		if err := writeClientAccess(file, clientAccess{URL: base, Key: token}); err != nil {
+			return g, err
+		}
+		g.leave = func() { _ = os.Remove(file) }
+		fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(app.LinkLife.Minutes()), base, link)
+	}
+	if plan != nil {
+		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour and %s in penalties, %s.\n", plan.Cluster, plan.VMs,
+			capacity.Money{Decimal: plan.OnDemandCost.Add(plan.ReservedCost.Decimal)}, plan.Currency, plan.Penalties, provedWord(plan.Status))
+		fmt.Fprintf(&text, "  headroom plan get %s\n  headroom plan explain %s\n", plan.Cluster, plan.Cluster)
+	}
+	fmt.Fprintf(&text, "\nReference: %s/docs\n", base)
+	g.text = text.String()
+	return g, nil
+}
+
+func provedWord(s capacity.Status) string {
+	if s == capacity.Optimal {
+		return "proved optimal"
+	}
+	return "with a proved gap"
+}
+
+// writeClientAccess writes the file whole or not at all, readable by its owner alone.
+func writeClientAccess(file string, access clientAccess) error {
+	text, err := json.Marshal(access)
+	if err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(file), ".client-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	_, err = temporary.Write(append(text, '\n'))
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}

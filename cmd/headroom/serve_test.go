@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// served is a real server process.
+type served struct {
+	*exec.Cmd
+	address string
+	dataDir string
+	greeted string        // its standard output until it was ready
+	ready   time.Duration // from the start of the process
+	stderr  *lockedBuffer
+	ended   chan error
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
+}
+
+// testPort is a free port outside the range from which clients get theirs.
+func testPort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
+	}
+	t.Fatal("no free port")
+	return ""
+}
+
+// dataDirectory is a directory that an unprivileged database can reach.
+func dataDirectory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "headroom-data-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// startServing starts headroom serve and waits until it says that it serves.
+func startServing(t *testing.T, dataDir string, args ...string) *served {
+	t.Helper()
+	s := &served{dataDir: dataDir, address: testPort(t), stderr: &lockedBuffer{}, ended: make(chan error, 1)}
+	s.Cmd = exec.Command("headroom", append([]string{"serve", "--listen", s.address, "--data-dir", dataDir}, args...)...)
+	s.Env = append(os.Environ(), "HEADROOM_SOLVER="+solverProgram)
+	s.Stderr = s.stderr
+	out, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.stop(t) })
+	greeted := make(chan string, 1)
+	go func() {
+		var all strings.Builder
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			fmt.Fprintln(&all, lines.Text())
+			if strings.HasPrefix(lines.Text(), "Reference:") {
+				break
+			}
+		}
+		greeted <- all.String()
+		_, _ = io.Copy(io.Discard, out)
+		s.ended <- s.Wait()
+	}()
+	select {
+	case s.greeted = <-greeted:
+		s.ready = time.Since(began)
+	case <-time.After(90 * time.Second):
+	}
+	if !strings.Contains(s.greeted, "Reference:") {
+		s.stop(t)
+		t.Fatalf("the server did not start:\n%s%s", s.greeted, s.stderr)
+	}
+	return s
+}
+
+// stop ends the server as an operator does; it is called again at the test's end.
+func (s *served) stop(t *testing.T) {
+	t.Helper()
+	if s.ended == nil {
+		return
+	}
+	_ = s.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-s.ended:
+		if err != nil && s.ProcessState.ExitCode() != -1 && !t.Failed() {
+			t.Errorf("the server ended with %v:\n%s", err, s.stderr)
+		}
+	case <-time.After(30 * time.Second):
+		_ = s.Process.Kill()
+		t.Errorf("the server did not end within 30 s:\n%s", s.stderr)
+	}
+	s.ended = nil
+}
+
+// kill ends the server as a crash does.
+func (s *served) kill(t *testing.T) {
+	t.Helper()
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.ended
+	s.ended = nil
+}
+
+// key is what the server gave the other verbs on this machine.
+func (s *served) key(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dataDir, clientFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var access clientAccess
+	if err := json.Unmarshal(text, &access); err != nil || access.URL != "http://"+s.address {
+		t.Fatalf("%s holds %s (%v)", clientFile, text, err)
+	}
+	return access.Key
+}
+
+// ask sends a request with the key; a body that is not "" is posted.
+func (s *served) ask(ctx context.Context, key, path, body string) (status int, answer string, err error) {
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), err
+}
+
+func (s *served) get(t *testing.T, path string) string {
+	t.Helper()
+	status, answer, err := s.ask(t.Context(), s.key(t), path, "")
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("GET %s: got %d, %v: %s", path, status, err, answer)
+	}
+	return answer
+}
+
+// The whole first minute of somebody new, and what a crash of either process leaves.
+func TestServeWithItsOwnDatabase(t *testing.T) {
+	t.Parallel()
+	dir := dataDirectory(t)
+	s := startServing(t, dir, "--demo")
+	t.Logf("first start until ready, with a plan: %v", s.ready.Round(time.Millisecond))
+	if s.ready > 20*time.Second {
+		t.Errorf("the first start took %v", s.ready)
+	}
+	if !regexp.MustCompile(`http://127\.0\.0\.1:\d+/sign-in#hrl_[\w-]{43}\n`).MatchString(s.greeted) {
+		t.Errorf("no sign-in link in\n%s", s.greeted)
+	}
+	if info, err := os.Stat(filepath.Join(dir, clientFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: got %v, %v; want mode 0600", clientFile, info, err)
+	}
+	plan := s.get(t, "/v1/clusters/demo/plans/current")
+	if !strings.Contains(plan, `"status":"optimal"`) || !strings.Contains(plan, `"number":1`) {
+		t.Errorf("the demonstration's plan: got %s", plan)
+	}
+	table, err := exec.Command("headroom", "plan", "get", "demo", "--data-dir", dir).CombinedOutput()
+	if err != nil || !strings.Contains(string(table), "nightly-etl") {
+		t.Errorf("headroom plan get demo: %v\n%s", err, table)
+	}
+	if out, err := exec.Command("headroom", "serve", "--listen", s.address, "--data-dir", dir).CombinedOutput(); err == nil || !strings.Contains(string(out), "cannot listen") {
+		t.Errorf("a second server on the same address: %v\n%s", err, out)
+	}
+	if out, err := exec.Command("headroom", "serve", "--listen", testPort(t), "--data-dir", dir).CombinedOutput(); err == nil || !strings.Contains(string(out), dir) {
+		t.Errorf("a second server on the same data: %v\n%s", err, out)
+	}
+
+	s.kill(t)
+	s = startServing(t, dir, "--demo")
+	t.Logf("next start, after kill -9 of the server: %v", s.ready.Round(time.Millisecond))
+	if again := s.get(t, "/v1/clusters/demo/plans/current"); again != plan {
+		t.Errorf("the plan after a crash differs:\n%s\n%s", plan, again)
+	}
+	s.stop(t)
+	if _, err := os.Stat(filepath.Join(dir, clientFile)); err == nil {
+		t.Errorf("%s is left after the stop", clientFile)
+	}
+	s = startServing(t, dir)
+	t.Logf("next start, after a stop: %v", s.ready.Round(time.Millisecond))
+	if s.ready > 10*time.Second {
+		t.Errorf("a later start took %v", s.ready)
+	}
+
+	pids, err := filepath.Glob(filepath.Join(dir, "*", "postmaster.pid"))
+	if err != nil || len(pids) != 1 {
+		t.Fatalf("got %v, %v; want one postmaster.pid", pids, err)
+	}
+	text, err := os.ReadFile(pids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(text), &pid); err != nil || pid < 2 {
+		t.Fatalf("%s holds %q", pids[0], text)
+	}
+	key := s.key(t)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for { // the server starts its database again and goes on
+		status, answer, err := s.ask(t.Context(), key, "/v1/clusters/demo/plans/current", "")
+		if err == nil && status == http.StatusOK && time.Since(began) > 100*time.Millisecond {
+			if answer != plan {
+				t.Errorf("the plan after the database's crash differs:\n%s\n%s", plan, answer)
+			}
+			break
+		}
+		if err != nil || status != http.StatusOK && status != http.StatusServiceUnavailable {
+			t.Fatalf("while the database is away: got %d, %v: %s", status, err, answer)
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("the database is still away: %s\n%s", answer, s.stderr)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("answers again %v after kill -9 of Postgres", time.Since(began).Round(time.Millisecond))
+}
+
+// SIGTERM loses nothing: what was acknowledged is there, and what was accepted is answered.
+func TestServeStopsGracefully(t *testing.T) {
+	t.Parallel()
+	dir := dataDirectory(t)
+	s := startServing(t, dir)
+	key := s.key(t)
+	var acknowledged sync.Map
+	var count, broken atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	for c := range 8 {
+		clients.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				name := fmt.Sprintf("c-%d-%d", c, i)
+				status, answer, err := s.ask(ctx, key, "/v1/clusters", `{"name":"`+name+`"}`)
+				switch {
+				case err != nil && strings.Contains(err.Error(), "connection refused"), ctx.Err() != nil:
+					return
+				case err != nil && !strings.Contains(err.Error(), "EOF") && !strings.Contains(err.Error(), "reset"):
+					broken.Add(1)
+					t.Errorf("%s: %v", name, err)
+					return
+				case err != nil: // a kept connection was closed before the request was accepted
+				case status == http.StatusCreated:
+					acknowledged.Store(name, true)
+					count.Add(1)
+				case status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests:
+					t.Errorf("%s: got %d: %s", name, status, answer)
+					return
+				}
+			}
+		})
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for count.Load() < 60 && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	began := time.Now()
+	s.stop(t)
+	t.Logf("stopped in %v after %d acknowledged writes", time.Since(began).Round(time.Millisecond), count.Load())
+	cancel()
+	clients.Wait()
+	if count.Load() < 60 {
+		t.Fatalf("only %d writes in 30 s", count.Load())
+	}
+	s = startServing(t, dir)
+	acknowledged.Range(func(name, _ any) bool {
+		s.get(t, "/v1/clusters/"+name.(string))
+		return true
+	})
+}
+
+func TestServeRefusesToBeOpenToOthers(t *testing.T) {
+	t.Parallel()
+	dir := dataDirectory(t)
+	_, port, _ := net.SplitHostPort(testPort(t))
+	for name, test := range map[string]struct {
+		env  []string
+		says string
+	}{
+		"without keys":             {nil, "there is no key yet"},
+		"with a sample key":        {[]string{"HEADROOM_ADMIN_KEY=hrk_changemechangemechangemechangemechangemechan"}, "is a sample"},
+		"with a sample password":   {[]string{"DATABASE_URL=postgres://headroom:changeme@127.0.0.1:1/x"}, "sample password"},
+		"with settings that fail":  {[]string{"HEADROOM_CONNECTIONS=many", "HEADROOM_HOSTS=a b"}, "HEADROOM_CONNECTIONS cannot be read as a whole number"},
+		"metrics beyond this host": {[]string{"HEADROOM_METRICS_LISTEN=0.0.0.0:9"}, "not on loopback"},
+	} {
+		c := exec.Command("headroom", "serve", "--listen", "0.0.0.0:"+port, "--data-dir", dir)
+		c.Env = append(os.Environ(), test.env...)
+		out, err := c.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), test.says) {
+			t.Errorf("%s: got %v, want %q in\n%s", name, err, test.says, out)
+		}
+		if strings.Contains(string(out), "changeme") {
+			t.Errorf("%s: the secret is repeated:\n%s", name, out)
+		}
+	}
+}
