@@ -11,7 +11,7 @@ import (
 	"headroom/internal/auth"
 )
 
-//go:generate go tool -modfile=../../tools/go.mod oapi-codegen -config ../../openapi/server/config.yaml ../../openapi/openapi.yaml
+//go:generate go tool -modfile=../../tools/go.mod oapi-codegen -config ../../openapi/server/config.yaml -o server_gen.go ../../openapi/openapi.yaml
 
 // operation is what openapi.yaml says of one, made ready to be looked up.
 type operation struct {

@@ -47,7 +47,7 @@ func (r *reader) value() {
 			r.checkText(text)
 		}
 	case (c == '-' || '0' <= c && c <= '9') && !r.sees("-Infinity"):
-		if n, ok := r.numeral(); ok && (longPower(n.text) || math.IsInf(n.float(), 0)) {
+		if n := new(numeral); r.numeral(n) && (longPower(n.text) || math.IsInf(n.float(), 0)) {
 			r.found("range", fmt.Sprintf("%s is beyond what a number can be.", clip(string(n.text))), nil)
 		}
 	default:

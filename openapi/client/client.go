@@ -2,4 +2,4 @@
 // openapi.yaml; this file holds what is not in it.
 package client
 
-//go:generate go tool -modfile=../../tools/go.mod oapi-codegen -config config.yaml ../openapi.yaml
+//go:generate go tool -modfile=../../tools/go.mod oapi-codegen -config config.yaml -o client_gen.go ../openapi.yaml

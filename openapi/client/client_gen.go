@@ -1232,7 +1232,7 @@ type ProblemDetails struct {
 
 	// Type The kind of error, an address of this server that explains it.
 	//
-	// Example: /problems/invalid
+	// Example: /problems/malformed
 	Type string `json:"type"`
 }
 

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"headroom/internal/capacity"
+)
+
+// many is how often to try: more in the long run.
+func many(few, lots int) int {
+	if os.Getenv("HEADROOM_LONG") == "1" {
+		return lots
+	}
+	return few
+}
+
+// The bodies of solve and bounds are read by capacity, not held against the schema that describes
+// them. Both must refuse the same, where a schema can say it at all.
+func TestBothReadersGiveTheSameVerdict(t *testing.T) {
+	t.Parallel()
+	doc := contract(t)
+	files, err := filepath.Glob("../../openapi/examples/*.json")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("examples: %v, %v", files, err)
+	}
+	random := rand.New(rand.NewPCG(20260301, 7))
+	refused, accepted := 0, 0
+	for i := range many(500, 10_000) {
+		file := files[i%len(files)]
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := doc.Components.Schemas["Problem"].Value
+		read := func(text []byte) error { _, err := capacity.ReadProblem(text, capacity.DefaultLimits()); return err }
+		if strings.Contains(file, "/bounds-") {
+			schema = doc.Components.Schemas["BoundsQuestion"].Value
+			read = func(text []byte) error { _, err := capacity.ReadBounds(text); return err }
+		}
+		value, err := generic(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range random.IntN(3) {
+			value = mutate(random, value)
+		}
+		if text, err = json.Marshal(value); err != nil {
+			t.Fatal(err)
+		}
+		if random.IntN(8) == 0 {
+			text = damage(random, text)
+		}
+		bySchema := checkBody(text, schema)
+		byReader := read(text)
+		if byReader == nil {
+			accepted++
+		} else {
+			refused++
+		}
+		if bySchema != nil && byReader == nil && !strings.Contains(file, "/bounds-") { // perf checks the figures of bounds
+			t.Fatalf("%s mutated to\n%s\nis refused by the schema and accepted by the reader: %v", file, text, bySchema)
+		}
+		if input := (*capacity.InputError)(nil); errors.As(byReader, &input) && bySchema == nil {
+			for _, f := range input.Findings {
+				if sayable(f) {
+					t.Fatalf("%s mutated to\n%s\nis accepted by the schema and refused by the reader: %v", file, text, byReader)
+				}
+			}
+		}
+	}
+	if refused < 50 || accepted < 50 {
+		t.Errorf("%d bodies were refused and %d accepted; both should be frequent", refused, accepted)
+	}
+}
+
+// sayable says whether a schema could have found what the reader did: nothing that depends on
+// another member, on the decimal places of a number, or on letters.
+func sayable(f capacity.Finding) bool {
+	switch f.Code {
+	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice":
+		return true
+	case "missing":
+		return !strings.HasSuffix(f.Pointer, "/deadline_s") && !strings.HasSuffix(f.Pointer, "/slots_per_vm")
+	case "range":
+		// amounts may be strings, whose size no pattern bounds
+		return !slices.ContainsFunc([]string{"/vms_per_job", "/deadline_s", "/map", "/reduce", "/price", "/penalty"}, func(end string) bool { return strings.HasSuffix(f.Pointer, end) })
+	}
+	return false
+}
+
+// mutate changes something somewhere in a JSON value, every place being as likely.
+func mutate(random *rand.Rand, value any) any {
+	root := value
+	places := []func(){func() { root = strange(random, value) }}
+	var walk func(any)
+	walk = func(value any) {
+		switch x := value.(type) {
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(x)) {
+				places = append(places, func() { x[name] = strange(random, x[name]) }, func() { delete(x, name) })
+				walk(x[name])
+			}
+			other := []string{"jbos", "", "classes", "price", "a/b~c", strings.Repeat("x", 300)}[random.IntN(6)]
+			places = append(places, func() { x[other] = strange(random, nil) })
+		case []any:
+			for i := range x {
+				places = append(places, func() { x[i] = strange(random, x[i]) })
+				walk(x[i])
+			}
+		}
+	}
+	walk(value)
+	places[random.IntN(len(places))]()
+	return root
+}
+
+// strange is a value that may be wrong, more often than not of the type of the one it replaces.
+func strange(random *rand.Rand, old any) any {
+	numbers := []any{
+		json.Number("0"), json.Number("-0"), json.Number("1"), json.Number("-1"), json.Number("2.5"), json.Number("10.0"), json.Number("1e3"), json.Number("1001"),
+		json.Number("1e7"), json.Number("10000001"), json.Number("1e9"), json.Number("1000000001"), json.Number("1e15"), json.Number("123456789012345678901234567890"), json.Number("1e-20"), json.Number("-1e8"),
+	}
+	texts := []any{"", "x", "USD", "usd", "0.10", "-1", "1,5", "NaN", "exact", "relaxed", "phase", "1e3", "1000000001", "0.1234567891", strings.Repeat("y", 200), strings.Repeat("y", 201), "=1+1", "é\u202e"}
+	if random.IntN(3) > 0 {
+		switch old.(type) {
+		case json.Number:
+			return numbers[random.IntN(len(numbers))]
+		case string:
+			return texts[random.IntN(len(texts))]
+		}
+	}
+	others := []any{nil, true, false, []any{}, map[string]any{}, []any{json.Number("1")}, map[string]any{"min": json.Number("1"), "max": json.Number("2")}}
+	all := slices.Concat(numbers, texts, others)
+	return all[random.IntN(len(all))]
+}
+
+// damage makes text of JSON that no writer of JSON would write.
+func damage(random *rand.Rand, text []byte) []byte {
+	s := string(text)
+	at := func(mark string) int { // of one occurrence
+		n := strings.Count(s, mark)
+		if n == 0 {
+			return -1
+		}
+		i := -1
+		for range 1 + random.IntN(n) {
+			i += 1 + strings.Index(s[i+1:], mark)
+		}
+		return i
+	}
+	replace := func(mark, with string) string {
+		if i := at(mark); i >= 0 {
+			return s[:i] + with + s[i+len(mark):]
+		}
+		return s
+	}
+	switch random.IntN(12) {
+	case 0:
+		return []byte(replace("{", `{"currency":"USD","currency":"USD",`))
+	case 1:
+		return []byte(replace(":", ":NaN,"))
+	case 2:
+		return []byte(replace(`:1`, ":1e309,\"z\":1"))
+	case 3:
+		return []byte(replace("}", ",}"))
+	case 4:
+		return []byte(s + fmt.Sprint(random.IntN(9)))
+	case 5:
+		return text[:random.IntN(len(text))]
+	case 6:
+		return []byte(replace(`"`, "\"\xff"))
+	case 7:
+		return []byte(replace(`"`, "\"\x00"))
+	case 8:
+		return []byte(replace(":", ":"+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`,"z":`))
+	case 9:
+		return []byte(replace(`"`, "'"))
+	case 10:
+		return []byte("\xef\xbb\xbf" + s)
+	}
+	return []byte(replace(":", ":-Infinity,\"z\":"))
+}
