@@ -306,6 +306,8 @@ func (h *home) close() {
 		if h.temporary != "" {
 			_ = os.RemoveAll(h.temporary) // it is empty, or holds the socket of a Postgres that is gone
 		}
+		// Closing alone would leave the lock with a child that is just being started and has a copy.
+		_ = syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN)
 		h.lock.Close()
 	})
 }
