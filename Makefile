@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-long check bench clean setup
+.PHONY: help build run test test-long check generate bench clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -trimpath -ldflags '-X main.version=$(VERSION)'
@@ -16,8 +16,8 @@ build: setup ## build bin/headroom and bin/headroom-solver
 	CGO_ENABLED=0 $(GOBUILD) -o bin/headroom ./cmd/headroom
 	CGO_ENABLED=1 $(GOBUILD) -o bin/headroom-solver ./cmd/headroom-solver
 
-run: build ## build and solve an example
-	bin/headroom solve openapi/examples/nightly-etl.json
+run: build ## build and serve a demonstration cluster, with a private database
+	bin/headroom serve --demo
 
 test: build ## run the tests
 	$(GOTEST) ./...
@@ -25,7 +25,14 @@ test: build ## run the tests
 test-long: build ## run the tests with every large sample (up to an hour)
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
 
-check: setup ## format, vet, staticcheck, who imports whom, modules
+GENERATED = openapi/client/client_gen.go internal/api/server_gen.go
+
+generate: ## make the client and the server's types from openapi.yaml
+	go generate ./openapi/client ./internal/api
+
+check: setup ## format, vet, staticcheck, who imports whom, generated code fresh, modules
+	@before=$$(cat $(GENERATED) | sha256sum); $(MAKE) --no-print-directory generate; test "$$before" = "$$(cat $(GENERATED) | sha256sum)" || \
+		{ echo "make check: openapi.yaml has changed since its code was generated; it is fresh now: commit it."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
 	go vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
