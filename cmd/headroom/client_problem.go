@@ -59,14 +59,17 @@ func (p *problem) Error() string {
 	}
 	if len(p.Errors) == 0 || len(p.Conflicts) > 0 {
 		detail := p.Detail
-		if detail == "" {
+		if detail == "" || len(p.Conflicts) > 0 { // of which the detail is the first
 			detail = p.Title
 		}
 		detail = sentence(detail)
 		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable && p.Instance != "" {
 			detail += fmt.Sprintf(" The server's log has more under %s.", p.Instance)
 		}
-		lines = append([]string{detail + hinted(p.Hint, detail)}, lines...)
+		if len(p.Conflicts) == 0 {
+			detail += hinted(p.Hint, detail)
+		}
+		lines = append([]string{detail}, lines...)
 	}
 	return shownLines(strings.Join(lines, "\n"))
 }

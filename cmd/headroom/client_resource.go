@@ -477,7 +477,7 @@ func confirm(c *cobra.Command, yes bool, question string) error {
 		return nil
 	}
 	stdin, stderr := c.InOrStdin(), c.ErrOrStderr()
-	if !isTerminal(stdin) || !isTerminal(stderr) {
+	if !isTerminal(stdin) {
 		return &failure{exitUsage, errors.New("nothing was changed: there is no terminal to ask on; say --yes if it is meant")}
 	}
 	fmt.Fprintf(stderr, "%s [y/N] ", question)

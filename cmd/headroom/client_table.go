@@ -83,16 +83,20 @@ func readItem(text []byte) (item any, err error) {
 // rows is a table of items: chosen columns for people, all of them for spreadsheets.
 func rows(t reflect.Type, items []json.RawMessage, chosen []string) (tables.Table, error) {
 	var table tables.Table
-	var leaves []leaf
-	for _, l := range leavesOf(t) {
+	leaves := leavesOf(t)
+	if chosen != nil {
+		all := leaves
+		leaves = make([]leaf, len(chosen))
+		for i, name := range chosen {
+			leaves[i] = all[slices.IndexFunc(all, func(l leaf) bool { return l.name == name })]
+		}
+	}
+	for _, l := range leaves {
 		title := l.name
 		if chosen != nil {
 			title = l.title()
 		}
-		if chosen == nil || slices.Contains(chosen, l.name) {
-			leaves = append(leaves, l)
-			table.Columns = append(table.Columns, title)
-		}
+		table.Columns = append(table.Columns, title)
 	}
 	none := ""
 	if chosen != nil {

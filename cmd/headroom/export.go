@@ -148,7 +148,7 @@ func exportYAML(b *bytes.Buffer, cluster string, tree *node) {
 		case m.value.kind == listNode && len(m.value.items) > 0:
 			b.WriteString("\n" + yamlWord(m.name) + ":\n")
 			for i, item := range m.value.items {
-				if i > 0 && item.kind == objectNode && !flat(item) {
+				if i > 0 && !onOneLine(item, true) {
 					b.WriteByte('\n')
 				}
 				b.WriteString("  - ")
@@ -167,18 +167,33 @@ func exportYAML(b *bytes.Buffer, cluster string, tree *node) {
 	}
 }
 
+// widestItem is how long an item of a list may be that stands on one line.
+const widestItem = 110
+
+// onOneLine says whether a value is written within its line, as small objects are.
+func onOneLine(n *node, ofList bool) bool {
+	if n.kind != objectNode || len(n.members) == 0 {
+		return true
+	}
+	if !ofList || !flat(n) {
+		return flat(n)
+	}
+	var b bytes.Buffer
+	yamlFlow(&b, n)
+	return b.Len() <= widestItem
+}
+
 // yamlValue writes a value and ends the line; in is what lines below it start with.
 func yamlValue(b *bytes.Buffer, n *node, in string, ofList bool) {
-	switch {
-	case n.kind == objectNode && len(n.members) > 0 && !(flat(n) && (!ofList || len(n.members) <= 3)):
-		if !ofList {
-			b.WriteString("\n" + in)
-		}
-		yamlMembers(b, n, in)
-	default:
+	if onOneLine(n, ofList) {
 		yamlFlow(b, n)
 		b.WriteByte('\n')
+		return
 	}
+	if !ofList {
+		b.WriteString("\n" + in)
+	}
+	yamlMembers(b, n, in)
 }
 
 func yamlMembers(b *bytes.Buffer, n *node, in string) {
@@ -186,9 +201,9 @@ func yamlMembers(b *bytes.Buffer, n *node, in string) {
 		if i > 0 {
 			b.WriteString(in)
 		}
-		b.WriteString(yamlWord(m.name) + ": ")
-		if m.value.kind == objectNode && len(m.value.members) > 0 && !flat(m.value) {
-			b.Truncate(b.Len() - 1)
+		b.WriteString(yamlWord(m.name) + ":")
+		if onOneLine(m.value, false) {
+			b.WriteByte(' ')
 		}
 		yamlValue(b, m.value, in+"  ", false)
 	}

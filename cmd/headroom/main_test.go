@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"headroom/internal/pgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
@@ -38,7 +40,7 @@ func (w withSolver) Run() int {
 		fmt.Fprintln(os.Stderr, "build headroom-solver:", err)
 		return 1
 	}
-	return w.m.Run()
+	return pgtest.Run(w.m)
 }
 
 func TestMain(m *testing.M) {

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"headroom/internal/api"
+	"headroom/internal/app"
+	"headroom/internal/auth"
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+	"headroom/internal/telemetry"
+)
+
+// testServer is a real server on a database of its own.
+type testServer struct {
+	url, database string
+	keys          map[auth.Role]string
+}
+
+func startServer(t *testing.T) testServer {
+	t.Helper()
+	database := pgtest.Database(t)
+	quiet := telemetry.New(io.Discard, slog.LevelError)
+	a := app.New(pgtest.OpenWith(t, postgres.Config{URL: database}), auth.NewKeyring(), app.Config{Telemetry: quiet})
+	watching, stop := context.WithCancel(context.Background())
+	watched, err := a.WatchKeys(watching)
+	if err != nil {
+		stop()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(); <-watched })
+	handler, err := api.New(api.Config{App: a, Telemetry: quiet, SolvesPerSecond: 1000, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	s := testServer{url: server.URL, database: database, keys: map[auth.Role]string{}}
+	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
+	for _, role := range auth.Roles {
+		if _, s.keys[role], err = a.CreateKey(ctx, auth.Key{Name: "test " + string(role), Role: role}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// The verbs that ask a server, each script with a server of its own.
+func TestServiceScripts(t *testing.T) {
+	t.Parallel()
+	scripts, err := filepath.Glob("testdata/service/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("%d scripts, %v", len(scripts), err)
+	}
+	for _, script := range scripts {
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			server := startServer(t)
+			testscript.Run(t, testscript.Params{
+				Files:               []string{script},
+				RequireExplicitExec: true,
+				UpdateScripts:       *update,
+				Setup: func(env *testscript.Env) error {
+					env.Setenv("HEADROOM_SOLVER", solverProgram)
+					env.Setenv("HEADROOM_URL", server.url)
+					env.Setenv("HEADROOM_API_KEY", server.keys[auth.Admin])
+					env.Setenv("VIEWER", server.keys[auth.Viewer])
+					env.Setenv("DATABASE_URL", server.database)
+					return nil
+				},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied},
+			})
+		})
+	}
+}
+
+// revoke revokes the key of a name: revoke me
+func revoke(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(ts.Exec("headroom", "key", "list", "-o", "json"))
+	var keys struct{ Items []auth.Key }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &keys))
+	for _, k := range keys.Items {
+		if k.Name == args[0] {
+			ts.Check(ts.Exec("headroom", "key", "revoke", k.ID))
+			return
+		}
+	}
+	ts.Fatalf("there is no key %s", args[0])
+}
+
+// denied waits until a command is refused.
+func denied(ts *testscript.TestScript, neg bool, args []string) {
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if err := ts.Exec(args[0], args[1:]...); err != nil {
+			if _, exited := err.(*exec.ExitError); exited && strings.Contains(ts.ReadFile("stderr"), "The key came from") {
+				return
+			}
+			ts.Fatalf("%v", err)
+		}
+	}
+	ts.Fatalf("the key still opens the server")
+}
