@@ -1,0 +1,206 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"headroom/internal/auth"
+)
+
+// who asks in the matrix, and which clusters they see of "mine" and "other".
+type asker struct {
+	role     auth.Role // "" is nobody
+	clusters []string
+	token    string
+}
+
+// cell says what the matrix must answer: the status, or 0 for any success. It knows nothing of how
+// the service decides.
+func cell(who asker, role, path string, allClusters bool) int {
+	switch {
+	case role == "open":
+		return 0
+	case who.role == "":
+		return http.StatusUnauthorized
+	case role == "any":
+		return 0
+	}
+	rank := map[string]int{"viewer": 1, "planner": 2, "operator": 3, "admin": 4}
+	if rank[string(who.role)] < rank[role] {
+		return http.StatusForbidden
+	}
+	if allClusters && who.clusters != nil {
+		return http.StatusForbidden
+	}
+	if strings.Contains(path, "{cluster}") && who.clusters != nil && who.clusters[0] != "mine" {
+		return http.StatusNotFound
+	}
+	return 0
+}
+
+// Every role, with and without a limit to clusters, asks for every operation.
+func TestWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	askers := []asker{{}}
+	for _, role := range auth.Roles {
+		for _, clusters := range [][]string{nil, {"mine"}, {"other"}} {
+			askers = append(askers, asker{role, clusters, s.key(fmt.Sprintf("%s of %v", role, clusters), role, clusters)})
+		}
+	}
+	s.cluster("mine")
+	s.ask(s.admin, "POST", "/v1/clusters/mine/plans", nil).want(t, 201)
+	cells, allowed := 0, 0
+	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
+		for i, who := range askers {
+			role, _ := op.Extensions["x-role"].(string)
+			allClusters, _ := op.Extensions["x-all-clusters"].(bool)
+			want := cell(who, role, path, allClusters)
+			if op.OperationID == "createCluster" && want == 0 && who.clusters != nil {
+				want = http.StatusForbidden // the names below are on nobody's list
+			}
+			a := s.perform(who.token, op.OperationID, method, path, i)
+			cells++
+			switch {
+			case want == 0 && a.StatusCode < 400:
+				allowed++
+			case a.StatusCode != want:
+				t.Errorf("%s asked by %q limited to %v: got %d, want %d: %.300s", op.OperationID, who.role, who.clusters, a.StatusCode, want, a.text)
+			}
+		}
+	})
+	t.Logf("%d cells, %d of them allowed", cells, allowed)
+	if allowed < 200 {
+		t.Errorf("only %d of %d cells were allowed", allowed, cells)
+	}
+}
+
+// perform asks for an operation in a way that works if it is allowed. What it changes is made anew
+// for each cell, so that no cell depends on another.
+func (s *service) perform(token, operation, method, path string, i int) answered {
+	s.Helper()
+	name := fmt.Sprintf("%s-%d", strings.ToLower(operation), i)
+	path = strings.Replace(path, "{cluster}", "mine", 1)
+	body, headers := any(nil), []string{}
+	create := func(collection, text string) answered {
+		a := s.ask(s.admin, "POST", "/v1/clusters/mine/"+collection, text).want(s, 201)
+		headers = append(headers, "If-Match", a.etag())
+		return a
+	}
+	thing := func(collection, text string) { // a thing of this cell's own
+		switch {
+		case strings.HasPrefix(operation, "create"):
+			body = text
+		case strings.HasPrefix(operation, "replace"), strings.HasPrefix(operation, "delete"):
+			a := create(collection, text)
+			at := a.Header.Get("Location")
+			path = "/v1/clusters/mine/" + collection + at[strings.LastIndex(at, "/"):]
+			if method == "PUT" {
+				body = text
+			}
+		}
+	}
+	switch {
+	case strings.Contains(path, "/vm-types"):
+		thing("vm-types", fmt.Sprintf(`{"name":%q,"in_use":false}`, name))
+		path = strings.Replace(path, "{name}", "small", 1)
+	case strings.Contains(path, "/prices"):
+		year := 1970 + 3*i
+		if operation != "createPrice" {
+			year++
+		}
+		if operation == "deletePrice" {
+			year++
+		}
+		if method != "GET" {
+			s.ask(s.admin, "POST", "/v1/clusters/mine/vm-types", `{"name":"old","in_use":false}`)
+		}
+		thing("prices", fmt.Sprintf(`{"vm_type":"old","price":"1","from":"%d-01-01T00:00:00Z","until":"%d-01-01T00:00:00Z"}`, year, year+1))
+		if strings.Contains(path, "{id}") {
+			var l list[struct{ ID string }]
+			s.ask(s.admin, "GET", "/v1/clusters/mine/prices", nil).want(s, 200).into(s, &l)
+			path = strings.Replace(path, "{id}", l.Items[0].ID, 1)
+		}
+	case strings.Contains(path, "/contracts"):
+		thing("contracts", strings.Replace(someContract, "three-year", name, 1))
+		path = strings.Replace(path, "{name}", "three-year", 1)
+	case strings.Contains(path, "/classes"):
+		thing("classes", strings.Replace(adHoc, "ad-hoc", name, 1))
+		path = strings.Replace(path, "{name}", "ad-hoc", 1)
+	case strings.Contains(path, "/profiles"):
+		thing("profiles", strings.Replace(someProfile, `"etl"`, fmt.Sprintf("%q", name), 1))
+		path = strings.NewReplacer("{name}", "etl", "{version}", "1").Replace(path)
+		if operation == "addProfileVersion" {
+			body = someProfile
+		}
+	case operation == "createCluster":
+		body = fmt.Sprintf(`{"name":%q}`, name)
+	case operation == "replaceCluster":
+		body, headers = `{"name":"mine","options":{"engine":"exact"}}`, []string{"If-Match", s.ask(s.admin, "GET", "/v1/clusters/mine", nil).etag()}
+	case operation == "deleteCluster": // of its own: a wrong version is as good as a right one to see who may
+		headers = []string{"If-Match", `"999"`}
+		a := s.ask(token, method, path, nil, headers...)
+		if a.StatusCode == http.StatusPreconditionFailed {
+			a.StatusCode = http.StatusNoContent
+		}
+		return a
+	case operation == "putForecasts":
+		body = `{"rows":[{"class":"nightly","hour":"2026-03-01T22:00:00Z","jobs":3}]}`
+	case operation == "deleteForecasts":
+		path += "?class=ad-hoc"
+	case operation == "applyDocument":
+		path, body = path+"?dry_run=true", `{"cluster":{"name":"mine"}}`
+	case operation == "diffPlans":
+		path += "?from=1&to=1"
+	case operation == "solve":
+		body = `{"currency":"USD","supply":{"on_demand":{"price":"1"}},"classes":[{"name":"a","vms_per_job":1,"jobs":{"min":0,"max":1},"penalty":2}],"options":{"engine":"exact"}}`
+	case operation == "bounds":
+		body = `{"kind":"phase","tasks":3,"mean_s":1,"max_s":2,"slots":2}`
+	case operation == "createKey":
+		body = fmt.Sprintf(`{"name":%q,"role":"viewer"}`, name)
+	case operation == "revokeKey":
+		var k struct{ ID string }
+		s.ask(s.admin, "POST", "/v1/keys", fmt.Sprintf(`{"name":%q,"role":"viewer"}`, name)).want(s, 201).into(s, &k)
+		path = strings.Replace(path, "{id}", k.ID, 1)
+	case operation == "createSession":
+		body = fmt.Sprintf(`{"token":%q}`, s.admin)
+	}
+	path = strings.NewReplacer("{plan}", "1", "{kind}", "infeasible", "{file}", "style.css").Replace(path)
+	return s.ask(token, method, path, body, headers...)
+}
+
+// A key limited to clusters cannot tell an existing one that it may not see from one that does not exist.
+func TestUnseenClustersDoNotExist(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"secret"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"mine"}`).want(t, 201)
+	limited := s.key("limited", auth.Operator, []string{"mine", "later"})
+	for _, at := range []string{"", "/classes", "/plans/current", "/document", "/problem"} {
+		unseen := s.ask(limited, "GET", "/v1/clusters/secret"+at, nil).want(t, 404).problem(t)
+		absent := s.ask(s.admin, "GET", "/v1/clusters/absent"+at, nil).want(t, 404).problem(t)
+		unseen.Instance, absent.Instance = "", ""
+		if got, want := unseen.Detail, strings.Replace(absent.Detail, "absent", "secret", 1); got != want || unseen.Type != absent.Type || unseen.Title != absent.Title {
+			t.Errorf("of a cluster that cannot be seen GET %s says %q, of an absent one %q", at, got, want)
+		}
+	}
+	var l list[struct{ Name string }]
+	s.ask(limited, "GET", "/v1/clusters", nil).want(t, 200).into(t, &l)
+	if len(l.Items) != 1 || l.Items[0].Name != "mine" {
+		t.Errorf("a limited key lists %v", l.Items)
+	}
+	s.ask(limited, "POST", "/v1/clusters", `{"name":"other"}`).want(t, 403)
+	s.ask(limited, "PUT", "/v1/clusters/other/document", `{"cluster":{"name":"other"}}`, "If-None-Match", "*").want(t, 404)
+	s.ask(limited, "POST", "/v1/clusters", `{"name":"later"}`).want(t, 201)
+	limitedAdmin := s.key("limited admin", auth.Admin, []string{"mine"})
+	s.ask(limitedAdmin, "GET", "/v1/keys", nil).want(t, 403)
+	audit := s.ask(limitedAdmin, "GET", "/v1/audit", nil).want(t, 200)
+	if strings.Contains(string(audit.text), "secret") || !strings.Contains(string(audit.text), "mine") {
+		t.Errorf("a limited admin's audit log is %s", audit.text)
+	}
+	s.ask(limitedAdmin, "GET", "/v1/audit?cluster=secret", nil).want(t, 404)
+}
