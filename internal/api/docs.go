@@ -28,6 +28,9 @@ type docsLimits struct {
 	BodyMB, Classes                    int
 }
 
+// InWords is the number of classes for people.
+func (l docsLimits) InWords() string { return digits(float64(l.Classes)) + " classes" }
+
 type docsPage struct {
 	Version  string
 	Chapters []docsChapter

@@ -27,7 +27,7 @@ func TestReferenceIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := []string{"1.2.3-test", "17 solves"}
+	wanted := []string{"1.2.3-test", "17 solves", "10,000 classes"}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			wanted = append(wanted, `<article id="`+op.OperationID+`"`, html.EscapeString(op.Summary))

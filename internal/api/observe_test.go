@@ -16,7 +16,7 @@ func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
 	for sent, keep := range map[string]bool{
-		"abc-123": true, "0195e2c4-1c1e-7c3e-9a55-1f0a3b5c7d9e": true, "a": true, strings.Repeat("x", 64): true,
+		"abc-123": true, "0195e2c4-1c1e-7c3e-9a55-1f0a3b5c7d9e": true, "a": true, "hr-1": true, strings.Repeat("x", 64): true,
 		"": false, strings.Repeat("x", 65): false, "two words": false, "a\nb": false, "-x": false, "é": false, `"quoted"`: false, "hrk_abcdefgh": false,
 	} {
 		got := f.do("GET", "/livez", "", "X-Request-Id", sent).Header().Get("X-Request-Id")
@@ -94,7 +94,7 @@ func TestMetricsNameRoutesNeverPaths(t *testing.T) {
 
 func TestPanics(t *testing.T) {
 	t.Parallel()
-	log := &logBuffer{}
+	log := &logged{}
 	s := &server{telemetry: telemetry.New(log, slog.LevelInfo), router: chi.NewRouter()}
 	s.router.Use(s.observe, s.recoverPanics)
 	s.router.Get("/early", func(http.ResponseWriter, *http.Request) { panic("the reason") })

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,18 +29,25 @@ type front struct {
 	app      *app.App
 	store    *sessionStore
 	clock    *atomic.Int64 // nanoseconds; what the app takes for now
-	log      *logBuffer
+	log      *logged
 	draining atomic.Bool
 	keys     []auth.Key
 }
 
 func newFront(t *testing.T, change ...func(*Config)) *front {
 	t.Helper()
-	f := &front{store: &sessionStore{sessions: map[auth.Hash]auth.Session{}, links: map[auth.Hash]time.Time{}}, clock: &atomic.Int64{}, log: &logBuffer{}}
+	f := &front{store: &sessionStore{sessions: map[auth.Hash]auth.Session{}, links: map[auth.Hash]time.Time{}}, clock: &atomic.Int64{}, log: &logged{}}
 	f.clock.Store(time.Now().UnixNano())
 	f.store.now = func() time.Time { return time.Unix(0, f.clock.Load()) }
+	f.start(t, f.store, change...)
+	return f
+}
+
+// start makes the server on a store.
+func (f *front) start(t *testing.T, store app.Store, change ...func(*Config)) {
+	t.Helper()
 	tel := telemetry.New(f.log, slog.LevelDebug)
-	f.app = app.New(f.store, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel})
+	f.app = app.New(store, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel})
 	c := Config{App: f.app, Telemetry: tel, Hosts: []string{"plans.example.com"}, Draining: &f.draining, Version: "test"}
 	for _, change := range change {
 		change(&c)
@@ -50,7 +56,6 @@ func newFront(t *testing.T, change ...func(*Config)) *front {
 	if f.handler, err = New(c); err != nil {
 		t.Fatal(err)
 	}
-	return f
 }
 
 // key adds a key and answers its token.
@@ -113,26 +118,8 @@ func wantStatus(t *testing.T, w *httptest.ResponseRecorder, want int) {
 	}
 }
 
-// logBuffer is a log that several goroutines write.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // lines are the log's, each as its members.
-func (l *logBuffer) lines(t *testing.T) (lines []map[string]any) {
+func (l *logged) lines(t *testing.T) (lines []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(l.String()) {
 		var members map[string]any
