@@ -51,8 +51,16 @@ func (s *shape) index(name []byte, from int) int {
 // given is the set of a shape's members that an object had.
 type given uint32
 
+// given is the set of these members.
+func (s *shape) given(names ...string) (g given) {
+	for _, name := range names {
+		g |= 1 << slices.Index(s.names, name)
+	}
+	return g
+}
+
 // has says whether the object had the member.
-func (g given) has(s *shape, name string) bool { return g&(1<<slices.Index(s.names, name)) != 0 }
+func (g given) has(s *shape, name string) bool { return g&s.given(name) != 0 }
 
 // start passes over what may precede a document and refuses what may not.
 func (r *reader) start() {

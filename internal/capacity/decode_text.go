@@ -12,13 +12,13 @@ func (r *reader) quoted() ([]byte, bool) {
 	start := r.at + 1
 	for i := start; i < len(r.data); {
 		switch c := r.data[i]; {
+		case ordinary[c]:
+			i++
 		case c == '"':
 			r.at = i + 1
 			return r.data[start:i], true
 		case c == '\\':
 			return r.escaped(start, i)
-		case ' ' <= c && c < utf8.RuneSelf:
-			i++
 		default:
 			size := r.plain(i)
 			if size == 0 {
@@ -30,6 +30,15 @@ func (r *reader) quoted() ([]byte, bool) {
 	r.cutString()
 	return nil, false
 }
+
+// ordinary is the bytes that stand for themselves in a string: ASCII but for quotes, backslashes and
+// control characters.
+var ordinary = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
 
 // plain is the length of the unescaped character at i of a string; 0 where it may not stand there.
 func (r *reader) plain(i int) int {

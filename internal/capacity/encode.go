@@ -238,11 +238,11 @@ func appendText(dst []byte, s string) []byte {
 	from := 0 // what stands between from and at needs no escape
 	for at := 0; at < len(s); {
 		c := s[at]
+		if ordinary[c] {
+			at++
+			continue
+		}
 		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				at++
-				continue
-			}
 			dst = append(dst, s[from:at]...)
 			dst = appendEscaped(dst, c)
 			at++

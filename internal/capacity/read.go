@@ -41,6 +41,8 @@ var reduceMembers = [...]string{
 	"first_shuffle_avg_s", "first_shuffle_max_s", "shuffle_avg_s", "shuffle_max_s", "reduce_avg_s", "reduce_max_s",
 }
 
+var reduceGiven = profileShape.given(reduceMembers[:]...)
+
 // ReadProblem reads and validates a problem. Members left out get their defaults (see
 // DefaultOptions; period_s 3600, billing used, quota null, overhead_s 0). Whatever is wrong comes as
 // one *InputError with every finding, or with the first place where the text is not JSON. The
@@ -232,7 +234,7 @@ func (r *reader) profile(p *Profile) {
 			r.float(&p.OverheadSeconds)
 		}
 	})
-	if p.ReduceTasks <= 0 { // none, or not known how many
+	if p.ReduceTasks <= 0 || had&reduceGiven == reduceGiven { // none, or not known how many, or all there
 		return
 	}
 	for i, into := range [...]*float64{
