@@ -78,29 +78,43 @@ func (d *decision) looseVMs(jobs []int64) (vms int64) {
 // what is left of each size is mixed. Up to 4 slots a VM this takes the sum of sizes rounded up,
 // up to 6 at most one VM more.
 func layout(kinds []slotKind) (vms []capacity.VMLayout, count int64) {
-	bySize := make(map[int64][]slotKind)
-	var sizes []int64
-	for _, k := range kinds {
-		if k.count == 0 {
-			continue
-		}
-		if bySize[k.perVM] == nil {
-			sizes = append(sizes, k.perVM)
-		}
-		bySize[k.perVM] = append(bySize[k.perVM], k)
-	}
-	slices.Sort(sizes)
+	kinds = bySize(kinds)
+	list := loadedVMs{vms: make([]capacity.VMLayout, 0, 2*len(kinds)), slots: make([]capacity.ClassSlots, 0, 3*len(kinds))}
 	var rest []slotKind // less than one VM of each size
-	for _, n := range sizes {
-		var full []capacity.VMLayout
-		full, rest = fillSize(bySize[n], n, rest)
-		vms = append(vms, full...)
+	for len(kinds) > 0 {
+		same := 1
+		for same < len(kinds) && kinds[same].perVM == kinds[0].perVM {
+			same++
+		}
+		rest = list.fill(kinds[:same], rest)
+		kinds = kinds[same:]
 	}
-	vms = append(vms, mix(rest)...)
-	for _, v := range vms {
+	list.mix(rest)
+	for _, v := range list.vms {
 		count += v.VMs
 	}
-	return vms, count
+	return list.vms, count
+}
+
+// bySize is the kinds that have slots by the number of them on a VM, in their order where it is equal.
+func bySize(kinds []slotKind) []slotKind {
+	var at [capacity.MaxSlotsPerVM + 2]int // where kinds of a size go
+	for _, k := range kinds {
+		if k.count > 0 {
+			at[k.perVM+1]++
+		}
+	}
+	for n := range at[1:] {
+		at[n+1] += at[n]
+	}
+	sorted := make([]slotKind, at[len(at)-1])
+	for _, k := range kinds {
+		if k.count > 0 {
+			sorted[at[k.perVM]] = k
+			at[k.perVM]++
+		}
+	}
+	return sorted
 }
 
 // vmCount is how many VMs layout takes: what is on which VM makes no difference to it.
@@ -128,9 +142,35 @@ func vmCount(kinds []slotKind) (count int64) {
 	return count
 }
 
-// fillSize fills whole VMs with slots of one size and appends what is left to rest.
-func fillSize(kinds []slotKind, perVM int64, rest []slotKind) ([]capacity.VMLayout, []slotKind) {
-	var vms []capacity.VMLayout
+// loadedVMs is VMs and what stands on them; the slots of all VMs share one list.
+type loadedVMs struct {
+	vms   []capacity.VMLayout
+	slots []capacity.ClassSlots
+}
+
+// add appends VMs that carry the same slots, listed by class.
+func (l *loadedVMs) add(vms int64, kinds ...slotKind) {
+	from := len(l.slots)
+	for _, k := range kinds {
+		own := l.slots[from:]
+		at := slices.IndexFunc(own, func(c capacity.ClassSlots) bool { return c.Class == k.class })
+		if at < 0 {
+			l.slots = append(l.slots, capacity.ClassSlots{Class: k.class})
+			own = l.slots[from:]
+			at = len(own) - 1
+		}
+		if k.reduce {
+			own[at].Reduce += k.count
+		} else {
+			own[at].Map += k.count
+		}
+	}
+	l.vms = append(l.vms, capacity.VMLayout{VMs: vms, Slots: slices.Clip(l.slots[from:])})
+}
+
+// fill fills whole VMs with slots of one size and appends what is left to rest.
+func (l *loadedVMs) fill(kinds []slotKind, rest []slotKind) []slotKind {
+	perVM := kinds[0].perVM
 	var open []slotKind // the VM being filled from several kinds
 	room := perVM
 	for _, k := range kinds {
@@ -139,12 +179,12 @@ func fillSize(kinds []slotKind, perVM int64, rest []slotKind) ([]capacity.VMLayo
 			room -= take
 			k.count -= take
 			if room == 0 {
-				vms = append(vms, one(open))
-				open, room = nil, perVM
+				l.add(1, open...)
+				open, room = open[:0], perVM
 			}
 		}
 		if full := k.count / perVM; full > 0 {
-			vms = append(vms, capacity.VMLayout{VMs: full, Slots: classSlots([]slotKind{{k.class, k.reduce, perVM, perVM}})})
+			l.add(full, slotKind{k.class, k.reduce, perVM, perVM})
 			k.count -= full * perVM
 		}
 		if k.count > 0 {
@@ -152,35 +192,12 @@ func fillSize(kinds []slotKind, perVM int64, rest []slotKind) ([]capacity.VMLayo
 			room -= k.count
 		}
 	}
-	return vms, append(rest, open...)
+	return append(rest, open...)
 }
 
-func one(kinds []slotKind) capacity.VMLayout {
-	return capacity.VMLayout{VMs: 1, Slots: classSlots(kinds)}
-}
-
-// classSlots lists slots by class.
-func classSlots(kinds []slotKind) []capacity.ClassSlots {
-	var list []capacity.ClassSlots
-	for _, k := range kinds {
-		at := slices.IndexFunc(list, func(c capacity.ClassSlots) bool { return c.Class == k.class })
-		if at < 0 {
-			list = append(list, capacity.ClassSlots{Class: k.class})
-			at = len(list) - 1
-		}
-		if k.reduce {
-			list[at].Reduce += k.count
-		} else {
-			list[at].Map += k.count
-		}
-	}
-	return list
-}
-
-// mix packs the odd slots of several sizes.
-func mix(rest []slotKind) []capacity.VMLayout {
+// mix adds the odd slots of several sizes.
+func (l *loadedVMs) mix(rest []slotKind) {
 	p := mixed(rest)
-	vms := make([]capacity.VMLayout, 0, len(p.bins))
 	for b := range p.bins {
 		var slots []slotKind
 		for i, it := range p.items {
@@ -189,10 +206,9 @@ func mix(rest []slotKind) []capacity.VMLayout {
 			}
 		}
 		if len(slots) > 0 {
-			vms = append(vms, one(slots))
+			l.add(1, slots...)
 		}
 	}
-	return vms
 }
 
 // mixed packs odd slots. Each VM in turn gets the slots that fill it best; where that takes a VM

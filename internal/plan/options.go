@@ -25,6 +25,7 @@ type options struct {
 	penalty  []float64
 	low      []int64
 	high     []int64
+	plenty   bool // there are VMs for all jobs
 	nu       float64
 	base     []int64
 	value    []float64 // what nu·load - penalty·jobs is at least
@@ -108,8 +109,7 @@ func (o *options) solve(ctx context.Context, target func(objective float64) floa
 // promised jobs fit.
 func (o *options) relax() bool {
 	n := len(o.penalty)
-	floor := o.load(o.low)
-	if ceilDiv(floor, o.grid.perVM) > o.supply.most() {
+	if !o.plenty && ceilDiv(o.load(o.low), o.grid.perVM) > o.supply.most() {
 		return false
 	}
 	o.base = make([]int64, n)

@@ -34,7 +34,8 @@ func (m *model) newOptions(exact bool) *options {
 	if s.exact {
 		s.refine(float64(need))
 	}
-	o := &options{loader: s, supply: newSupply(in.Supply).upTo(need), penalty: in.Penalty, low: in.Low, high: in.High}
+	supply := newSupply(in.Supply)
+	o := &options{loader: s, supply: supply.upTo(need), penalty: in.Penalty, low: in.Low, high: in.High, plenty: supply.most() >= need}
 	o.grid = s.fine
 	if s.dedicated {
 		o.grid = grid{perVM: 1}

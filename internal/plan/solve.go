@@ -87,7 +87,7 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 		default:
 			jobs := d.thinned(supply.most())
 			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, vms(o, jobs), o.objective(jobs)
-			o.supply = o.supply.without(extra)
+			o.supply, o.plenty = o.supply.without(extra), false
 			if r, _ := o.solve(ctx, target); r.Feasible && r.Objective < d.best.Objective {
 				d.best = r
 			}
