@@ -74,12 +74,12 @@ func (s *Store) PutForecasts(ctx context.Context, cluster string, rows []capacit
 	})
 }
 
-// upsertForecasts writes rows in one statement. An unknown class gets the number of none, so that it
-// breaks the reference and is told as such.
+// upsertForecasts writes rows in one statement. Unknown classes get numbers that none has, so that
+// they break the reference and are told as such.
 const upsertForecasts = `
 	INSERT INTO forecasts (class_id, hour, jobs)
-	SELECT coalesce(c.id, 0), r.hour, r.jobs
-	FROM unnest(@classes::text[], @hours::timestamptz[], @jobs::float8[]) AS r (class, hour, jobs)
+	SELECT coalesce(c.id, -r.place), r.hour, r.jobs
+	FROM unnest(@classes::text[], @hours::timestamptz[], @jobs::float8[]) WITH ORDINALITY AS r (class, hour, jobs, place)
 	     LEFT JOIN classes c ON c.cluster_id = @cluster AND c.name = r.class
 	ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs`
 

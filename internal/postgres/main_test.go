@@ -2,7 +2,10 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/pgtest"
@@ -133,4 +137,87 @@ func filled(t testing.TB, s *postgres.Store) context.Context {
 	must(s.Classes().Create(ctx, night, adhoc))(t)
 	check(t, s.PutForecasts(ctx, night, []capacity.Forecast{{Class: "nightly", Hour: moment("2026-01-10T05:00:00Z"), Jobs: 7.5}}))
 	return ctx
+}
+
+// refused checks that an error is of kind Invalid and says what is wrong, and where.
+func refused(t testing.TB, err error, pointer string, words ...string) {
+	t.Helper()
+	var e *capacity.InputError
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v (%T), want findings", err, err)
+	}
+	if got := e.Findings[0].Pointer; got != pointer {
+		t.Errorf("pointer %q, want %q (%v)", got, pointer, err)
+	}
+	says(t, err, words...)
+}
+
+// kindOf checks an error's kind and words, and that nothing of the inside is in the sentence.
+func kindOf(t testing.TB, err error, kind capacity.Kind, words ...string) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Fatalf("got %v (%T), want kind %q", err, err, kind)
+	}
+	says(t, err, words...)
+}
+
+var inner = regexp.MustCompile(`SQLSTATE|postgres://|/tmp/|SELECT|INSERT|UPDATE|DELETE|headroom_test|_fkey|_key|_check|FATAL|ERROR|dial|socket`)
+
+func says(t testing.TB, err error, words ...string) {
+	t.Helper()
+	if leak := inner.FindString(err.Error()); leak != "" {
+		t.Errorf("the sentence lets %q out: %v", leak, err)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("got %q, want it to say %q", err, w)
+		}
+	}
+}
+
+// wrongVersion checks that an error says which version is there.
+func wrongVersion(t testing.TB, err error, have int64) {
+	t.Helper()
+	var e *app.VersionError
+	if !errors.As(err, &e) || !errors.Is(err, capacity.Conflict) {
+		t.Fatalf("got %v, want a wrong version", err)
+	}
+	if e.Have != have {
+		t.Errorf("says version %d is there, want %d", e.Have, have)
+	}
+}
+
+// pages reads a list in pages of a size and checks that they hold what one big page does.
+func pages[T any](t testing.TB, size int, list func(app.Page) (app.Listed[T], error)) []T {
+	t.Helper()
+	whole := must(list(app.Page{Limit: 1000}))(t)
+	if whole.Next != "" || whole.Items == nil {
+		t.Errorf("the whole list: next %q, items nil %v", whole.Next, whole.Items == nil)
+	}
+	all := []T{}
+	for page := (app.Page{Limit: size}); ; {
+		part := must(list(page))(t)
+		all = append(all, part.Items...)
+		if len(part.Items) > size {
+			t.Errorf("a page of %d has %d items", size, len(part.Items))
+		}
+		if part.Next == "" {
+			break
+		}
+		page.After = part.Next
+	}
+	if len(all) != len(whole.Items) {
+		t.Errorf("%d items in pages of %d, %d in one", len(all), size, len(whole.Items))
+	}
+	for _, cursor := range []string{"!", "x", "bnVsbA", "WyIiLCIiLCIiLCIiXQ", "WzEsMiwzLDQsNV0", strings.Repeat("A", 5000)} {
+		_, err := list(app.Page{After: cursor, Limit: size})
+		refused(t, err, "", `"cursor"`)
+	}
+	return all
+}
+
+// hostile are names that quoting, sorting and counting letters stumble over.
+var hostile = []string{
+	`Robert'); DROP TABLE classes;--`, `"double" \back\ 'single'`, `$1 @name :name %s {{}}`, "名前 🦉 naïve", "e\u0301 and é", "%", "_", "null", "0",
+	strings.Repeat("界", 200), `<script>alert(1)</script>`, "a/b?c#d&e=f", "-- ", "*/ /*", "\u202eright to left", "＝1+1",
 }

@@ -44,7 +44,7 @@ func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.P
 				"id": r.ID, "cluster": cluster, "number": r.Number, "at": r.At, "created_by": r.CreatedBy, "inputs_version": r.InputsVersion,
 				"status": r.Status, "objective": r.Objective, "total_cost": r.TotalCost, "on_demand_cost": r.OnDemandCost, "reserved_cost": r.ReservedCost,
 				"penalties": r.Penalties, "currency": r.Currency, "period_seconds": r.PeriodSeconds, "vms": r.VMs, "vms_on_demand": r.VMsOnDemand,
-				"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "problem": r.Problem, "plan": r.Plan,
+				"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "problem": string(r.Problem), "plan": string(r.Plan),
 			}).Scan(&r.At, &r.CreatedAt))
 	})
 	return r, err
@@ -92,9 +92,9 @@ func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r ca
 			return err
 		}
 		r, err = one[capacity.PlanRecord](ctx, q, `
-			SELECT `+planColumns+`, p.plan, p.problem FROM plans p JOIN clusters c ON c.id = p.cluster_id
+			SELECT `+planColumns+`, p.plan::text, p.problem::text FROM plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND (@id::uuid IS NULL OR p.id = @id)
-			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number > 0 THEN @number ELSE c.plans END`,
+			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number <> 0 THEN @number ELSE c.plans END`,
 			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return missing

@@ -1,0 +1,216 @@
+package postgres_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+)
+
+// ours are constraints that no input can break: what writes these columns is the store itself.
+var ours = []string{
+	"audit_action_check", "audit_pkey", "audit_eras_pkey", "classes_cluster_fkey", "classes_pkey", "clusters_pkey", "contracts_cluster_fkey", "contracts_pkey",
+	"idempotency_fingerprint_check", "idempotency_pkey", "keys_hash_check", "keys_hash_key", "keys_pkey", "plans_cluster_fkey", "plans_number_check", "plans_number_key",
+	"plans_pkey", "plans_status_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "sessions_hash_check", "sessions_key_fkey",
+	"sessions_pkey", "sessions_role_check", "sign_in_links_hash_check", "sign_in_links_pkey", "vm_types_cluster_fkey", "vm_types_pkey", "goose_db_version_pkey",
+}
+
+func TestEveryConstraintIsTold(t *testing.T) {
+	t.Parallel()
+	conn := raw(t, pgtest.Database(t))
+	rows, err := conn.Query(t.Context(), `
+		SELECT conname FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+		UNION SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace`)
+	check(t, err)
+	var constraints []string
+	for rows.Next() {
+		var name string
+		check(t, rows.Scan(&name))
+		constraints = append(constraints, name)
+	}
+	check(t, rows.Err())
+	told := postgres.Explained()
+	for _, name := range constraints {
+		if !slices.Contains(told, name) && !slices.Contains(ours, name) {
+			t.Errorf("the constraint %s is not told", name)
+		}
+	}
+	for _, name := range told {
+		if !slices.Contains(constraints, name) && !strings.HasSuffix(name, "_append_only") {
+			t.Errorf("there is no constraint %s", name)
+		}
+	}
+}
+
+func TestViolationsSayWhatToChange(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Open(t)
+	ctx := filled(t, s)
+	for range 2 {
+		must(s.AddProfileVersion(ctx, night, etl))(t)
+	}
+	cluster := func(change func(*capacity.Cluster)) error {
+		c := capacity.NewCluster("c1")
+		change(&c)
+		_, err := s.CreateCluster(ctx, c)
+		return err
+	}
+	vmType := func(change func(*capacity.VMType)) error {
+		v := capacity.VMType{Name: "large"}
+		change(&v)
+		_, err := s.VMTypes().Create(ctx, night, v)
+		return err
+	}
+	price := func(change func(*capacity.PricePeriod)) error {
+		p := january
+		p.From, p.Until = *january.Until, nil
+		change(&p)
+		_, err := s.Prices().Create(ctx, night, p)
+		return err
+	}
+	contract := func(change func(*capacity.SignedContract)) error {
+		c := threeYrs
+		c.Name = "another"
+		change(&c)
+		_, err := s.Contracts().Create(ctx, night, c)
+		return err
+	}
+	class := func(change func(*capacity.PlannedClass)) error {
+		c := nightly
+		c.Name = "another"
+		change(&c)
+		_, err := s.Classes().Create(ctx, night, c)
+		return err
+	}
+	profile := func(change func(*capacity.ProfileVersion)) error {
+		p := etl
+		p.Name = "another"
+		change(&p)
+		_, err := s.CreateProfile(ctx, night, p)
+		return err
+	}
+	forecast := func(change func(*capacity.Forecast)) error {
+		f := capacity.Forecast{Class: "nightly", Hour: moment("2026-01-01T00:00:00Z")}
+		change(&f)
+		return s.PutForecasts(ctx, night, []capacity.Forecast{f})
+	}
+	key := func(change func(*auth.Key)) error {
+		_, hash := auth.NewToken(auth.KeyPrefix)
+		k := auth.Key{Name: "k", Role: auth.Viewer, Hash: hash}
+		change(&k)
+		_, err := s.CreateKey(ctx, k)
+		return err
+	}
+	minus, nan := money("-1"), math.NaN()
+	quota := int64(-1)
+	for _, c := range []struct {
+		situation string
+		err       error
+		pointer   string
+		words     string
+	}{
+		{"cluster name", cluster(func(c *capacity.Cluster) { c.Name = "Big Name" }), "/name", "small letters"},
+		{"currency", cluster(func(c *capacity.Cluster) { c.Currency = "usd" }), "/currency", "three capital letters"},
+		{"period", cluster(func(c *capacity.Cluster) { c.PeriodSeconds = 0 }), "/period_s", "one second"},
+		{"NUL", cluster(func(c *capacity.Cluster) { c.Name, c.Description = "c1", "a\x00" }), "", "cannot be stored"},
+		{"a type without a name", vmType(func(v *capacity.VMType) { v.Name = "" }), "/name", "1 to 200"},
+		{"a long name", vmType(func(v *capacity.VMType) { v.Name = strings.Repeat("x", 201) }), "/name", "1 to 200"},
+		{"quota", vmType(func(v *capacity.VMType) { v.Quota = &quota }), "/quota", "negative"},
+		{"a second type in use", vmType(func(v *capacity.VMType) { v.InUse = true }), "/in_use", `"small" is in use`},
+		{"a price of no type", price(func(p *capacity.PricePeriod) { p.VMType = "tiny" }), "/vm_type", `no VM type "tiny". The only VM type is "small"`},
+		{"a negative price", price(func(p *capacity.PricePeriod) { p.Price = minus }), "/price", "not negative"},
+		{"a period without length", price(func(p *capacity.PricePeriod) { p.Until = &p.From }), "/until", "end after it starts"},
+		{"a contract of no type", contract(func(c *capacity.SignedContract) { c.VMType = "tiny" }), "/vm_type", `no VM type "tiny"`},
+		{"a contract without a name", contract(func(c *capacity.SignedContract) { c.Name = "" }), "/name", "1 to 200"},
+		{"negative VMs", contract(func(c *capacity.SignedContract) { c.VMs = -1 }), "/vms", "negative"},
+		{"a contract's price", contract(func(c *capacity.SignedContract) { c.Price = minus }), "/price", "not negative"},
+		{"upfront", contract(func(c *capacity.SignedContract) { c.Upfront = minus }), "/upfront", "not negative"},
+		{"billing", contract(func(c *capacity.SignedContract) { c.Billing = "x" }), "/billing", `"used" or "always"`},
+		{"a contract that ends first", contract(func(c *capacity.SignedContract) { c.From, c.Until = c.Until, c.From }), "/until", "end after it starts"},
+		{"a profile without a name", profile(func(p *capacity.ProfileVersion) { p.Name = "" }), "/name", "1 to 200"},
+		{"negative tasks", profile(func(p *capacity.ProfileVersion) { p.Profile.MapTasks = -1 }), "/profile", "not negative"},
+		{"not a number", profile(func(p *capacity.ProfileVersion) { p.Profile.ReduceAvgSeconds = nan }), "/profile", "finite"},
+		{"infinite", profile(func(p *capacity.ProfileVersion) { p.Profile.OverheadSeconds = math.Inf(1) }), "/profile", "finite"},
+		{"no such profile", class(func(c *capacity.PlannedClass) { c.Profile = &capacity.ProfileRef{Name: "x"} }), "/profile/name", `no profile "x". The only profile is "etl"`},
+		{"no such version", class(func(c *capacity.PlannedClass) { c.Profile = &capacity.ProfileRef{Name: "etl", Version: 9} }), "/profile/version", "no version 9; its versions are 1 to 3"},
+		{"a class without a name", class(func(c *capacity.PlannedClass) { c.Name = "" }), "/name", "1 to 200"},
+		{"no need", class(func(c *capacity.PlannedClass) { c.Profile = nil }), "", "exactly one"},
+		{"two needs", class(func(c *capacity.PlannedClass) { c.VMsPerJob = gamma("1") }), "", "exactly one"},
+		{"demand", class(func(c *capacity.PlannedClass) { c.Profile, c.Demand = nil, &capacity.Demand{MapWorkSeconds: nan} }), "/demand", "finite"},
+		{"gamma", class(func(c *capacity.PlannedClass) { c.Profile, c.VMsPerJob = nil, gamma("-1") }), "/vms_per_job", "not negative"},
+		{"deadline", class(func(c *capacity.PlannedClass) { c.DeadlineSeconds = 0 }), "/deadline_s", "positive"},
+		{"slots", class(func(c *capacity.PlannedClass) { c.SlotsPerVM.Map = 0 }), "/slots_per_vm", "one map slot"},
+		{"jobs", class(func(c *capacity.PlannedClass) { c.Jobs.Min = 11 }), "/jobs", "asked for"},
+		{"penalty", class(func(c *capacity.PlannedClass) { c.Penalty = minus }), "/penalty", "not negative"},
+		{"half an hour", forecast(func(f *capacity.Forecast) { f.Hour = f.Hour.Add(time.Minute) }), "/rows/hour", "whole hour"},
+		{"negative jobs", forecast(func(f *capacity.Forecast) { f.Jobs = -1 }), "/rows/jobs", "not negative"},
+		{"no such class", forecast(func(f *capacity.Forecast) { f.Class = "x" }), "/rows/0/class", `no class "x"`},
+		{"a key without a name", key(func(k *auth.Key) { k.Name = "" }), "/name", "1 to 200"},
+		{"role", key(func(k *auth.Key) { k.Role = "root" }), "/role", "viewer, planner"},
+		{"a key for no cluster", key(func(k *auth.Key) { k.Clusters = []string{} }), "/clusters", "null for all"},
+	} {
+		t.Run(c.situation, func(t *testing.T) { refused2(t, c.err, c.pointer, c.words) })
+	}
+	kindOf(t, vmType(func(v *capacity.VMType) { v.Name = "small" }), capacity.Conflict, `VM type "small" already`)
+	kindOf(t, contract(func(c *capacity.SignedContract) { c.Name = "three-year" }), capacity.Conflict, `contract "three-year" already`)
+	kindOf(t, class(func(c *capacity.PlannedClass) { c.Name = "nightly" }), capacity.Conflict, `class "nightly" already`)
+	kindOf(t, profile(func(p *capacity.ProfileVersion) { p.Name = "etl" }), capacity.Conflict, `profile "etl" already`)
+}
+
+// refused2 is refused, or a plain sentence of kind Invalid where no pointer can be given.
+func refused2(t *testing.T, err error, pointer string, words string) {
+	t.Helper()
+	if words == "cannot be stored" {
+		kindOf(t, err, capacity.Invalid, words)
+		return
+	}
+	refused(t, err, pointer, words)
+}
+
+func TestOverlappingPricesSayWhereThereIsRoom(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Open(t)
+	ctx := filled(t, s)
+	open := january
+	open.From, open.Until = moment("2026-06-01T00:00:00Z"), nil
+	stored := must(s.Prices().Create(ctx, night, open))(t)
+	for _, c := range []struct{ situation, from, until, pointer, value, words string }{
+		{"begins inside", "2026-01-15T00:00:00Z", "2026-03-01T00:00:00Z", "/from", "2026-02-01T00:00:00Z", "from 2026-01-01T00:00:00Z until 2026-02-01T00:00:00Z at 0.20. It could start at 2026-02-01"},
+		{"ends inside", "2026-03-01T00:00:00Z", "2026-07-01T00:00:00Z", "/until", "2026-06-01T00:00:00Z", "It could end at 2026-06-01"},
+		{"has no end", "2026-03-01T00:00:00Z", "", "/until", "2026-06-01T00:00:00Z", "from 2026-06-01T00:00:00Z on"},
+		{"begins in an open one", "2026-07-01T00:00:00Z", "", "/from", "", "End that one at 2026-07-01"},
+		{"lies within", "2026-01-10T00:00:00Z", "2026-01-11T00:00:00Z", "/from", "", "End that one at 2026-01-10"},
+		{"is the same", "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "/from", "", "Change that one instead"},
+	} {
+		t.Run(c.situation, func(t *testing.T) {
+			p := january
+			p.From, p.Until = moment(c.from), nil
+			if c.until != "" {
+				p.Until = until(c.until)
+			}
+			_, err := s.Prices().Create(ctx, night, p)
+			refused(t, err, c.pointer, c.words)
+			hint := err.(*capacity.InputError).Findings[0].Hint
+			if c.value != "" && (hint.Pointer != c.pointer || !hint.Value.(time.Time).Equal(moment(c.value))) {
+				t.Errorf("hint %+v, want %s at %s", hint, c.value, c.pointer)
+			}
+		})
+	}
+	// A period does not overlap itself, nor what ends where it begins, nor another type's.
+	open.From = *january.Until
+	must(s.Prices().Replace(ctx, night, stored.ID, 1, open))(t)
+	must(s.VMTypes().Create(ctx, night, capacity.VMType{Name: "large"}))(t)
+	other := january
+	other.VMType = "large"
+	must(s.Prices().Create(ctx, night, other))(t)
+	// Nor that of another cluster's type of the same name.
+	must(s.CreateCluster(ctx, capacity.NewCluster("other")))(t)
+	must(s.VMTypes().Create(ctx, "other", small))(t)
+	must(s.Prices().Create(ctx, "other", january))(t)
+}
