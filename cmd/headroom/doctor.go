@@ -25,9 +25,11 @@ func doctorCommand() *cobra.Command {
 		Short: "Say whether this installation works, and what is missing",
 		Args:  cobra.NoArgs,
 	}
+	databaseFlags(c)
 	out.addFlags(c, "table", "json", "csv")
 	return command(c, func(c *cobra.Command, args []string) error {
-		d := examine(c.Context())
+		settings, _, mistakes := readConfig(c, environment())
+		d := examine(c.Context(), settings, mistakes)
 		if err := out.write(c, map[string]form{
 			"table": func(w io.Writer) error {
 				if err := d.table().Text(w); err != nil {
@@ -93,7 +95,7 @@ const (
 // longestExamination bounds each check.
 const longestExamination = 20 * time.Second
 
-func examine(ctx context.Context) *diagnosis {
+func examine(ctx context.Context, settings config, mistakes error) *diagnosis {
 	d := &diagnosis{Healthy: true, Build: thisBuild()}
 	d.add("headroom", d.Build.String(), "", nil)
 	answer, err := examineCore(ctx)
@@ -113,6 +115,8 @@ func examine(ctx context.Context) *diagnosis {
 		}
 		d.add("time", fmt.Sprintf("starting the solver and solving took %d ms", time.Since(began).Milliseconds()), "", nil)
 	}
+	d.examineSettings(mistakes)
+	d.examineDatabase(ctx, settings)
 	d.Summary = "Everything works."
 	if !d.Healthy {
 		d.Summary = "Something is missing or wrong: see the checks that are not ok."

@@ -51,7 +51,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 no se
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand(), serveCommand(), configCommand())
-	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), profileCommand(), classCommand(), forecastCommand(), planCommand(), applyCommand(), keyCommand())
+	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), profileCommand(), classCommand(), forecastCommand(), planCommand(), applyCommand(), keyCommand(), migrateCommand())
 	return report(stderr, root.ExecuteContext(ctx))
 }
 

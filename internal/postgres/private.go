@@ -55,7 +55,7 @@ type Private struct {
 func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, longestPrivateStart,
-		fmt.Errorf("Postgres was not ready within %.0f s", longestPrivateStart.Seconds()))
+		fmt.Errorf("it was not ready within %.0f s", longestPrivateStart.Seconds()))
 	defer cancel()
 	log := config.Log
 	if log == nil {
@@ -153,7 +153,7 @@ func (p *Private) Stop(ctx context.Context) error {
 		p.server.signal(syscall.SIGKILL)
 		<-p.done
 	}
-	return fmt.Errorf("Postgres did not stop in time and was cut off; its next start repairs that: %w", context.Cause(ctx))
+	return fmt.Errorf("the private Postgres did not stop in time and was cut off; its next start repairs that: %w", context.Cause(ctx))
 }
 
 // makeDatabase makes Headroom's database where it is missing: on the first start, or after one that

@@ -83,6 +83,9 @@ func openHome(dir string) (_ *home, err error) {
 			h.close()
 		}
 	}()
+	if err := h.clearHalves(); err != nil {
+		return nil, err
+	}
 	if err := h.look(); err != nil {
 		return nil, err
 	}
@@ -124,8 +127,8 @@ func (h *home) takeLock() error {
 	return nil
 }
 
-// look finds the cluster and the user who must run it, and clears away halves of clusters.
-func (h *home) look() error {
+// clearHalves removes what an interrupted first start left.
+func (h *home) clearHalves() error {
 	halves, err := filepath.Glob(filepath.Join(escapeGlob(h.dir), makingPrefix+"*"))
 	if err != nil {
 		return unusable(h.dir, err)
@@ -135,6 +138,11 @@ func (h *home) look() error {
 			return unusable(h.dir, err)
 		}
 	}
+	return nil
+}
+
+// look finds the cluster and the user who must run it. It changes nothing.
+func (h *home) look() error {
 	owner := -1
 	info, err := os.Stat(h.cluster)
 	switch {
@@ -204,7 +212,7 @@ func unprivileged() (account, error) {
 		}
 		return account{name: name, uid: uid, gid: gid, other: true}, nil
 	}
-	return account{}, errors.New("Postgres refuses to run as root, and this machine has no user postgres or nobody to run it as; start headroom as an ordinary user")
+	return account{}, errors.New("root cannot run Postgres itself, and this machine has no user postgres or nobody who could; start headroom as an ordinary user")
 }
 
 func userName(uid int) string {
@@ -227,12 +235,21 @@ func (h *home) checkAccess(ctx context.Context, p programs) error {
 	}
 	// A directory that somebody has just made for us (mktemp -d) is opened for passing through; others
 	// are not ours to open.
-	if entries, err := os.ReadDir(h.dir); err == nil && len(entries) == 1 && entries[0].Name() == lockFile {
+	if entries, err := os.ReadDir(h.dir); err == nil && onlyLock(entries) {
 		if info, err := os.Stat(h.dir); err == nil && os.Chmod(h.dir, info.Mode().Perm()|0o011) == nil && h.opens(ctx, p, h.dir) == nil {
 			return nil
 		}
 	}
-	return fmt.Errorf("Postgres runs as the user %s when root starts it, and that user cannot reach %s (%s is closed to it); "+
+	return h.unreachable()
+}
+
+// onlyLock says whether a directory holds nothing, or nothing but our lock.
+func onlyLock(entries []fs.DirEntry) bool {
+	return len(entries) == 0 || len(entries) == 1 && entries[0].Name() == lockFile
+}
+
+func (h *home) unreachable() error {
+	return fmt.Errorf("started by root, Postgres runs as the user %s, who cannot reach %s (%s is closed to others); "+
 		"choose --data-dir under /var/lib or /tmp, or start headroom as an ordinary user", h.as.name, h.dir, cmp.Or(closedParent(h.dir), h.dir))
 }
 

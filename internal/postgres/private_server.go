@@ -227,7 +227,7 @@ func (s *server) keep(started chan<- error, words *os.File) {
 		err = errors.New("it was stopped by somebody else")
 	}
 	if err != nil {
-		s.err = fmt.Errorf("Postgres ended (%w); it said last: %s", err, s.words.String())
+		s.err = fmt.Errorf("the private Postgres ended (%w); it said last: %s", err, s.words.String())
 	}
 	close(s.ended)
 }

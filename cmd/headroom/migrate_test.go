@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+)
+
+// say runs the program and demands its exit code.
+func say(t *testing.T, code int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, trouble bytes.Buffer
+	if got := run(t.Context(), args, strings.NewReader(""), &out, &trouble); got != code {
+		t.Errorf("headroom %s: got exit code %d, want %d; it said %q %q", strings.Join(args, " "), got, code, &out, &trouble)
+	}
+	return out.String(), trouble.String()
+}
+
+func schemaState(t *testing.T, args ...string) (s schema) {
+	t.Helper()
+	text, _ := say(t, exitOK, append([]string{"migrate", "status", "-o", "json"}, args...)...)
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return s
+}
+
+func TestMigrate(t *testing.T) {
+	t.Setenv("DATABASE_URL", "postgres://nobody:hush-hush@127.0.0.1:1/nowhere")
+	t.Setenv("MIGRATE_DATABASE_URL", pgtest.Empty(t))
+	if s := schemaState(t); s.State != "empty" || s.Version != 0 || s.Known < 1 || s.Postgres < 15 {
+		t.Errorf("got %+v", s)
+	}
+	if out, _ := say(t, exitOK, "migrate", "up"); !strings.Contains(out, "brought from version 0 to ") {
+		t.Errorf("got %q", out)
+	}
+	if out, _ := say(t, exitOK, "migrate", "up"); !strings.Contains(out, "up to date") {
+		t.Errorf("got %q", out)
+	}
+	if s := schemaState(t); s.State != "current" || s.Version != s.Known || !s.ServiceRole {
+		t.Errorf("got %+v", s)
+	}
+	if s := schemaState(t, "--database-url", pgtest.Empty(t)); s.State != "empty" {
+		t.Errorf("the flag does not come first: %+v", s)
+	}
+	if out, _ := say(t, exitOK, "migrate", "status"); !strings.Contains(out, "current") || !strings.Contains(out, "yes: headroom_service") {
+		t.Errorf("got %q", out)
+	}
+
+	t.Setenv("MIGRATE_DATABASE_URL", "")
+	for _, verb := range []string{"up", "status"} { // nobody listens there
+		if out, trouble := say(t, exitConnection, "migrate", verb); trouble == "" || strings.Contains(out+trouble, "hush") {
+			t.Errorf("%s: got %q %q", verb, out, trouble)
+		}
+	}
+	t.Setenv("DATABASE_URL", "postgres://x:hush-hush@:not-a-port/")
+	if out, trouble := say(t, exitError, "migrate", "up"); !strings.Contains(trouble, "address") || strings.Contains(out+trouble, "hush") {
+		t.Errorf("got %q %q", out, trouble)
+	}
+	t.Setenv("DATABASE_URL", "")
+	if _, trouble := say(t, exitUsage, "migrate", "status"); !strings.Contains(trouble, "DATABASE_URL") {
+		t.Errorf("got %q", trouble)
+	}
+	say(t, exitUsage, "migrate")
+	say(t, exitUsage, "migrate", "down")
+}
+
+// findings runs doctor, and answers its checks by name.
+func findings(t *testing.T, code int, args ...string) map[string]examination {
+	t.Helper()
+	text, _ := say(t, code, append([]string{"doctor", "-o", "json"}, args...)...)
+	if strings.Contains(text, "hush") {
+		t.Errorf("a password is shown: %s", text)
+	}
+	var d diagnosis
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]examination{}
+	for _, e := range d.Checks {
+		found[e.Name] = e
+	}
+	return found
+}
+
+func TestDoctorLooksAtTheDatabase(t *testing.T) {
+	t.Setenv("HEADROOM_SOLVER", solverProgram)
+	check := func(found map[string]examination, name string, ok bool, words ...string) {
+		t.Helper()
+		e, there := found[name]
+		if !there || e.OK != ok {
+			t.Errorf("%s: got %+v, want ok %t", name, e, ok)
+		}
+		for _, word := range words {
+			if !strings.Contains(e.Detail+e.Cure, word) {
+				t.Errorf("%s: got %q, want it to say %q", name, e.Detail+" "+e.Cure, word)
+			}
+		}
+	}
+	t.Setenv("DATABASE_URL", pgtest.Database(t))
+	check(findings(t, exitOK), "database", true, "PostgreSQL ", "up to date")
+	check(findings(t, exitOK, "--database-url", pgtest.Empty(t)), "database", true, "no tables", "migrate up")
+	t.Setenv("DATABASE_URL", "postgres://nobody:hush-hush@127.0.0.1:1/nowhere")
+	check(findings(t, exitSolver), "database", false)
+	t.Setenv("DATABASE_URL", "mysql://nobody:hush-hush@127.0.0.1/nowhere")
+	check(findings(t, exitSolver), "settings", false, "DATABASE_URL")
+
+	t.Setenv("DATABASE_URL", "")
+	dir := filepath.Join("/tmp", fmt.Sprintf("headroom-test-doctor-%d", time.Now().UnixNano())) // is never made
+	found := findings(t, exitOK, "--data-dir", dir)
+	check(found, "postgres programs", true, "postgres ")
+	check(found, "data directory", true, dir, "MB free", "can be made")
+	check(findings(t, exitSolver, "--data-dir", "/proc/version/data"), "data directory", false, "--data-dir")
+
+	dir = dataDirectory(t)
+	private, err := postgres.StartPrivate(t.Context(), postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = findings(t, exitOK, "--data-dir", dir)
+	check(found, "data directory", true, "runs")
+	check(found, "database", true, "no tables")
+	if err := private.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	check(findings(t, exitOK, "--data-dir", dir), "data directory", true, "does not run")
+}

@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// leastSpace is what a data directory's disk should have left: a new cluster and its log take 40 MB,
+// a busy one's log up to 256 MB more.
+const leastSpace = 300 << 20
+
+// PrivatePlace is what ExaminePrivate found.
+type PrivatePlace struct {
+	Dir     string
+	Version string // the major version of the database there; "" when there is none yet
+	User    string // who Postgres runs as
+	Free    uint64 // bytes left on its disk
+	Running bool
+	URL     string // when it runs
+}
+
+// ExaminePrivate says whether a private cluster can live in a data directory. It makes nothing there.
+func ExaminePrivate(ctx context.Context, dir string) (PrivatePlace, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return PrivatePlace{}, err
+	}
+	place := PrivatePlace{Dir: dir}
+	there := dir // or the nearest directory above it
+	for {
+		if _, err := os.Stat(there); err == nil || there == "/" {
+			break
+		} else if !os.IsNotExist(err) {
+			return place, unusable(dir, err)
+		}
+		there = filepath.Dir(there)
+	}
+	if err := unix.Access(there, unix.W_OK|unix.X_OK); err != nil {
+		return place, unusable(dir, &os.PathError{Op: "write to", Path: there, Err: err})
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(there, &disk); err != nil {
+		return place, unusable(dir, err)
+	}
+	place.Free = disk.Bavail * uint64(disk.Bsize)
+
+	h := &home{dir: dir, cluster: filepath.Join(dir, clusterFolder)}
+	if err := h.look(); err != nil {
+		return place, err
+	}
+	place.Version, place.User = h.version, h.as.name
+	programs, err := findPrograms(os.Getenv("PATH"), programFolders, h.version)
+	if err != nil {
+		return place, err
+	}
+	if h.as.other && !h.wouldOpen(ctx, programs, there) {
+		return place, h.unreachable()
+	}
+	if place.URL, place.Running, err = AttachPrivate(dir); err != nil {
+		return place, err
+	}
+	if place.Free < leastSpace {
+		return place, fmt.Errorf("only %d MB are left on the disk of %s; a database needs %d MB to work in", place.Free>>20, dir, leastSpace>>20)
+	}
+	return place, nil
+}
+
+// wouldOpen says whether the user Postgres runs as can reach a directory, or could once a start has
+// opened it.
+func (h *home) wouldOpen(ctx context.Context, p programs, there string) bool {
+	if h.opens(ctx, p, there) == nil {
+		return true
+	}
+	entries, err := os.ReadDir(there)
+	return err == nil && there == h.dir && onlyLock(entries) && h.opens(ctx, p, filepath.Dir(there)) == nil
+}
