@@ -88,6 +88,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 
 	keys := auth.NewKeyring()
 	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t})
+	measure(t, a, store)
 	watching, stopWatching := context.WithCancel(ctx)
 	watched, err := a.WatchKeys(watching)
 	if err != nil {
@@ -158,6 +159,15 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		}
 	}
 	return err
+}
+
+// measure adds what is only known here to the metrics.
+func measure(t *telemetry.Telemetry, a *app.App, store openedDatabase) {
+	t.Running(version)
+	t.Gauge("headroom_solves_running", "Solves that run.", func() float64 { running, _ := a.Solving(); return float64(running) })
+	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.", func() float64 { _, waiting := a.Solving(); return float64(waiting) })
+	t.Gauge("headroom_database_connections", "Connections to the database that are open.", func() float64 { return float64(store.Stat().TotalConns()) })
+	t.Gauge("headroom_database_connections_busy", "Connections to the database that are in use.", func() float64 { return float64(store.Stat().AcquiredConns()) })
 }
 
 // listen takes the address before anything else is started.

@@ -42,3 +42,6 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 
 // Now is the moment it is.
 func (a *App) Now() time.Time { return a.config.Clock().UTC() }
+
+// Solving is how many solves run and how many wait for a place.
+func (a *App) Solving() (running, waiting int) { return a.solves.count() }

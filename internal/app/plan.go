@@ -52,8 +52,12 @@ func (a *App) observe(p capacity.Problem, answer capacity.Plan, took time.Durati
 	if t == nil {
 		return
 	}
-	agreed := answer.Proof == nil || answer.Proof.Agreed == nil || *answer.Proof.Agreed
-	t.Solved(string(answer.Status), string(p.Options.Engine), took)
+	engine, agreed := "", true
+	if answer.Proof != nil {
+		engine = answer.Proof.Engine
+		agreed = answer.Proof.Agreed == nil || *answer.Proof.Agreed
+	}
+	t.Solved(string(answer.Status), engine, took)
 	if !agreed {
 		t.Disagreed()
 		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status", string(answer.Status), "gap", answer.Proof.Gap)

@@ -70,3 +70,10 @@ func (t *turnstile) unqueue(key string) {
 		delete(t.byKey, key)
 	}
 }
+
+// count is how many solve and how many wait.
+func (t *turnstile) count() (passing, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.passing), max(0, t.inside-len(t.passing))
+}

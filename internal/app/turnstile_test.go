@@ -61,6 +61,9 @@ func TestTurnstile(t *testing.T) {
 		if e := <-enter(as(t.Context(), "z")); !errors.Is(e.err, capacity.Busy) {
 			t.Errorf("one more than may wait: got %v, want busy", e.err)
 		}
+		if passing, waiting := ts.count(); passing != 2 || waiting != 8 {
+			t.Errorf("got %d passing and %d waiting, want 2 and 8", passing, waiting)
+		}
 		goAway()
 		if e := <-fourth; !errors.Is(e.err, context.Canceled) {
 			t.Errorf("gone while waiting: got %v", e.err)
