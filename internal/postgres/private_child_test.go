@@ -28,6 +28,11 @@ func init() {
 }
 
 func runChild(dir string) int {
+	if os.Getenv("HEADROOM_TEST_PRIVATE_ATTACH") != "" {
+		url, running, err := AttachPrivate(dir)
+		fmt.Println(url, running, err)
+		return 0
+	}
 	p, err := StartPrivate(context.Background(), PrivateConfig{
 		Dir: dir, Unsafe: os.Getenv("HEADROOM_TEST_PRIVATE_DURABLE") == "", Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})

@@ -58,6 +58,7 @@ func TestPrivateOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	contains(t, startChild(t, dir, somebody).says(), "error:", dir, "choose another --data-dir")
+	contains(t, startChild(t, dir, somebody, "HEADROOM_TEST_PRIVATE_ATTACH=1").says(), "false the database in "+dir+" belongs to another user")
 }
 
 // Directories that cannot hold a database: a sentence each, and nothing is changed in them.
