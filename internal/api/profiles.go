@@ -101,8 +101,14 @@ func forecastFilter(class *string, from, until *time.Time) (of app.ForecastFilte
 }
 
 func (s *server) GetDocument(ctx context.Context, r GetDocumentRequest) (reply[Document], error) {
+	// The version is read first: of a document that changes in between it is the older one, which a
+	// later If-Match refuses rather than overwrite something unseen.
+	c, err := s.app.Cluster(ctx, r.Cluster)
+	if err != nil {
+		return reply[Document]{}, err
+	}
 	d, err := s.app.Document(ctx, r.Cluster)
-	return versioned(d, d.Cluster.InputsVersion, err)
+	return versioned(d, c.InputsVersion, err)
 }
 
 func (s *server) ApplyDocument(ctx context.Context, r ApplyDocumentRequest) (reply[Applied], error) {
