@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ alone; one that is there is what the cluster has afterwards. "headroom cluster e
 		}
 		changes := 0
 		for i := range documents {
-			if err := documents[i].compare(c, s); err != nil {
+			if err := documents[i].compare(c.Context(), s); err != nil {
 				return ofFile(label, err)
 			}
 			changes += len(documents[i].applied.Changes)
@@ -68,7 +69,7 @@ alone; one that is there is what the cluster has afterwards. "headroom cluster e
 			return err
 		}
 		for i := range documents {
-			if err := documents[i].apply(c, s); err != nil {
+			if err := documents[i].apply(c.Context(), s); err != nil {
 				if i > 0 {
 					err = fmt.Errorf("%w\nThe documents before that of cluster %q were applied", err, documents[i].cluster)
 				}
@@ -117,8 +118,8 @@ func readDocuments(c *cobra.Command, file string) (documents []document, label s
 }
 
 // compare asks the server what applying the document would change.
-func (d *document) compare(c *cobra.Command, s *service) error {
-	a, err := s.said(s.api.ApplyDocumentWithBody(c.Context(), d.cluster, nil, jsonBody, bytes.NewReader(d.body), query("dry_run", "true")))
+func (d *document) compare(ctx context.Context, s *service) error {
+	a, err := s.said(s.api.ApplyDocumentWithBody(ctx, d.cluster, nil, jsonBody, bytes.NewReader(d.body), query("dry_run", "true")))
 	if err != nil {
 		return located(d.tree, err)
 	}
@@ -126,7 +127,7 @@ func (d *document) compare(c *cobra.Command, s *service) error {
 }
 
 // apply makes the cluster like the document, if nobody has changed it since it was compared.
-func (d *document) apply(c *cobra.Command, s *service) error {
+func (d *document) apply(ctx context.Context, s *service) error {
 	if len(d.applied.Changes) == 0 {
 		return nil
 	}
@@ -134,7 +135,7 @@ func (d *document) apply(c *cobra.Command, s *service) error {
 	if d.applied.Created {
 		condition = header("If-None-Match", "*")
 	}
-	_, err := s.said(s.api.ApplyDocumentWithBody(c.Context(), d.cluster, nil, jsonBody, bytes.NewReader(d.body), condition))
+	_, err := s.said(s.api.ApplyDocumentWithBody(ctx, d.cluster, nil, jsonBody, bytes.NewReader(d.body), condition))
 	if errors.Is(err, capacity.Conflict) {
 		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, capacity.Conflict)
 	}

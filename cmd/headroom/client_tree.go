@@ -150,11 +150,11 @@ type jsonTree struct {
 	data []byte
 	d    *json.Decoder
 
-	seen, line, lineStart int // how far lines have been counted
+	seen, line, column int // how far lines and characters have been counted
 }
 
 func readJSONTree(data []byte) (*node, error) {
-	r := &jsonTree{data: data, d: json.NewDecoder(bytes.NewReader(data)), line: 1}
+	r := &jsonTree{data: data, d: json.NewDecoder(bytes.NewReader(data)), line: 1, column: 1}
 	r.d.UseNumber()
 	n, err := r.value(0)
 	if err != nil {
@@ -173,14 +173,15 @@ func (r *jsonTree) next() place {
 	for at < len(r.data) && strings.IndexByte(" \t\r\n,:", r.data[at]) >= 0 {
 		at++
 	}
-	for i := r.seen; i < at; i++ {
-		if r.data[i] == '\n' {
-			r.line++
-			r.lineStart = i + 1
+	for ; r.seen < at; r.seen++ {
+		switch c := r.data[r.seen]; {
+		case c == '\n':
+			r.line, r.column = r.line+1, 1
+		case utf8.RuneStart(c):
+			r.column++
 		}
 	}
-	r.seen = max(r.seen, at)
-	return place{line: r.line, column: 1 + utf8.RuneCount(r.data[r.lineStart:at])}
+	return place{line: r.line, column: r.column}
 }
 
 func (r *jsonTree) token() (json.Token, error) {

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+)
+
+// verb runs a verb as an admin of a server.
+func (s testServer) verb(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	keyFile := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(keyFile, []byte(s.keys[auth.Admin]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, trouble bytes.Buffer
+	args = append([]string{args[0], "--server", s.url, "--key-file", keyFile}, args[1:]...)
+	code = run(t.Context(), args, strings.NewReader(stdin), &out, &trouble)
+	return code, out.String(), trouble.String()
+}
+
+func (s testServer) mustVerb(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := s.verb(t, stdin, args...)
+	if code != exitOK {
+		t.Fatalf("headroom %s: exit code %d: %s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout
+}
+
+// hostileNames are allowed, and hard for addresses, YAML, CSV and terminals.
+var hostileNames = []string{
+	"no", "null", "~", "010", "1e3", "0.20", "true", "2026-01-01", "a/b", "a%2Fb", "a?b=c#d", "...", ".a", "a b", "- a", "a: b", "&a", "*a", "!a", "{a}", "[a]", "a,b", `"`, "'", `\`, "<<", "---", "? a",
+	"=1+1", "@a", "%41", "+", "a+b", "é", "e\u0301", "日本語", "\U0001F600", "<script>", "$(id)", "a;b", "current", strings.Repeat("x", 200), strings.Repeat("é", 200),
+}
+
+// A cluster of a thousand classes and the most hostile names is exported, applied, and exported again:
+// nothing changes, and the files are the same to the byte.
+func TestExportedClustersApplyUnchanged(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	start, gamma := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), decimal.RequireFromString("0.123456789")
+	d := capacity.Document{Cluster: capacity.NewCluster("hostile"), VMTypes: []capacity.VMType{}, Prices: []capacity.PricePeriod{}, Contracts: []capacity.SignedContract{},
+		Profiles: []capacity.ProfileVersion{}, Classes: []capacity.PlannedClass{}, Forecasts: []capacity.Forecast{}}
+	d.Cluster.Description = "one\ntwo: # three\n\n"
+	for i, name := range hostileNames {
+		d.VMTypes = append(d.VMTypes, capacity.VMType{Name: name, Description: name, InUse: i == 0})
+		d.Prices = append(d.Prices, capacity.PricePeriod{VMType: name, Price: amountOf("0.123456789"), From: start, Until: ptr(start.AddDate(1, 0, 0))},
+			capacity.PricePeriod{VMType: name, Price: amountOf("1000000000"), From: start.AddDate(2, 0, 0)})
+		d.Contracts = append(d.Contracts, capacity.SignedContract{Name: name, VMType: name, VMs: 3, Price: amountOf("0"), Billing: capacity.BilledAlways, From: start, Until: start.AddDate(1, 0, 0)})
+		d.Profiles = append(d.Profiles, capacity.ProfileVersion{Name: name, Version: 1, Note: name, Profile: capacity.Profile{MapTasks: 2, MapAvgSeconds: 0.1, MapMaxSeconds: 0.10000000000000002}})
+		d.Classes = append(d.Classes, capacity.PlannedClass{Name: name, Profile: &capacity.ProfileRef{Name: name, Version: 1}, DeadlineSeconds: 60,
+			SlotsPerVM: capacity.SlotsPerVM{Map: 1, Reduce: 1}, Jobs: capacity.JobRange{Max: 1}, Penalty: amountOf("5.5")})
+		d.Forecasts = append(d.Forecasts, capacity.Forecast{Class: name, Hour: start, Jobs: 1.5})
+	}
+	for i := range 1000 {
+		d.Classes = append(d.Classes, capacity.PlannedClass{Name: fmt.Sprintf("class %d", i), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(i)}, Penalty: amountOf("1")})
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := server.verb(t, string(text), "apply", "-f", "-", "--yes"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, form := range []string{"yaml", "json"} {
+		first := server.mustVerb(t, "", "cluster", "export", "hostile", "-o", form)
+		if said := server.mustVerb(t, first, "apply", "-f", "-"); !strings.Contains(said, "nothing changes") {
+			t.Errorf("%s: applying the export says %.1000s", form, said)
+		}
+		if diff := cmp.Diff(first, server.mustVerb(t, "", "cluster", "export", "hostile", "-o", form)); diff != "" {
+			t.Errorf("%s: the second export differs: %s", form, diff)
+		}
+	}
+	// The same file makes the same cluster anew.
+	first := server.mustVerb(t, "", "cluster", "export", "hostile")
+	server.mustVerb(t, "", "cluster", "delete", "hostile", "--yes")
+	server.mustVerb(t, first, "apply", "-f", "-", "--yes")
+	if diff := cmp.Diff(first, server.mustVerb(t, "", "cluster", "export", "hostile")); diff != "" {
+		t.Errorf("the cluster made anew differs: %s", diff)
+	}
+	// Every name can be asked for by itself.
+	for _, name := range hostileNames {
+		for _, kind := range []string{"class", "vm-type", "contract", "profile"} {
+			var got struct{ Name string }
+			if err := json.Unmarshal([]byte(server.mustVerb(t, "", kind, "get", "-o", "json", "--", "hostile", name)), &got); err != nil || got.Name != name {
+				t.Errorf("%s %q: got %q, %v", kind, name, got.Name, err)
+			}
+		}
+	}
+}
+
+func amountOf(s string) capacity.Money {
+	m, err := capacity.ParseMoney(s)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// A cluster that somebody changes after the difference was shown is left as it is.
+func TestApplyYieldsToOthers(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	t.Run("changed", func(t *testing.T) {
+		server.mustVerb(t, "", "cluster", "create", "--name", "shop")
+		d, s := compared(t, server, `{"cluster": {"name": "shop"}, "vm_types": [{"name": "small"}]}`)
+		server.mustVerb(t, "", "vm-type", "create", "shop", "--name", "large")
+		err := d.apply(t.Context(), s)
+		if err == nil || !strings.Contains(err.Error(), `somebody changed the cluster "shop" since the difference was shown`) || exitCode(err) != exitError {
+			t.Errorf("got %v", err)
+		}
+		if got := server.mustVerb(t, "", "vm-type", "list", "shop"); strings.Contains(got, "small") {
+			t.Errorf("it was applied all the same: %s", got)
+		}
+	})
+	t.Run("created", func(t *testing.T) {
+		d, s := compared(t, server, `{"cluster": {"name": "new"}}`)
+		server.mustVerb(t, "", "cluster", "create", "--name", "new", "--currency", "EUR")
+		if err := d.apply(t.Context(), s); err == nil || !strings.Contains(err.Error(), "somebody changed") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		d, s := compared(t, server, `{"cluster": {"name": "new", "currency": "GBP"}}`)
+		server.mustVerb(t, "", "cluster", "delete", "new", "--yes")
+		if err := d.apply(t.Context(), s); err == nil {
+			t.Error("it was applied to a cluster that is gone")
+		}
+	})
+}
+
+// compared is a document whose difference has been shown.
+func compared(t *testing.T, server testServer, text string) (document, *service) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "document.json")
+	keyFile := filepath.Join(t.TempDir(), "key")
+	for name, content := range map[string]string{file: text, keyFile: server.keys[auth.Operator]} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := applyCommand()
+	c.SetContext(t.Context())
+	documents, _, err := readDocuments(c, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := connection{server: server.url, keyFile: keyFile, timeout: time.Minute}
+	s, err := to.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := documents[0].compare(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return documents[0], s
+}
