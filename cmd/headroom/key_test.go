@@ -1,24 +1,92 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/postgres"
 )
 
 func TestEndsOfKeys(t *testing.T) {
 	t.Parallel()
-	began := time.Now()
-	if _, err := endOf("soon", began); err == nil {
-		t.Error("soon is no end")
-	}
-	for s, want := range map[string]time.Duration{"90d": 90 * 24 * time.Hour, "12h": 12 * time.Hour, "30m": 30 * time.Minute} {
-		if end, err := endOf(s, began); err != nil || end.Sub(began).Round(time.Hour) != want.Round(time.Hour) {
-			t.Errorf("%s: got %v, %v", s, end, err)
+	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	for s, want := range map[string]string{
+		"90d": "2026-05-01T12:00:00Z", "12h": "2026-02-01T00:00:00Z", "30m": "2026-01-31T12:30:00Z", "2027-01-01": "2027-01-01T00:00:00Z", "2027-01-01T06:00:00+02:00": "2027-01-01T04:00:00Z",
+	} {
+		end, err := endOf(s, now)
+		if err != nil || end.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s: got %v, %v; want %s", s, end, err, want)
 		}
 	}
-	for _, s := range []string{"-1d", "0d", "1e9d", "-5h", "2027-02-30", "d"} {
-		if end, err := endOf(s, began); err == nil {
+	for _, s := range []string{"soon", "-1d", "0d", "1e9d", "-5h", "2027-02-30", "d", "99999999d"} {
+		if end, err := endOf(s, now); err == nil {
 			t.Errorf("%s: got %v, want an error", s, end)
 		}
+	}
+	if end, err := endOf("", now); end != nil || err != nil {
+		t.Errorf("no end: got %v, %v", end, err)
+	}
+}
+
+// The first key is made in a private database that no server has made yet, and others beside the
+// server that runs it.
+func TestKeysInThePrivateDatabase(t *testing.T) {
+	t.Setenv("DATABASE_URL", "")
+	t.Setenv("MIGRATE_DATABASE_URL", "")
+	dir, err := os.MkdirTemp("/tmp", "headroom-key-") // the user whom Postgres runs as must reach it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	key := func(args ...string) string {
+		t.Helper()
+		var out, trouble bytes.Buffer
+		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out, &trouble); code != exitOK {
+			t.Fatalf("headroom key %v: exit code %d: %s", args, code, &trouble)
+		}
+		return out.String()
+	}
+	if token := key("create", "first", "--role", "admin", "-q"); !strings.HasPrefix(token, "hrk_") {
+		t.Errorf("got %q, want a key", token)
+	}
+	if _, running, err := postgres.AttachPrivate(dir); running || err != nil {
+		t.Errorf("the database still runs (%v)", err)
+	}
+	private, err := postgres.StartPrivate(t.Context(), postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := private.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	key("create", "second", "--role", "viewer", "--cluster", "shop", "-q")
+	if list := key("list"); !strings.Contains(list, "first") || !strings.Contains(list, "second") || strings.Contains(list, "hrk_") {
+		t.Errorf("got %s", list)
+	}
+	if _, running, err := postgres.AttachPrivate(dir); !running || err != nil {
+		t.Errorf("the server's database was stopped (%v)", err)
+	}
+}
+
+func TestDataDirectories(t *testing.T) {
+	t.Setenv("HEADROOM_DATA_DIR", "/x")
+	if got := defaultDataDir(); got != "/x" {
+		t.Errorf("got %s, want HEADROOM_DATA_DIR", got)
+	}
+	t.Setenv("HEADROOM_DATA_DIR", "")
+	t.Setenv("HOME", "/home/somebody")
+	t.Setenv("XDG_DATA_HOME", "relative")
+	want := "/home/somebody/.local/share/headroom"
+	if os.Geteuid() == 0 {
+		want = "/var/lib/headroom"
+	}
+	if got := defaultDataDir(); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

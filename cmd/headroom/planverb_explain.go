@@ -131,8 +131,6 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 		say("None of its %s jobs is admitted.", figure(asked))
 	case c.Refused == 0:
 		say("All %s jobs are admitted.", figure(asked))
-	case c.Verdict == capacity.VerdictMinimum:
-		say("%s of %s jobs are admitted: those that are promised, and no more.", figure(c.Admitted), figure(asked))
 	default:
 		say("%s of %s jobs are admitted.", figure(c.Admitted), figure(asked))
 	}
