@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"maps"
 	"slices"
 )
@@ -12,4 +13,13 @@ func Explained() []string {
 		all[name] = rule{}
 	}
 	return slices.Sorted(maps.Keys(all))
+}
+
+// Hold takes a connection out of the pool until it is given back.
+func Hold(ctx context.Context, s *Store) (back func(), err error) {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return conn.Release, nil
 }

@@ -1,0 +1,211 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+)
+
+func TestKilledConnectionsLeaveNothingHalfWritten(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := pgtest.OpenWith(t, configOf(url))
+	ctx := somebody(t)
+	d := whole(night)
+	d.Contracts[0].VMs, d.Classes[3].Jobs.Max = 1000, 1000
+	must(s.Apply(ctx, 0, d, false))(t)
+	kills := 15
+	if long {
+		kills = 200
+	}
+	killer, stop := raw(t, url), make(chan struct{})
+	killed := make(chan int, 1)
+	go func() {
+		n := 0
+		defer func() { killed <- n }()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Duration(rand.IntN(60)) * time.Millisecond):
+			}
+			var ended int
+			_ = killer.QueryRow(context.Background(), `
+				SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'headroom' AND state <> 'idle'`).Scan(&ended)
+			n += ended
+		}
+	}()
+	version, acknowledged, failed, doubtful := int64(1), 0, 0, false
+	for n := 0; failed < kills && n < 20*kills; n++ {
+		d.Contracts[0].VMs, d.Classes[3].Jobs.Max = int64(1001+n), float64(1001+n)
+		done, err := s.Apply(ctx, version, d, false)
+		switch {
+		case err == nil:
+			version = done.Version
+			acknowledged++
+			doubtful = false
+		case doubtful && isVersion(err): // a commit whose answer was lost
+			var e *app.VersionError
+			errors.As(err, &e)
+			version, doubtful = e.Have, false
+		default:
+			kindOf(t, err, capacity.Busy, "try again")
+			failed++
+			doubtful = true
+		}
+	}
+	close(stop)
+	if n := <-killed; n == 0 {
+		t.Error("no connection was killed")
+	}
+	var got capacity.Document
+	eventually(t, "the database answers", func() bool {
+		var err error
+		got, err = s.Document(ctx, night)
+		return err == nil
+	})
+	if got.Contracts[0].VMs != int64(got.Classes[3].Jobs.Max) {
+		t.Errorf("half a change: %d VMs, %g jobs", got.Contracts[0].VMs, got.Classes[3].Jobs.Max)
+	}
+	if acknowledged == 0 {
+		t.Error("no change came through")
+	}
+	t.Logf("%d changes acknowledged, %d cut off", acknowledged, failed)
+}
+
+func TestAReadOnlyDatabaseIsReadAndNotWritten(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	before := pgtest.OpenWith(t, configOf(url))
+	ctx := filled(t, before)
+	conn := raw(t, url)
+	execute(t, conn, "ALTER DATABASE "+conn.Config().Database+" SET default_transaction_read_only = on")
+	s, err := postgres.Open(ctx, configOf(url)) // migrations with nothing to do write nothing
+	check(t, err)
+	defer s.Close()
+	check(t, s.Ready(ctx))
+	must(s.Snapshot(ctx, night, january.From))(t)
+	must(s.Document(ctx, night))(t)
+	for name, write := range map[string]func() error{
+		"cluster": func() error { _, err := s.CreateCluster(ctx, capacity.NewCluster("c")); return err },
+		"class":   func() error { return s.Classes().Delete(ctx, night, "nightly", 1) },
+		"plan":    func() error { _, err := s.SavePlan(ctx, record(night)); return err },
+		"apply":   func() error { _, err := s.Apply(ctx, 0, whole("c"), false); return err },
+		"once":    func() error { _, _, err := s.Once(ctx, onceKey("k", "a"), planOnce(s)); return err },
+		"forecast": func() error {
+			_, err := s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) { kindOf(t, write(), capacity.Busy, "takes no changes") })
+	}
+}
+
+func TestAFullServerIsBusy(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	owner := raw(t, url)
+	name, user := owner.Config().Database, "limited_"+owner.Config().Database[14:26]
+	execute(t, owner, "CREATE ROLE "+user+" LOGIN PASSWORD 'p' CONNECTION LIMIT 2")
+	execute(t, owner, "GRANT "+postgres.Role+" TO "+user)
+	t.Cleanup(func() {
+		late(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '"+user+"'", "DROP OWNED BY "+user+"; DROP ROLE "+user)
+	})
+	limited := as(t, url, user)
+	s := pgtest.OpenWith(t, postgres.Config{URL: limited, MaxConns: 2})
+	first, second := raw(t, limited), raw(t, limited)
+	kindOf(t, s.Ready(t.Context()), capacity.Busy, "out of connections")
+	_, err := postgres.Open(t.Context(), postgres.Config{URL: limited, SkipMigrations: true})
+	kindOf(t, err, capacity.Busy, "out of connections")
+	check(t, first.Close(t.Context()))
+	check(t, second.Close(t.Context()))
+	eventually(t, "it recovers by itself", func() bool { return s.Ready(t.Context()) == nil })
+
+	elsewhere := raw(t, database(t, url, "postgres"))
+	execute(t, elsewhere, "ALTER DATABASE "+name+" WITH ALLOW_CONNECTIONS false")
+	execute(t, elsewhere, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '"+user+"'")
+	eventually(t, "the killed connection is noticed", func() bool { return s.Ready(t.Context()) != nil })
+	kindOf(t, s.Ready(t.Context()), capacity.Busy)
+	execute(t, elsewhere, "ALTER DATABASE "+name+" WITH ALLOW_CONNECTIONS true")
+	eventually(t, "it recovers by itself", func() bool { return s.Ready(t.Context()) == nil })
+}
+
+func TestWaitingIsBounded(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	filled(t, pgtest.OpenWith(t, configOf(url)))
+	s := pgtest.OpenWith(t, postgres.Config{URL: url, MaxConns: 2, AcquireTimeout: 200 * time.Millisecond, Statement: 300 * time.Millisecond})
+	ctx := somebody(t)
+	locker := raw(t, url)
+	execute(t, locker, "BEGIN; SELECT * FROM clusters FOR UPDATE")
+	began := time.Now()
+	kindOf(t, s.Classes().Delete(ctx, night, "nightly", 1), capacity.Busy, "another change")
+	execute(t, locker, "ROLLBACK; BEGIN; LOCK TABLE classes")
+	_, err := s.Classes().Get(ctx, night, "nightly")
+	kindOf(t, err, capacity.Busy)
+	execute(t, locker, "ROLLBACK")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("waited %s", took)
+	}
+
+	var wg sync.WaitGroup
+	release := make(chan struct{})
+	entered := make(chan struct{}, 2)
+	for i := range 2 { // one place is for idempotent requests, so the other waits for it
+		wg.Go(func() {
+			_, _, err := s.Once(ctx, onceKey(fmt.Sprint(i), "a"), func(context.Context) (app.Answer, error) {
+				entered <- struct{}{}
+				<-release
+				return app.Answer{}, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-entered
+	hold := must(postgres.Hold(ctx, s))(t)
+	kindOf(t, s.Ready(ctx), capacity.Busy, "no connection to give within 200ms")
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := s.Ready(gone); !errors.Is(err, context.Canceled) || errors.Is(err, capacity.Busy) {
+		t.Errorf("a caller who is gone gets %v", err)
+	}
+	hold()
+	close(release)
+	wg.Wait()
+	check(t, s.Ready(ctx))
+}
+
+func TestAClosedStoreIsBusy(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Open(t)
+	ctx := somebody(t)
+	s.Close()
+	kindOf(t, s.Ready(ctx), capacity.Busy, "cannot be reached")
+	_, err := s.CreateCluster(ctx, capacity.NewCluster("c"))
+	kindOf(t, err, capacity.Busy)
+}
+
+func TestWhatTheDatabaseSaidIsForTheLog(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	conn := raw(t, url)
+	execute(t, conn, "ALTER DATABASE "+conn.Config().Database+" SET default_transaction_read_only = on")
+	s := pgtest.OpenWith(t, configOf(url))
+	_, err := s.CreateCluster(somebody(t), capacity.NewCluster("c"))
+	kindOf(t, err, capacity.Busy)
+	if state(err) != "25006" {
+		t.Errorf("the log cannot tell what happened: %v", errors.Unwrap(err))
+	}
+}
