@@ -35,7 +35,7 @@ type connection struct {
 const connectionHelp = `
 
 The server is the one that --server or HEADROOM_URL names, with the key in HEADROOM_API_KEY or --key-file;
-without either, the one that "headroom serve" runs on this machine for the same data directory.`
+without either, or with --data-dir, the one that "headroom serve" runs on this machine.`
 
 func (o *connection) addFlags(c *cobra.Command) {
 	flags := c.PersistentFlags()
@@ -43,6 +43,17 @@ func (o *connection) addFlags(c *cobra.Command) {
 	flags.StringVar(&o.keyFile, "key-file", "", "read the key from this `file` (default HEADROOM_API_KEY)")
 	flags.StringVar(&o.dataDir, "data-dir", "", "the data `directory` of a server on this machine (default HEADROOM_DATA_DIR)")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait for one answer")
+	c.PersistentPreRunE = func(_ *cobra.Command, args []string) error {
+		if o.timeout <= 0 {
+			return fmt.Errorf("--timeout is %s; give a time such as 30s or 5m", o.timeout)
+		}
+		for _, name := range args { // in an address these would mean another one
+			if name == "" || name == "." || name == ".." {
+				return fmt.Errorf("%q names nothing; a name has at least one character and is neither \".\" nor \"..\"", name)
+			}
+		}
+		return nil
+	}
 }
 
 // access is where the server is, what opens it, and where that is known from.
@@ -58,6 +69,7 @@ func (o *connection) find() (access, error) {
 	switch {
 	case o.server != "":
 		a.URL, a.urlFrom = o.server, "--server"
+	case o.dataDir != "": // the server of that directory, whatever the environment says
 	case os.Getenv("HEADROOM_URL") != "":
 		a.URL, a.urlFrom = os.Getenv("HEADROOM_URL"), "HEADROOM_URL"
 	}
@@ -68,6 +80,7 @@ func (o *connection) find() (access, error) {
 			return a, errors.New(fileTrouble(o.keyFile, err))
 		}
 		a.Key, a.keyFrom = strings.TrimSpace(string(text)), o.keyFile
+	case o.dataDir != "" && o.server == "":
 	case os.Getenv("HEADROOM_API_KEY") != "":
 		a.Key, a.keyFrom = strings.TrimSpace(os.Getenv("HEADROOM_API_KEY")), "HEADROOM_API_KEY"
 	}

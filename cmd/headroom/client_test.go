@@ -175,17 +175,18 @@ func TestFindingTheServer(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		flags            connection
-		url, key         string // the environment
+		dir, url, key    string // the environment
 		wantURL, wantKey string
 		refused          string
 		code             int
 	}{
-		"the server of this machine":            {flags: connection{dataDir: dir}, wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
-		"that server with another key":          {flags: connection{dataDir: dir}, key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_env"},
-		"the environment":                       {flags: connection{dataDir: dir}, url: "https://h.example", key: "hrk_env\n", wantURL: "https://h.example", wantKey: "hrk_env"},
+		"the server of this machine":            {dir: dir, wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
+		"that server with another key":          {dir: dir, key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_env"},
+		"that server, whatever the environment": {flags: connection{dataDir: dir}, url: "https://h.example", key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
+		"the environment":                       {dir: dir, url: "https://h.example", key: "hrk_env\n", wantURL: "https://h.example", wantKey: "hrk_env"},
 		"flags before the environment":          {flags: connection{server: "http://x:1/below", keyFile: keyFile}, url: "https://h.example", key: "hrk_env", wantURL: "http://x:1/below", wantKey: "hrk_file"},
 		"the local key goes nowhere else":       {flags: connection{dataDir: dir, server: "https://h.example"}, refused: "there is no key for https://h.example", code: exitConnection},
-		"the local key ignores the environment": {flags: connection{dataDir: dir}, url: "https://h.example", refused: "there is no key for https://h.example", code: exitConnection},
+		"the local key ignores the environment": {dir: dir, url: "https://h.example", refused: "there is no key for https://h.example", code: exitConnection},
 		"no server":                             {flags: connection{dataDir: filepath.Join(dir, "none")}, refused: "none runs on this machine for the data directory", code: exitConnection},
 		"a file that says nothing":              {flags: connection{dataDir: broken}, refused: "does not say where the server is", code: exitConnection},
 		"a key file that is not there":          {flags: connection{server: "http://x", keyFile: filepath.Join(dir, "nope")}, refused: "There is no such file", code: exitError},
@@ -195,6 +196,7 @@ func TestFindingTheServer(t *testing.T) {
 		"an address that is a file":             {url: "file:///etc/passwd", key: "k", refused: "is not one of a server", code: exitUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("HEADROOM_DATA_DIR", c.dir)
 			t.Setenv("HEADROOM_URL", c.url)
 			t.Setenv("HEADROOM_API_KEY", c.key)
 			a, err := c.flags.find()
