@@ -3,9 +3,11 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 
 	"headroom/internal/app"
+	"headroom/internal/capacity"
 	"headroom/internal/report"
 )
 
@@ -43,6 +45,9 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 		page.Limit = longestPage
 	}
 	first, err := read(ctx, page)
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // of all that was asked only a cursor can be wrong
+		return reply[list[T]]{}, refusal{aboutParameter("cursor", "cursor", input.Findings[0].Detail, nil)}
+	}
 	if err != nil {
 		return reply[list[T]]{}, err
 	}

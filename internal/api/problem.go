@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-chi/chi/v5"
+
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
@@ -220,5 +222,17 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		if s.router.Match(chi.NewRouteContext(), method, path) {
+			w.Header().Add("Allow", method)
+			if method == http.MethodGet {
+				w.Header().Add("Allow", http.MethodHead)
+			}
+		}
+	}
 	s.refuse(w, r, methodNotAllowed.problem(fmt.Sprintf("The method %.20s cannot be used here; the header Allow lists those that can.", r.Method)))
 }

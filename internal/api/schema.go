@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,26 +50,26 @@ func (v *violation) add(f capacity.Finding) {
 
 // collect makes findings of kin-openapi's errors; base is the pointer to what they are about.
 func (v *violation) collect(base string, err error) {
-	var several openapi3.MultiError
-	var one *openapi3.SchemaError
-	switch {
-	case len(v.findings) > capacity.MaxFindings:
-	case errors.As(err, &several):
-		for _, e := range several {
-			v.collect(base, e)
+	if len(v.findings) > capacity.MaxFindings {
+		return
+	}
+	switch e := err.(type) { // errors.As would look into the alternatives of oneOf
+	case openapi3.MultiError:
+		for _, one := range e {
+			v.collect(base, one)
 		}
-	case errors.As(err, &one):
+	case *openapi3.SchemaError:
 		pointer := base
-		for _, name := range one.JSONPointer() {
+		for _, name := range e.JSONPointer() {
 			pointer += "/" + escapePointer(name)
 		}
 		switch {
-		case one.SchemaField == "anyOf":
-			v.missingOf(pointer, one)
-		case one.SchemaField == "oneOf" && one.Schema.Discriminator == nil, one.SchemaField == "properties":
-			v.add(v.special(pointer, one))
+		case e.SchemaField == "anyOf":
+			v.missingOf(pointer, e)
+		case e.SchemaField == "oneOf" && e.Schema.Discriminator == nil, e.SchemaField == "properties":
+			v.add(v.special(pointer, e))
 		default:
-			code, detail, hint := describeViolation(one, pointer)
+			code, detail, hint := describeViolation(e, pointer)
 			v.add(capacity.Finding{Pointer: pointer, Code: code, Detail: detail, Hint: hint})
 		}
 	}
