@@ -1,0 +1,115 @@
+package api
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"headroom/internal/app"
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+	"headroom/internal/study"
+	"headroom/internal/telemetry"
+)
+
+// bench is an interface without a database, for what needs none.
+func bench(b testing.TB) (http.Handler, string) {
+	b.Helper()
+	keys := auth.NewKeyring()
+	token, hash := auth.NewToken(auth.KeyPrefix)
+	keys.AddLocal(auth.Key{ID: auth.LocalID, Role: auth.Admin, Hash: hash})
+	tel := telemetry.New(io.Discard, nil)
+	h, err := New(Config{App: app.New(nil, keys, app.Config{Telemetry: tel}), Telemetry: tel, SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h, token
+}
+
+// thousandClasses is the body of a request to solve a problem with a profile for each of 1,000 classes.
+func thousandClasses(b testing.TB, integrality capacity.Integrality) string {
+	b.Helper()
+	drawn, err := study.Generate("table2", 1000, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := drawn.Profiled()
+	if err != nil {
+		b.Fatal(err)
+	}
+	p.Options.Engine, p.Options.Integrality = capacity.EngineExact, integrality
+	text, err := json.Marshal(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(text)
+}
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func BenchmarkAnswers(b *testing.B) {
+	empty := chi.NewRouter()
+	empty.Get("/v1/clusters/{cluster}/plans/{plan}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 200)) })
+	serve := func(h http.Handler, r func() *http.Request, want int) func(*testing.B) {
+		return func(b *testing.B) {
+			b.ReportAllocs()
+			began := cpu()
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r())
+				if w.Code != want {
+					b.Fatalf("got %d: %.300s", w.Code, w.Body)
+				}
+			}
+			b.ReportMetric(float64((cpu()-began).Microseconds())/float64(b.N), "cpu-us/op")
+		}
+	}
+	b.Run("empty", serve(empty, func() *http.Request { return httptest.NewRequest("GET", "/v1/clusters/night/plans/1", nil) }, 200))
+
+	s := newService(b)
+	s.cluster("night")
+	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(b, 201)
+	h, err := New(Config{App: s.app, Telemetry: telemetry.New(io.Discard, nil), SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	get := func(etag string) func() *http.Request {
+		return func() *http.Request {
+			r := httptest.NewRequest("GET", "http://localhost/v1/clusters/night/plans/1", nil)
+			r.Header.Set("Authorization", "Bearer "+s.admin)
+			if etag != "" {
+				r.Header.Set("If-None-Match", etag)
+			}
+			return r
+		}
+	}
+	b.Run("plan", serve(h, get(""), 200))
+	b.Run("plan-304", serve(h, get(`"1"`), 304))
+	h, token := bench(b)
+	b.Run("bounds", serve(h, func() *http.Request {
+		r := httptest.NewRequest("POST", "http://localhost/v1/bounds", strings.NewReader(`{"kind":"phase","tasks":3,"mean_s":1,"max_s":2,"slots":2}`))
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		return r
+	}, 200))
+	for _, integrality := range []capacity.Integrality{capacity.Integer, capacity.Executable} {
+		body := thousandClasses(b, integrality)
+		b.Run("solve-1000-"+string(integrality), serve(h, func() *http.Request {
+			r := httptest.NewRequest("POST", "http://localhost/v1/solve", strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			return r
+		}, 200))
+	}
+}
