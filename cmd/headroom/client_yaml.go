@@ -63,13 +63,9 @@ func yamlDocuments(data []byte) (parts []yamlPart) {
 // readYAML reads one document; nil where it has nothing but comments.
 func readYAML(part yamlPart) (*node, error) {
 	r := yamlTree{before: part.before, anchors: map[string]*node{}, kept: map[*token.Token]bool{}}
-	tokens := lexer.Tokenize(string(part.text))
-	if err := r.check(tokens); err != nil {
-		return nil, err
-	}
-	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	tokens, file, err := r.parse(part.text)
 	if err != nil {
-		return nil, r.trouble(err)
+		return nil, err
 	}
 	var tree *node
 	for _, doc := range file.Docs {
@@ -84,6 +80,23 @@ func readYAML(part yamlPart) (*node, error) {
 		}
 	}
 	return tree, r.lost(tokens)
+}
+
+// parse asks the library, which must not bring the program down whatever it is given.
+func (r *yamlTree) parse(text []byte) (tokens token.Tokens, file *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			err = r.place(nil).refuse("syntax", "This YAML cannot be read; write it in a simpler form, or as JSON.")
+		}
+	}()
+	tokens = lexer.Tokenize(string(text))
+	if err := r.check(tokens); err != nil {
+		return nil, nil, err
+	}
+	if file, err = parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()); err != nil {
+		return nil, nil, r.trouble(err)
+	}
+	return tokens, file, nil
 }
 
 // yamlTree makes a tree of one document.

@@ -316,3 +316,43 @@ func TestColumns(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a file holds, it is read or refused, and what is read can be written as JSON.
+func FuzzFilesAreReadOrRefused(f *testing.F) {
+	for _, seed := range []string{
+		"cluster: {name: a}\nclasses:\n  - &base\n    name: x\n  - <<: *base\n    name: y\n", "a: |\n  x\n---\nb: >-\n  y\n...\n", "{\"cluster\": {\"name\": \"\\u00e9\"}}", "- [a, {b: c}]\n- 'x''y'\n- \"\\x41\"\n",
+		"? a\n: b\n", "!!str a: b", "%YAML 1.2\n---\n", "a: &x\n  - *x", "\"a\" : b\n'c' : d\n", "a:\n- b\n-\n  c: d\n", "a: b # c\n# d\n", "[a, b]: c", "a: *\n", "&: a", "<<: {a: b}\n", "a:\r\n  b\r\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		trees, err := readTrees(data)
+		if err != nil {
+			return
+		}
+		for _, tree := range trees {
+			text := exported("fuzz", tree, false)
+			if tree.kind == objectNode && quotedEverywhere(tree) && !json.Valid([]byte(text)) {
+				t.Errorf("written as %q", text)
+			}
+			if body, err := bind(tree, documentType); err == nil && !json.Valid(body) {
+				t.Errorf("bound as %q", body)
+			}
+		}
+	})
+}
+
+// quotedEverywhere says that a tree has no bare words, which are JSON only where a number is.
+func quotedEverywhere(n *node) bool {
+	for _, m := range n.members {
+		if !quotedEverywhere(m.value) {
+			return false
+		}
+	}
+	for _, item := range n.items {
+		if !quotedEverywhere(item) {
+			return false
+		}
+	}
+	return n.kind != bareNode
+}
