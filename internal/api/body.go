@@ -118,6 +118,9 @@ func readBody[T any](r *http.Request, into **T) error {
 	if !ok || len(b.text) == 0 {
 		return nil
 	}
+	if by, ok := any(*into).(interface{ read(text []byte) error }); ok {
+		return by.read(b.text)
+	}
 	if json.Unmarshal(b.text, *into) == nil {
 		return nil
 	}

@@ -180,7 +180,7 @@ func readingProblem(err error) error {
 	kind := invalid
 	for _, f := range input.Findings {
 		switch f.Code {
-		case "syntax", "unknown_member", "duplicate_member", "missing", "type", "null", "not_finite":
+		case "syntax", "unknown_member", "duplicate_member", "missing", "type", "null", "not_finite", "time":
 			kind = malformed
 		case "too_large":
 			return refusal{tooLarge.aboutBody(input.Findings)}

@@ -32,9 +32,9 @@ const (
 	roleAny  = "any"  // whoever is known
 )
 
-// readByHand are operations whose bodies capacity reads: strictly, and many times faster than a
+// readByHand are operations whose bodies capacity reads: as strictly, and many times faster than a
 // schema can be held against them.
-var readByHand = []string{"solve", "bounds"}
+var readByHand = []string{"solve", "bounds", "putForecasts"}
 
 // readOperations reads the operations by method and pattern.
 func readOperations(doc *openapi3.T) (map[string]*operation, error) {

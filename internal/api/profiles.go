@@ -66,6 +66,14 @@ type (
 	}
 )
 
+// read is done by capacity: there may be a hundred thousand rows.
+func (f *forecastRows) read(text []byte) (err error) {
+	if f.Rows, err = capacity.ReadForecasts(text); err != nil {
+		return readingProblem(err)
+	}
+	return nil
+}
+
 func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (reply[ForecastList], error) {
 	of := forecastFilter(r.Params.Class, r.Params.From, r.Params.Until)
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}

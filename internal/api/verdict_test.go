@@ -23,7 +23,7 @@ func many(few, lots int) int {
 	return few
 }
 
-// The bodies of solve and bounds are read by capacity, not held against the schema that describes
+// The bodies of solve, bounds and forecasts are read by capacity, not held against the schema that describes
 // them. Both must refuse the same, where a schema can say it at all.
 func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 	t.Parallel()
@@ -32,6 +32,11 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 	if err != nil || len(files) < 5 {
 		t.Fatalf("examples: %v, %v", files, err)
 	}
+	forecasts := filepath.Join(t.TempDir(), "forecasts.json")
+	if err := os.WriteFile(forecasts, []byte(`{"rows":[{"class":"a","hour":"2026-03-01T22:00:00Z","jobs":12},{"class":"b","hour":"2026-03-01T23:00:00+01:00","jobs":0.5}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, forecasts)
 	random := rand.New(rand.NewPCG(20260301, 7))
 	refused, accepted := 0, 0
 	for i := range many(500, 10_000) {
@@ -45,6 +50,16 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 		if strings.Contains(file, "/bounds-") {
 			schema = doc.Components.Schemas["BoundsQuestion"].Value
 			read = func(text []byte) error { _, err := capacity.ReadBounds(text); return err }
+		}
+		if file == forecasts {
+			schema = doc.Components.Schemas["ForecastRows"].Value
+			read = func(text []byte) error {
+				rows, err := capacity.ReadForecasts(text)
+				if err == nil {
+					err = capacity.ValidateForecasts(rows)
+				}
+				return err
+			}
 		}
 		value, err := generic(text)
 		if err != nil {
@@ -86,7 +101,7 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 // another member, on the decimal places of a number, or on letters.
 func sayable(f capacity.Finding) bool {
 	switch f.Code {
-	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice":
+	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice", "time":
 		return true
 	case "missing":
 		return !strings.HasSuffix(f.Pointer, "/deadline_s") && !strings.HasSuffix(f.Pointer, "/slots_per_vm")
