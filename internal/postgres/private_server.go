@@ -326,7 +326,7 @@ func (s *server) hear(line string) {
 			return
 		}
 	}
-	if s.quiet.Load() && (severity == "LOG" || speaker == "client backend") {
+	if s.quiet.Load() && (severity == "LOG" || severity == "FATAL" && speaker == "client backend") { // the latter: cut off by a stop
 		level = slog.LevelDebug
 	}
 	s.log.Log(context.Background(), level, "postgres said", "severity", severity, "by", speaker, "text", text)
