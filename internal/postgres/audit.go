@@ -74,13 +74,20 @@ func (s *Store) Audit(ctx context.Context, of app.AuditFilter, page app.Page) (l
 	if unstorable(of.Cluster) {
 		return list, nil
 	}
+	filter := ""
+	if of.Cluster != "" {
+		filter = ` AND cluster = @cluster`
+	}
+	if of.Only != nil {
+		filter += ` AND cluster = ANY(@only)`
+	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := collect[row](ctx, q, `
 			SELECT a.era, a.txid, a.id AS seq, a.id::text, at, by, key_id, coalesce(cluster, '') AS cluster, action, kind, name, before, after
 			FROM audit a
 			WHERE (a.era, a.txid, a.id) < (@era, @txid::text::xid8, @id)
 			  AND (a.era < (SELECT max(era) FROM audit_eras) OR a.txid < pg_snapshot_xmin(pg_current_snapshot()))
-			  AND (@cluster = '' OR cluster = @cluster) AND (@only::text[] IS NULL OR cluster = ANY(@only))
+			  `+filter+`
 			ORDER BY a.era DESC, a.txid DESC, a.id DESC LIMIT @limit`,
 			pgx.NamedArgs{"era": era, "txid": strconv.FormatUint(txid, 10), "id": id, "cluster": of.Cluster, "only": of.Only, "limit": limitOf(page) + 1})
 		if err != nil {

@@ -114,9 +114,9 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 	ctx := somebody(t)
 	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
 	must(s.VMTypes().Create(ctx, night, small))(t)
-	listings := 20
-	if long {
-		listings = 100
+	listings, enough := 20, 100
+	if long() {
+		listings, enough = 100, 2000
 	}
 	writing, stop := context.WithCancel(ctx)
 	const writers = 4
@@ -172,7 +172,8 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 	}
 	var seenPlans, seenLog []string
 	misses := 0
-	for range listings {
+	listed := 0
+	for ; listed < listings || len(seenPlans) < enough || len(seenLog) < enough/2; listed++ {
 		nowPlans, nowLog := plans(), log()
 		misses += missing(seenPlans, nowPlans) + missing(seenLog, nowLog)
 		seenPlans, seenLog = nowPlans, nowLog
@@ -192,7 +193,7 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 	if got := len(plans()); got != total {
 		t.Errorf("%d plans listed, %d were made", got, total)
 	}
-	t.Logf("%d listings of up to %d plans and %d entries under %d writers: %d misses", listings, len(seenPlans), len(seenLog), writers, misses)
+	t.Logf("%d listings of up to %d plans and %d entries under %d writers: %d misses", listed, len(seenPlans), len(seenLog), writers, misses)
 }
 
 // pageIDs reads a list page by page, as it grows.

@@ -200,7 +200,7 @@ func TestALargeDocument(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := somebody(t)
 	classes, rows := 200, 20
-	if long {
+	if long() {
 		classes, rows = 10_000, 20
 	}
 	d := whole(night)

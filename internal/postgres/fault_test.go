@@ -24,7 +24,7 @@ func TestKilledConnectionsLeaveNothingHalfWritten(t *testing.T) {
 	d.Contracts[0].VMs, d.Classes[3].Jobs.Max = 1000, 1000
 	must(s.Apply(ctx, 0, d, false))(t)
 	kills := 15
-	if long {
+	if long() {
 		kills = 200
 	}
 	killer, stop := raw(t, url), make(chan struct{})
@@ -208,4 +208,42 @@ func TestWhatTheDatabaseSaidIsForTheLog(t *testing.T) {
 	if state(err) != "25006" {
 		t.Errorf("the log cannot tell what happened: %v", errors.Unwrap(err))
 	}
+}
+
+// A trigger says what a server in trouble says.
+func TestAServerInTroubleIsBusy(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := pgtest.OpenWith(t, configOf(url))
+	ctx := filled(t, s)
+	owner := raw(t, url)
+	execute(t, owner, "CREATE FUNCTION trouble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'SELECT secret at /tmp/x' USING ERRCODE = current_setting('test.state'); END $$")
+	execute(t, owner, "CREATE TRIGGER trouble BEFORE UPDATE ON contracts EXECUTE FUNCTION trouble()")
+	name := owner.Config().Database
+	for code, words := range map[string]string{
+		"53100": "no space left", "53200": "out of connections or memory", "57P01": "starting or stopping", "57014": "did not answer in time", "55P03": "another change",
+		"40P01": "another change", "25006": "takes no changes", "58030": "read or write its files", "08006": "cannot be reached",
+	} {
+		execute(t, owner, "ALTER DATABASE "+name+" SET test.state = '"+code+"'")
+		fresh := pgtest.OpenWith(t, configOf(url))
+		d := must(fresh.Document(ctx, night))(t)
+		d.VMTypes[0].Description, d.Contracts[0].VMs = "half", 99
+		_, err := fresh.Apply(ctx, 8, d, false)
+		kindOf(t, err, capacity.Busy, words)
+		if state(err) != code {
+			t.Errorf("%s: the log cannot tell what happened", code)
+		}
+		_, _, err = fresh.Once(ctx, onceKey("k", "a"), func(ctx context.Context) (app.Answer, error) {
+			_, err := fresh.Apply(ctx, 8, d, false)
+			return app.Answer{Keep: true}, err
+		})
+		kindOf(t, err, capacity.Busy, words)
+		if got := must(fresh.VMTypes().Get(ctx, night, "small"))(t); got.Description != small.Description {
+			t.Fatalf("%s: half a change is there", code)
+		}
+		fresh.Close()
+	}
+	execute(t, owner, "DROP TRIGGER trouble ON contracts")
+	got := must(s.Contracts().Get(ctx, night, "three-year"))(t)
+	must(s.Contracts().Replace(ctx, night, "three-year", got.Version, got))(t)
 }

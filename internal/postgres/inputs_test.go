@@ -212,7 +212,7 @@ func TestEightWritersLoseNoUpdate(t *testing.T) {
 	ctx := filled(t, s)
 	const writers = 8
 	each := 10
-	if long {
+	if long() {
 		each = 200
 	}
 	done := make(chan error, writers)

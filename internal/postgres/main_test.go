@@ -22,8 +22,9 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// long is whether the full counts of the promises are wanted.
-var long = os.Getenv("HEADROOM_LONG") == "1"
+// long is whether the full counts of the promises are wanted. It is asked within tests, so that go test
+// notices when the answer changes.
+func long() bool { return os.Getenv("HEADROOM_LONG") == "1" }
 
 // somebody is a context of a principal.
 func somebody(t testing.TB) context.Context {

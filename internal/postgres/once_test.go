@@ -135,7 +135,7 @@ func TestRacingCopiesHaveOneEffect(t *testing.T) {
 	ctx := filled(t, stores[0])
 	const copies = 20
 	keys := 10
-	if long {
+	if long() {
 		keys = 1000
 	}
 	began := time.Now()

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -134,7 +135,7 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	switch {
 	case err == nil:
 		return conn, nil
-	case ctx.Err() != nil && context.Cause(ctx) == context.Canceled:
+	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	case bounded.Err() != nil:
 		return nil, &busy{fmt.Sprintf("the database had no connection to give within %s; try again in a moment", s.config.AcquireTimeout), err}
