@@ -207,11 +207,13 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, p problem) {
 	_ = out.Encode(p) // who is gone does not want to know
 }
 
-// fail answers an error, and logs what is ours to mend.
+// fail answers an error, and logs what is ours to mend and why something was not to be had.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status == http.StatusInternalServerError {
 		s.log(r.Context()).Error("request failed", "error", err.Error())
+	} else if cause := errors.Unwrap(err); p.Status == http.StatusServiceUnavailable && cause != nil && cause != error(capacity.Busy) {
+		s.log(r.Context()).Warn("request not answered", "error", err.Error(), "cause", cause.Error())
 	}
 	s.refuse(w, r, p)
 }
