@@ -119,9 +119,12 @@ func (r *reader) character(at int) string {
 	}
 }
 
+// full says that no more findings are listed, so that nothing need be put into words.
+func (r *reader) full() bool { return len(r.findings) >= MaxFindings }
+
 // found notes something wrong at the current pointer.
 func (r *reader) found(code, detail string, hint *Hint) {
-	if len(r.findings) < MaxFindings {
+	if !r.full() {
 		r.findings = append(r.findings, Finding{Pointer: r.pointer(), Detail: detail, Code: code, Hint: hint})
 	}
 }
@@ -146,6 +149,9 @@ func (r *reader) object(s *shape, read func(name string)) (g given) {
 		i := s.index(key, next)
 		next = i + 1
 		switch {
+		case r.full() && (i < 0 || g&(1<<i) != 0):
+			r.skip()
+			return
 		case i < 0:
 			r.enter(string(key))
 			r.found("unknown_member", fmt.Sprintf("%s has no member %q.", capital(s.what), clip(string(key))), didYouMean(string(key), s.names))

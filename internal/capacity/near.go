@@ -27,47 +27,54 @@ func nearest(name string, known []string) string {
 		return ""
 	}
 	bare := bareName(name)
+	letters := utf8.RuneCountInString(bare)
 	best, fewest := "", longest
 	for _, k := range known {
 		candidate := bareName(k)
-		errors := typingErrors(bare, candidate)
-		if strings.HasPrefix(candidate, bare) && len(bare) >= 3 {
-			errors = min(errors, 1) // the unit left out: deadline for deadline_s
+		most := min(max(1, len(candidate)/3), fewest-1)
+		errors := 1 // the unit left out: deadline for deadline_s
+		if len(bare) < 3 || !strings.HasPrefix(candidate, bare) {
+			if apart := utf8.RuneCountInString(candidate) - letters; max(apart, -apart) > most {
+				continue // so many letters are missing at least
+			}
+			errors = typingErrors(bare, candidate)
+		} else if candidate == bare {
+			errors = 0
 		}
-		if errors <= max(1, len(candidate)/3) && errors < fewest {
+		if errors <= most {
 			best, fewest = k, errors
 		}
 	}
 	return best
 }
 
-func bareName(s string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
-}
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+func bareName(s string) string { return separators.Replace(strings.ToLower(s)) }
 
 // typingErrors is the least number of letters to insert, remove, replace or swap with the next one
 // that makes b of a (the restricted Damerau-Levenshtein distance).
 func typingErrors(a, b string) int {
 	x, y := []rune(a), []rune(b)
-	table := make([][]int, len(x)+1)
-	for i := range table {
-		table[i] = make([]int, len(y)+1)
-		table[i][0] = i
-	}
-	for j := range y {
-		table[0][j+1] = j + 1
+	width := len(y) + 1
+	rows := make([]int, 3*width) // this one and the two before it, taking turns
+	row := func(i int) []int { return rows[i%3*width:][:width] }
+	for j := range width {
+		rows[j] = j
 	}
 	for i := 1; i <= len(x); i++ {
+		this, above := row(i), row(i-1)
+		this[0] = i
 		for j := 1; j <= len(y); j++ {
-			replace := table[i-1][j-1]
+			replace := above[j-1]
 			if x[i-1] != y[j-1] {
 				replace++
 			}
-			table[i][j] = min(replace, table[i-1][j]+1, table[i][j-1]+1)
+			this[j] = min(replace, above[j]+1, this[j-1]+1)
 			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				table[i][j] = min(table[i][j], table[i-2][j-2]+1)
+				this[j] = min(this[j], row(i - 2)[j-2]+1)
 			}
 		}
 	}
-	return table[len(x)][len(y)]
+	return row(len(x))[len(y)]
 }

@@ -105,7 +105,7 @@ func (r *reader) problem(p *Problem, limits Limits) {
 		case "classes":
 			p.Classes = list(r, "of classes", limits.Classes, r.class)
 		case "options":
-			r.options(&p.Options)
+			r.options(&p.Options, limits)
 		}
 	})
 }
@@ -121,10 +121,15 @@ func list[T any](r *reader, what string, limit int, read func(*T)) (items []T) {
 		items = append(items, *new(T))
 		read(&items[i])
 	})
-	if limit > 0 && count > limit {
-		r.found("too_many", fmt.Sprintf("Here are %d %s; at most %d are read.", count, strings.TrimPrefix(what, "of "), limit), nil)
-	}
+	r.tooMany(strings.TrimPrefix(what, "of "), count, limit)
 	return items
+}
+
+// tooMany notes that there are more things here than are read.
+func (r *reader) tooMany(what string, count, limit int) {
+	if limit > 0 && count > limit {
+		r.found("too_many", fmt.Sprintf("Here are %d %s; at most %d are read.", count, what, limit), nil)
+	}
 }
 
 func (r *reader) supply(s *Supply, limits Limits) {
@@ -281,7 +286,7 @@ func (r *reader) jobRange(j *JobRange) {
 	})
 }
 
-func (r *reader) options(o *Options) {
+func (r *reader) options(o *Options, limits Limits) {
 	r.object(optionsShape, func(name string) {
 		switch name {
 		case "integrality":
@@ -300,22 +305,32 @@ func (r *reader) options(o *Options) {
 			word(r, &o.Sharing, sharings)
 		case "near":
 			o.Near = new(Near)
-			r.near(o.Near)
+			r.near(o.Near, limits.Classes)
 		}
 	})
 }
 
-func (r *reader) near(n *Near) {
+func (r *reader) near(n *Near, limit int) {
 	r.object(nearShape, func(name string) {
 		if name == "vms" {
 			r.float(&n.VMs)
 			return
 		}
 		n.Jobs = map[string]float64{}
+		count := 0
 		r.members("of admitted jobs by class name", func(key []byte) {
+			if count++; limit > 0 && count > limit {
+				r.skip()
+				return
+			}
 			class := string(key)
+			_, twice := n.Jobs[class]
+			if r.full() && twice {
+				r.skip()
+				return
+			}
 			r.enter(class)
-			if _, twice := n.Jobs[class]; twice {
+			if twice {
 				r.found("duplicate_member", fmt.Sprintf("The class %q is given twice; keep one.", clip(class)), nil)
 			}
 			var jobs float64
@@ -323,5 +338,6 @@ func (r *reader) near(n *Near) {
 			n.Jobs[class] = jobs
 			r.leave()
 		})
+		r.tooMany("classes", count, limit)
 	})
 }

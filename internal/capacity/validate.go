@@ -131,15 +131,30 @@ func (n Near) check(c *checker, classes names) {
 	c.number("vms", "The number of VMs", "", n.VMs, math.MaxInt64)
 	c.enter("jobs")
 	defer c.leave()
+	var names []string
+	compared := 0
 	for _, name := range slices.Sorted(maps.Keys(n.Jobs)) {
+		if len(c.findings) >= MaxFindings {
+			return
+		}
 		if _, known := classes[name]; known {
 			c.number(name, "The number of jobs", "", n.Jobs[name], MaxJobs)
 			continue
 		}
-		c.found(name, "unknown_name", fmt.Sprintf("There is no class %q; leave it out.", clip(name)),
-			didYouMean(name, slices.Sorted(maps.Keys(classes))))
+		if names == nil {
+			names = slices.Sorted(maps.Keys(classes))
+		}
+		var hint *Hint
+		if compared += len(names); compared <= mostCompared {
+			hint = didYouMean(name, names)
+		}
+		c.found(name, "unknown_name", fmt.Sprintf("There is no class %q; leave it out.", clip(name)), hint)
 	}
 }
+
+// mostCompared bounds the names that mistaken ones are compared with: every mistake of a usual problem,
+// some tenths of a second where somebody makes it last.
+const mostCompared = 50_000
 
 // PremiseSlack is the relative slack with which a profile's premises (mean ≤ max ≤ sum of the tasks)
 // and a class's range of jobs are compared, so that figures rounded on their way are not refused.
