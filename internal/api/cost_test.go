@@ -52,6 +52,21 @@ func thousandClasses(b testing.TB, integrality capacity.Integrality) string {
 	return string(text)
 }
 
+// unread is an answer that nobody reads, so that only writing it counts.
+type unread struct {
+	header http.Header
+	status int
+}
+
+func (u *unread) Header() http.Header    { return u.header }
+func (u *unread) WriteHeader(status int) { u.status = status }
+func (u *unread) Write(p []byte) (int, error) {
+	if u.status == 0 {
+		u.status = http.StatusOK
+	}
+	return len(p), nil
+}
+
 func cpu() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
@@ -66,10 +81,10 @@ func BenchmarkAnswers(b *testing.B) {
 			b.ReportAllocs()
 			began := cpu()
 			for b.Loop() {
-				w := httptest.NewRecorder()
+				w := &unread{header: http.Header{}}
 				h.ServeHTTP(w, r())
-				if w.Code != want {
-					b.Fatalf("got %d: %.300s", w.Code, w.Body)
+				if w.status != want {
+					b.Fatalf("got %d, want %d", w.status, want)
 				}
 			}
 			b.ReportMetric(float64((cpu()-began).Microseconds())/float64(b.N), "cpu-us/op")
