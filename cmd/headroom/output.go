@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"headroom/internal/capacity"
 )
 
 // choice is a flag that takes one of a few words.
@@ -146,6 +148,10 @@ func asJSON(value any) form {
 // asLine writes a value as one line of JSON.
 func asLine(value any) form {
 	return func(w io.Writer) error {
+		if plan, ok := value.(capacity.Plan); ok { // the bulk of a stream, written in a third of the time
+			_, err := w.Write(append(capacity.AppendPlan(nil, plan), '\n'))
+			return err
+		}
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(value)

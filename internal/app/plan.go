@@ -104,9 +104,7 @@ func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (cap
 	}
 	record := capacity.PlanRecord{PlanSummary: capacity.Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = cluster, at.UTC(), snapshot.Cluster.InputsVersion
-	if record.Plan, err = json.Marshal(answer); err != nil {
-		return record, fmt.Errorf("write the plan of cluster %s: %w", cluster, err)
-	}
+	record.Plan = capacity.AppendPlan(nil, answer)
 	if record.Problem, err = json.Marshal(p); err != nil {
 		return record, fmt.Errorf("write the problem of cluster %s: %w", cluster, err)
 	}
