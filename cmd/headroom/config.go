@@ -31,7 +31,7 @@ type config struct {
 	SecureCookies     bool     `env:"HEADROOM_SECURE_COOKIES" help:"browsers send sign-in cookies over HTTPS only; true behind a proxy with TLS"`
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostname_port" help:"another address, on loopback, that serves /metrics without a key"`
 	SolvesPerSecond   int      `env:"HEADROOM_SOLVES_PER_SECOND" envDefault:"20" validate:"min=1,max=100000" help:"solves a key may ask for each second"`
-	RequestsPerSecond int      `env:"HEADROOM_REQUESTS_PER_SECOND" envDefault:"500" validate:"min=1,max=1000000" help:"other requests a key may make each second"`
+	RequestsPerSecond int      `env:"HEADROOM_REQUESTS_PER_SECOND" envDefault:"1000" validate:"min=1,max=1000000" help:"other requests a key may make each second"`
 	MaxClasses        int      `env:"HEADROOM_MAX_CLASSES" envDefault:"10000" validate:"min=1,max=1000000" help:"classes in one request"`
 	MaxBodyMB         int      `env:"HEADROOM_MAX_BODY_MB" envDefault:"8" validate:"min=1,max=1024" help:"size of one request's body"`
 	SolverProcesses   int      `env:"HEADROOM_SOLVER_PROCESSES" envDefault:"0" validate:"min=0,max=1024" help:"solver processes; 0 is one a processor"`
