@@ -114,6 +114,8 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 	}
 	var parts []string
 	switch change := b.Total.Sub(a.Total.Decimal); {
+	case a.Currency != b.Currency && a.PeriodSeconds != b.PeriodSeconds:
+		parts = append(parts, fmt.Sprintf("The cost per hour was %s %s and is %s %s", a.PerHour, a.Currency, b.PerHour, b.Currency))
 	case a.Currency != b.Currency:
 		parts = append(parts, fmt.Sprintf("The cost was %s %s and is %s %s", a.Total, a.Currency, b.Total, b.Currency))
 	case a.PeriodSeconds != b.PeriodSeconds:

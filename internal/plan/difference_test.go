@@ -62,6 +62,33 @@ func TestCompareSaysWhatChangedAndWhy(t *testing.T) {
 	}
 }
 
+func TestCompareAcrossCurrenciesAndPeriods(t *testing.T) {
+	in := func(currency string, seconds int64, total, hour string) Answered {
+		money := func(text string) capacity.Money {
+			m, err := capacity.ParseMoney(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		p := capacity.Problem{Currency: currency, PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
+		return Answered{p, capacity.Plan{Cost: capacity.Cost{Currency: currency, PeriodSeconds: seconds, Total: money(total), PerHour: money(hour)}}}
+	}
+	hourly := in("USD", 3600, "8", "8")
+	for _, c := range []struct {
+		to   Answered
+		want string
+	}{
+		{in("EUR", 3600, "7", "7"), "The cost was 8.00 USD and is 7.00 EUR, "},
+		{in("USD", 900, "2", "8"), "The cost per hour was 8.00 USD and is 8.00, "},
+		{in("EUR", 900, "2", "8"), "The cost per hour was 8.00 USD and is 8.00 EUR, "},
+	} {
+		if got := Compare(hourly, c.to).Sentence; !strings.HasPrefix(got, c.want) {
+			t.Errorf("got %q, want it to begin with %q", got, c.want)
+		}
+	}
+}
+
 func TestImpossibleDeadlines(t *testing.T) {
 	p, err := capacity.ReadProblem([]byte(`{"currency":"USD","supply":{"on_demand":{"price":"0.1"}},"classes":[
 		{"name":"fine","demand":{"map_work_s":100,"reduce_work_s":10,"fixed_s":5},"deadline_s":60,"slots_per_vm":{"map":1,"reduce":1},"jobs":{"min":1,"max":2},"penalty":"1"},
