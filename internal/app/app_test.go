@@ -173,6 +173,40 @@ func TestDeadlinesThatNothingMeets(t *testing.T) {
 	}
 }
 
+func TestClustersOfFractionsStayRelaxed(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Open(t)
+	a := newApp(t, store, time.Now)
+	ctx := admin(t)
+	d := document("night")
+	d.Cluster.Options.Integrality = capacity.Relaxed
+	d.Classes[0].Jobs = capacity.JobRange{Min: 0.5, Max: 9.5}
+	apply(t, a, d)
+	c, err := a.Cluster(ctx, "night")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := c
+	whole.Options.Integrality = capacity.Executable
+	_, err = a.ReplaceCluster(ctx, c.Version, whole)
+	if !errors.Is(err, capacity.Invalid) || !strings.Contains(err.Error(), "nightly") || !strings.Contains(err.Error(), "/options/integrality") {
+		t.Errorf("a cluster with fractions of jobs, planned in whole ones: got %v", err)
+	}
+	_, err = a.Apply(ctx, c.InputsVersion, capacity.Document{Cluster: whole}, false)
+	if !errors.Is(err, capacity.Invalid) || !strings.Contains(err.Error(), "/cluster/options/integrality") {
+		t.Errorf("by a document that leaves the classes alone: got %v", err)
+	}
+	whole.Options.Integrality, whole.Description = capacity.Relaxed, "changed"
+	if c, err = a.ReplaceCluster(ctx, c.Version, whole); err != nil {
+		t.Fatal(err)
+	}
+	d.Cluster, d.Classes[0].Jobs = c, capacity.JobRange{Min: 1, Max: 9}
+	d.Cluster.Options.Integrality = capacity.Executable
+	if _, err := a.Apply(ctx, c.InputsVersion, d, false); err != nil {
+		t.Errorf("the classes in whole numbers with it: got %v", err)
+	}
+}
+
 func TestLimitedKeysMakeOnlyTheirClusters(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, pgtest.Open(t), nil)

@@ -156,7 +156,37 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c capacity.Clus
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
+	if err := a.checkWholeJobs(ctx, c, ""); err != nil {
+		return c, err
+	}
 	return a.Store.ReplaceCluster(ctx, version, c)
+}
+
+// checkWholeJobs refuses to plan in whole jobs a cluster whose classes stay and have fractions of them.
+func (a *App) checkWholeJobs(ctx context.Context, c capacity.Cluster, pointer string) error {
+	if c.Options.Integrality == capacity.Relaxed {
+		return nil
+	}
+	stored, err := a.Snapshot(ctx, c.Name, a.Now())
+	if errors.Is(err, capacity.NotFound) {
+		return nil // the store says so
+	}
+	if err != nil {
+		return err
+	}
+	var findings []capacity.Finding
+	for _, class := range stored.Classes {
+		if class.Validate(c.Options.Integrality) == nil || len(findings) == capacity.MaxFindings {
+			continue
+		}
+		findings = append(findings, capacity.Finding{Pointer: pointer + "/options/integrality", Code: "not_whole",
+			Detail: fmt.Sprintf("Class %.60q has fractions of jobs (from %v to %v), which only a relaxed cluster plans; give it whole numbers first.", class.Name, class.Jobs.Min, class.Jobs.Max),
+			Hint:   &capacity.Hint{Detail: "Or keep the cluster relaxed.", Pointer: pointer + "/options/integrality", Value: capacity.Relaxed}})
+	}
+	if len(findings) == 0 {
+		return nil
+	}
+	return &capacity.InputError{Findings: findings}
 }
 
 // CreateProfile stores version 1 of a new profile.
@@ -193,6 +223,11 @@ func (a *App) Apply(ctx context.Context, version int64, d capacity.Document, dry
 	}
 	if err := a.checkDocument(ctx, d); err != nil {
 		return Applied{}, err
+	}
+	if d.Classes == nil {
+		if err := a.checkWholeJobs(ctx, d.Cluster, "/cluster"); err != nil {
+			return Applied{}, err
+		}
 	}
 	return a.Store.Apply(ctx, version, d, dryRun)
 }
