@@ -115,7 +115,12 @@ func checkParameter(p *openapi3.Parameter, text string) error {
 		return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("The parameter %q cannot be read.", p.Name), nil)}
 	}
 	code, detail, hint := describeViolation(violated, "")
-	if violated.SchemaField == "pattern" {
+	switch violated.SchemaField {
+	case "format":
+		if plus := strings.Replace(text, " ", "+", 1); plus != text && readableTime(plus) == nil {
+			hint = &capacity.Hint{Detail: "In an address a + is written %2B: " + url.QueryEscape(plus) + ".", Value: plus}
+		}
+	case "pattern":
 		detail = fmt.Sprintf("%s cannot stand here. %s", shown(text), p.Description)
 	}
 	return refusal{aboutParameter(p.Name, code, detail, hint)}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,8 +19,20 @@ import (
 
 // formats are read as Go reads them afterwards.
 var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
-	"date-time": openapi3.NewCallbackValidator(func(s string) error { return new(time.Time).UnmarshalText([]byte(s)) }),
+	"date-time": openapi3.NewCallbackValidator(readableTime),
 })
+
+// readableTime refuses the year 1's first moment as well: to Go it is no time at all, and would be now.
+func readableTime(text string) error {
+	var t time.Time
+	if err := t.UnmarshalText([]byte(text)); err != nil {
+		return err
+	}
+	if t.IsZero() {
+		return errors.New("no time")
+	}
+	return nil
+}
 
 // matchesSchema is the cheap question.
 func matchesSchema(schema *openapi3.Schema, value any) bool {
@@ -131,6 +144,9 @@ func describeViolation(e *openapi3.SchemaError, pointer string) (code, detail st
 		words := make([]string, len(s.Enum))
 		for i, w := range s.Enum {
 			words[i] = fmt.Sprint(w)
+		}
+		if e.Value == nil {
+			return "null", fmt.Sprintf("Here one of the words %s is needed, not null; leave the member out where it has no value.", strings.Join(words, ", ")), nil
 		}
 		detail = fmt.Sprintf("%s is none of the words that can stand here: %s.", shown(e.Value), strings.Join(words, ", "))
 		if best := capacity.Nearest(fmt.Sprint(e.Value), words); best != "" {
@@ -262,7 +278,7 @@ func amountFault(s *openapi3.Schema, value any, pointer string) *capacity.Findin
 	default:
 		return &capacity.Finding{Pointer: pointer, Code: "type", Detail: fmt.Sprintf("Here a decimal such as \"0.10\" is needed, as a string or a number, not %s.", given(value))}
 	}
-	amount, err := capacity.ParseMoney(text)
+	_, err := capacity.ParseMoney(text)
 	switch {
 	case err != nil:
 		f := &capacity.Finding{Pointer: pointer, Code: "type", Detail: err.Error() + "."}
@@ -272,7 +288,7 @@ func amountFault(s *openapi3.Schema, value any, pointer string) *capacity.Findin
 			}
 		}
 		return f
-	case amount.IsNegative():
+	case text[0] == '-': // -0 as well
 		return &capacity.Finding{Pointer: pointer, Code: "range", Detail: fmt.Sprintf("%.60s cannot be negative.", text)}
 	case !matchesSchema(s, value):
 		return &capacity.Finding{Pointer: pointer, Code: "range", Detail: fmt.Sprintf("%.60s is too large or too long.", text)}
