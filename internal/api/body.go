@@ -29,9 +29,21 @@ func bodyOf(r *http.Request) []byte {
 	return b.text
 }
 
+// smallBody is the size of a body that is about one thing. Lists of many (documents, forecasts,
+// problems) may be as large as the limits say.
+const smallBody = 256 << 10
+
+// mostValues is how many values a body may have that a schema is held against: in memory one takes up
+// to a hundred times the three bytes it can be written in. A document with all the forecast rows
+// that fit into a body has fewer.
+const mostValues = 500_000
+
 // takeBody reads a body of plain JSON that is no larger than may be.
-func (s *server) takeBody(w http.ResponseWriter, r *http.Request, of *openapi3.RequestBody) ([]byte, error) {
-	limit := int64(s.config.Limits.Bytes)
+func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, error) {
+	of, limit := o.body, int64(s.config.Limits.Bytes)
+	if !o.large {
+		limit = min(limit, smallBody)
+	}
 	if r.ContentLength == 0 && !of.Required {
 		return nil, nil
 	}
@@ -76,10 +88,27 @@ func plainJSON(types []string) (problem, bool) {
 	return problem{}, true
 }
 
-// checkBody holds a body against its schema.
+// checkBody holds a body against its schema. Large ones take turns, so that their values are not in
+// memory all at once.
+func (s *server) checkBody(r *http.Request, text []byte, schema *openapi3.Schema) error {
+	if len(text) <= smallBody {
+		return checkBody(text, schema)
+	}
+	select {
+	case s.largeBodies <- struct{}{}:
+		defer func() { <-s.largeBodies }()
+		return checkBody(text, schema)
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+}
+
 func checkBody(text []byte, schema *openapi3.Schema) error {
 	if err := capacity.CheckSyntax(text); err != nil {
 		return malformedBody(err)
+	}
+	if values(text) > mostValues {
+		return refusal{tooLarge.problem(fmt.Sprintf("The body has more than %d values, the most that are read; send it in parts.", mostValues))}
 	}
 	value, err := generic(text)
 	if err != nil {
@@ -88,8 +117,8 @@ func checkBody(text []byte, schema *openapi3.Schema) error {
 	if matchesSchema(schema, value) {
 		return nil
 	}
-	const small = 256 << 10 // in larger bodies the first thing that is wrong is told alone
-	if findings := violations(schema, value, len(text) <= small); len(findings) > 0 {
+	// In large bodies the first thing that is wrong is told alone.
+	if findings := violations(schema, value, len(text) <= smallBody); len(findings) > 0 {
 		return refusal{malformed.aboutBody(findings)}
 	}
 	return refusal{malformed.problem("The body is not as it is described at /docs.")}
@@ -101,6 +130,23 @@ func malformedBody(err error) error {
 		return refusal{malformed.aboutBody(input.Findings)}
 	}
 	return err
+}
+
+// values is about how many values a text of JSON has: each but the first of a list follows a comma,
+// and the first a bracket.
+func values(text []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
 }
 
 func generic(text []byte) (value any, err error) {

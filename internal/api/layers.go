@@ -58,9 +58,9 @@ func (s *server) validate(next http.Handler) http.Handler {
 			return
 		}
 		if o.body != nil {
-			text, err := s.takeBody(w, r, o.body)
+			text, err := s.takeBody(w, r, o)
 			if err == nil && o.schema != nil && (len(text) > 0 || o.body.Required) {
-				err = checkBody(text, o.schema)
+				err = s.checkBody(r, text, o.schema)
 			}
 			if err != nil {
 				s.fail(w, r, err)

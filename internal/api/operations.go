@@ -22,6 +22,7 @@ type operation struct {
 	queries     []string // names of query parameters
 	body        *openapi3.RequestBody
 	schema      *openapi3.Schema // of the body; nil where a reader of capacity checks it
+	large       bool             // its body lists many things
 	creates     bool             // takes an Idempotency-Key
 	inCluster   bool             // its path names a cluster
 }
@@ -61,7 +62,9 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 			}
 			if op.RequestBody != nil {
 				o.body = op.RequestBody.Value
-				if !slices.Contains(readByHand, o.id) {
+				byHand := slices.Contains(readByHand, o.id)
+				o.large = byHand || o.id == "applyDocument"
+				if !byHand {
 					o.schema = o.body.Content["application/json"].Schema.Value
 				}
 			}

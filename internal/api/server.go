@@ -31,15 +31,16 @@ type Config struct {
 
 // server is the interface at work.
 type server struct {
-	config     Config
-	app        *app.App
-	telemetry  *telemetry.Telemetry
-	router     *chi.Mux
-	operations map[string]*operation // by method and pattern
-	rates      rateLimits
-	sessions   sessions
-	ready      readiness
-	pages      pageCache
+	config      Config
+	app         *app.App
+	telemetry   *telemetry.Telemetry
+	router      *chi.Mux
+	operations  map[string]*operation // by method and pattern
+	rates       rateLimits
+	sessions    sessions
+	ready       readiness
+	largeBodies chan struct{} // a place for each that is checked
+	pages       pageCache
 }
 
 // New makes the handler of every request.
@@ -58,7 +59,7 @@ func New(c Config) (http.Handler, error) {
 		return nil, err
 	}
 	s := &server{config: c, app: c.App, telemetry: c.Telemetry, router: chi.NewRouter(),
-		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond)}
+		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond), largeBodies: make(chan struct{}, 2)}
 	if s.operations, err = readOperations(doc); err != nil {
 		return nil, fmt.Errorf("read openapi.yaml: %w", err)
 	}
