@@ -224,6 +224,8 @@ func (s *service) unreachable(err error) error {
 		return &failure{exitConnection, fmt.Errorf(format, values...)}
 	}
 	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return say("the server at %s (from %s) speaks HTTP without TLS; write http:// if that is meant", s.URL, s.urlFrom)
 	case errors.Is(err, syscall.ECONNREFUSED) && strings.HasSuffix(s.urlFrom, clientFile):
 		return say("no server answers at %s; the one that wrote %s has ended. Start it again with \"headroom serve\"", s.URL, s.urlFrom)
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -74,6 +74,7 @@ func TestServiceScripts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("HEADROOM_SOLVER", solverProgram)
 					env.Setenv("HEADROOM_URL", server.url)
+					env.Setenv("SECURE", strings.Replace(server.url, "http://", "https://", 1))
 					env.Setenv("HEADROOM_API_KEY", server.keys[auth.Admin])
 					env.Setenv("VIEWER", server.keys[auth.Viewer])
 					env.Setenv("DATABASE_URL", server.database)

@@ -207,7 +207,7 @@ func TestFindingTheServer(t *testing.T) {
 				if strings.Contains(err.Error(), "hrk_env") || strings.Contains(err.Error(), "hrk_local") || strings.Contains(err.Error(), "u:p") {
 					t.Errorf("a secret stands in %q", err)
 				}
-				if code := report(io.Discard, failed(err)); code != c.code {
+				if code := report(io.Discard, nil, failed(err)); code != c.code {
 					t.Errorf("got exit code %d, want %d", code, c.code)
 				}
 				return

@@ -37,7 +37,10 @@ whether its server runs or not.`,
 }
 
 // keyPlace is where keys are kept.
-type keyPlace struct{ url, dir string }
+type keyPlace struct {
+	url, dir string
+	made     string // the data directory, where using it made the database
+}
 
 // use opens the database for as long as do takes. Only who makes something new may find it without a
 // schema, or not there at all.
@@ -75,7 +78,9 @@ func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop fu
 	if dir == "" {
 		return "", nil, errors.New("there is no data directory (no home directory); give --data-dir, or a database of yours with DATABASE_URL")
 	}
-	if entries, err := os.ReadDir(dir); !fresh && (errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0) {
+	entries, err := os.ReadDir(dir)
+	absent := errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
+	if absent && !fresh {
 		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom key create\" or \"headroom serve\" makes it", dir)
 	}
 	url, running, err := postgres.AttachPrivate(dir)
@@ -85,6 +90,9 @@ func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop fu
 	own, err := postgres.StartPrivate(ctx, postgres.PrivateConfig{Dir: dir})
 	if err != nil {
 		return "", nil, err
+	}
+	if absent {
+		d.made = dir
 	}
 	return own.URL(""), func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -125,6 +133,9 @@ admin also manages keys and reads the audit log; an agent only reports what happ
 			key, token, err := a.CreateKey(ctx, auth.Key{Name: args[0], Role: role, Clusters: clusters, ExpiresAt: end})
 			if err != nil {
 				return err
+			}
+			if at.made != "" {
+				fmt.Fprintf(c.ErrOrStderr(), "headroom: There was no database in %s; one was made there, and the key is for it. A server elsewhere is meant by --data-dir, --database-url or DATABASE_URL.\n", shown(at.made))
 			}
 			if !quiet && out.format == "table" {
 				fmt.Fprintf(c.ErrOrStderr(), "headroom: %s\nheadroom: Keep it now: it is shown this once. To use it, set HEADROOM_API_KEY to it, or keep it in a file for --key-file.\n",

@@ -42,9 +42,11 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	var trouble bytes.Buffer
 	key := func(args ...string) string {
 		t.Helper()
-		var out, trouble bytes.Buffer
+		var out bytes.Buffer
+		trouble.Reset()
 		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out, &trouble); code != exitOK {
 			t.Fatalf("headroom key %v: exit code %d: %s", args, code, &trouble)
 		}
@@ -52,6 +54,9 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 	}
 	if token := key("create", "first", "--role", "admin", "-q"); !strings.HasPrefix(token, "hrk_") {
 		t.Errorf("got %q, want a key", token)
+	}
+	if want := "There was no database in " + dir; !strings.Contains(trouble.String(), want) {
+		t.Errorf("got %q, want %q", &trouble, want)
 	}
 	if _, running, err := postgres.AttachPrivate(dir); running || err != nil {
 		t.Errorf("the database still runs (%v)", err)
@@ -65,7 +70,9 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	key("create", "second", "--role", "viewer", "--cluster", "shop", "-q")
+	if key("create", "second", "--role", "viewer", "--cluster", "shop", "-q"); trouble.Len() > 0 {
+		t.Errorf("a key for the database that is there: got %q", &trouble)
+	}
 	if list := key("list"); !strings.Contains(list, "first") || !strings.Contains(list, "second") || strings.Contains(list, "hrk_") {
 		t.Errorf("got %s", list)
 	}

@@ -52,7 +52,8 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 no se
 	root.SetErr(stderr)
 	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand(), serveCommand(), configCommand())
 	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), profileCommand(), classCommand(), forecastCommand(), planCommand(), applyCommand(), keyCommand(), migrateCommand())
-	return report(stderr, root.ExecuteContext(ctx))
+	asked, err := root.ExecuteContextC(ctx)
+	return report(stderr, asked, err)
 }
 
 // failure is an error from a command that understood its arguments, with its exit code. Whatever
@@ -94,14 +95,23 @@ func exitCode(err error) int {
 	}
 }
 
-// report says on standard error what went wrong, a line a finding, and answers the exit code.
-func report(stderr io.Writer, err error) int {
+// report says on standard error what went wrong, a line a finding, and answers the exit code; asked is
+// the verb that was used, or misused.
+func report(stderr io.Writer, asked *cobra.Command, err error) int {
 	if err == nil {
 		return exitOK
 	}
 	var f *failure
 	if !errors.As(err, &f) {
-		fmt.Fprintf(stderr, "headroom: %s\nheadroom: Run \"headroom --help\" to see how it is used.\n", sentence(err.Error()))
+		said, similar, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+		if similar = strings.Join(strings.Fields(similar), " or "); similar != "" {
+			said += "; did you mean " + similar + "?"
+		}
+		usage := fmt.Sprintf("It is used as %q; %q says more.", asked.UseLine(), asked.CommandPath()+" --help")
+		if asked.HasAvailableSubCommands() {
+			usage = fmt.Sprintf("Run %q to see what there is.", asked.CommandPath()+" --help")
+		}
+		fmt.Fprintf(stderr, "headroom: %s\nheadroom: %s\n", sentence(said), usage)
 		return exitUsage
 	}
 	if errors.Is(f.err, context.Canceled) {
