@@ -22,7 +22,7 @@ var contracts = resource{
 		{name: "vms", pointer: "/vms", usage: "how many VMs it reserves, as a `number`"},
 		{name: "price", pointer: "/price", usage: "the price of a VM-hour, as an `amount`"},
 		{name: "billing", pointer: "/billing", usage: "used (hours used are paid) or always (every hour is), as a `word`"},
-		{name: "upfront", pointer: "/upfront", usage: "what is paid once for all of it, as an `amount`"},
+		{name: "upfront", pointer: "/upfront", usage: "what is paid once for all of it, as an `amount`; kept on record, in no plan's cost"},
 		{name: "from", pointer: "/from", usage: "the `time` its term starts, such as 2026-01-01"},
 		{name: "until", pointer: "/until", usage: "the `time` its term ends"},
 	},

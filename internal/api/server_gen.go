@@ -71,7 +71,7 @@ type Cluster = capacity.Cluster
 // ClusterList A page of clusters.
 type ClusterList = list[capacity.Cluster]
 
-// Contract Reserved VMs with their term [from, until).
+// Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
 type Contract = capacity.SignedContract
 
 // ContractList A page of contracts.

@@ -430,7 +430,7 @@ type Coefficients struct {
 	Upper   []float64 `json:"upper"`
 }
 
-// Contract Reserved VMs with their term [from, until).
+// Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
 type Contract struct {
 	// Billing Which hours of a contract's VMs are paid: those used, or all.
 	Billing   *Billing   `json:"billing,omitempty"`
