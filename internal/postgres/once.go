@@ -43,27 +43,32 @@ func (s *Store) Once(ctx context.Context, key app.OnceKey, do func(context.Conte
 	defer conn.Release()
 	var failed error // what do said, which has its kind already
 	err = kindOf(ctx, conn.Conn(), func() error {
-		tx, err := conn.Begin(ctx)
+		tx, err := s.begin(ctx, conn, pgx.TxOptions{})
 		if err != nil {
 			return err
 		}
 		defer rollback(ctx, tx) // does nothing after the commit, and everything after a panic
-		first, err := reserve(ctx, tx, key)
+		// do has bounds of its own, and solving takes as long as it takes; the rest must not hang.
+		before, cancel := context.WithTimeout(ctx, s.longest())
+		defer cancel()
+		first, err := reserve(before, tx, key)
 		if err != nil {
 			return err
 		}
 		if !first {
-			answer, err = recall(ctx, tx, key)
+			answer, err = recall(before, tx, key)
 			replayed = err == nil
 			return err
 		}
 		if answer, failed = do(context.WithValue(ctx, joinKey{}, tx)); failed != nil || !answer.Keep {
 			return nil
 		}
-		if err := keep(ctx, tx, key, answer); err != nil {
+		after, cancel := context.WithTimeout(ctx, s.longest())
+		defer cancel()
+		if err := keep(after, tx, key, answer); err != nil {
 			return err
 		}
-		return tx.Commit(ctx)
+		return tx.Commit(after)
 	}())
 	if failed != nil {
 		return app.Answer{}, false, failed

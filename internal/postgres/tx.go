@@ -28,17 +28,20 @@ func joined(ctx context.Context) (pgx.Tx, bool) {
 	return tx, ok
 }
 
-// longest is how long one method may take in all: a server that accepts and then says nothing must
-// not hold its callers. Bulk work gets more.
+// beyond is how much longer than one statement a method may take in all: a server that accepts and
+// then says nothing must not hold its callers. Bulk work gets more.
 const (
-	longest         = 15 * time.Second
+	beyond          = 2 * time.Second
 	longestBulk     = 2 * time.Minute
 	longestRollback = 2 * time.Second
+	longestLook     = 5 * time.Second // at why a change was refused
 )
+
+func (s *Store) longest() time.Duration { return s.config.Statement + beyond }
 
 // read runs single statements on one connection.
 func (s *Store) read(ctx context.Context, work func(context.Context, querier) error) error {
-	bounded, cancel := context.WithTimeout(ctx, longest)
+	bounded, cancel := context.WithTimeout(ctx, s.longest())
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
 		return kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work))
@@ -53,12 +56,12 @@ func (s *Store) read(ctx context.Context, work func(context.Context, querier) er
 
 // readAll runs statements that all see the same moment.
 func (s *Store) readAll(ctx context.Context, work func(context.Context, querier) error) error {
-	return s.transact(ctx, longest, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, work)
+	return s.transact(ctx, s.longest(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, work)
 }
 
 // write runs statements that take effect together or not at all.
 func (s *Store) write(ctx context.Context, work func(context.Context, querier) error) error {
-	return s.transact(ctx, longest, pgx.TxOptions{}, work)
+	return s.transact(ctx, s.longest(), pgx.TxOptions{}, work)
 }
 
 // writeMuch is write for work on a hundred thousand rows.
@@ -95,7 +98,7 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 	}
 	defer conn.Release()
 	return kindOf(ctx, conn.Conn(), func() error {
-		tx, err := conn.BeginTx(bounded, options)
+		tx, err := s.begin(bounded, conn, options)
 		if err != nil {
 			return err
 		}
@@ -105,6 +108,14 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 		}
 		return tx.Commit(bounded)
 	}())
+}
+
+// begin starts a transaction, which takes no time even where the work in it may take long: what does
+// not answer to that does not answer at all.
+func (s *Store) begin(ctx context.Context, conn *pgxpool.Conn, options pgx.TxOptions) (pgx.Tx, error) {
+	bounded, cancel := context.WithTimeout(ctx, s.longest())
+	defer cancel()
+	return conn.BeginTx(bounded, options)
 }
 
 // savepoint makes a method's effect one unit inside a bigger transaction.

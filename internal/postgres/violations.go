@@ -49,7 +49,7 @@ func explain(ctx context.Context, conn *pgx.Conn, err error, said *pgconn.PgErro
 		return refers(f)
 	}
 	if look := neighbours[said.ConstraintName]; look != nil && f.item != nil {
-		bounded, cancel := context.WithTimeout(ctx, longest)
+		bounded, cancel := context.WithTimeout(ctx, longestLook)
 		defer cancel()
 		if explained := look(bounded, conn, f); explained != nil {
 			return explained

@@ -1,0 +1,110 @@
+package postgres_test
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+)
+
+// silencer stands between a store and its database and, while it is locked, passes nothing on: a
+// machine that hangs, or a line that swallows everything.
+type silencer struct{ sync.RWMutex }
+
+// between makes one, and the address under which the database is reached through it.
+func (s *silencer) between(t *testing.T, address string) string {
+	t.Helper()
+	config := must(pgx.ParseConfig(address))(t)
+	network, place := pgconn.NetworkAddress(config.Host, config.Port)
+	folder := t.TempDir()
+	listener := must(net.Listen("unix", filepath.Join(folder, ".s.PGSQL.5432")))(t)
+	t.Cleanup(func() { listener.Close() })
+	pass := func(to, from net.Conn) {
+		defer to.Close()
+		defer from.Close()
+		for piece := make([]byte, 32<<10); ; {
+			n, err := from.Read(piece)
+			s.RLock()
+			s.RUnlock()
+			if _, wrong := to.Write(piece[:n]); err != nil || wrong != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial(network, place)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			go pass(server, client)
+			go pass(client, server)
+		}
+	}()
+	query := url.Values{"host": {folder}, "port": {"5432"}, "sslmode": {"disable"}}
+	through := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Path: "/" + config.Database, RawQuery: query.Encode()}
+	return through.String()
+}
+
+func TestASilentDatabaseHoldsNobody(t *testing.T) {
+	t.Parallel()
+	var line silencer
+	address := line.between(t, pgtest.Database(t))
+	s := pgtest.OpenWith(t, postgres.Config{URL: address, AcquireTimeout: 300 * time.Millisecond, Statement: 200 * time.Millisecond})
+	ctx := filled(t, s)
+	rows := []capacity.Forecast{{Class: "nightly", Hour: moment("2026-01-10T06:00:00Z"), Jobs: 1}}
+	asked := map[string]func() error{
+		"read":     func() error { _, err := s.Cluster(ctx, night); return err },
+		"write":    func() error { _, err := s.SavePlan(ctx, record(night)); return err },
+		"snapshot": func() error { _, err := s.Snapshot(ctx, night, january.From); return err },
+		"bulk":     func() error { return s.PutForecasts(ctx, night, rows) },
+		"once":     func() error { _, _, err := s.Once(ctx, onceKey("before", "a"), planOnce(s)); return err },
+	}
+	var warm, all sync.WaitGroup
+	for range len(asked) { // connections that were in use a moment ago are not looked at before they are used again
+		warm.Go(func() { check(t, s.PutForecasts(ctx, night, rows)) })
+	}
+	warm.Wait()
+	line.Lock()
+	for name, ask := range asked {
+		all.Go(func() {
+			began := time.Now()
+			err := ask()
+			kindOf(t, err, capacity.Busy, "the database")
+			if took := time.Since(began); took > 6*time.Second {
+				t.Errorf("%s: it took %s", name, took)
+			}
+		})
+	}
+	all.Wait()
+	line.Unlock()
+	eventually(t, "it recovers by itself", func() bool { return s.Ready(ctx) == nil })
+
+	began := time.Now() // silent from the moment on when what is to be done once is done
+	_, _, err := s.Once(ctx, onceKey("after", "a"), func(context.Context) (app.Answer, error) {
+		line.Lock()
+		return app.Answer{Status: 200, Keep: true}, nil
+	})
+	kindOf(t, err, capacity.Busy, "the database")
+	if took := time.Since(began); took > 6*time.Second {
+		t.Errorf("the end of an idempotent request took %s", took)
+	}
+	line.Unlock()
+	eventually(t, "it recovers by itself", func() bool { return s.Ready(ctx) == nil })
+}
