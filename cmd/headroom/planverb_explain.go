@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,6 +46,9 @@ worth, where the money goes, and what the proof rests on.`,
 		var said []explanation
 		if len(args) > 1 {
 			i := slices.IndexFunc(r.Plan.Classes, func(of capacity.ClassPlan) bool { return of.Name == args[1] })
+			if _, err := strconv.ParseInt(args[1], 10, 64); i < 0 && err == nil {
+				return fmt.Errorf("plan %d has no class %q; for plan %s say \"headroom plan explain %s --plan %s\"", r.Number, args[1], args[1], args[0], args[1])
+			}
 			if i < 0 {
 				return fmt.Errorf("plan %d has no class %q; \"headroom plan get %s %d\" shows those it has", r.Number, args[1], args[0], r.Number)
 			}
