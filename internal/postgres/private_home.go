@@ -98,7 +98,11 @@ func openHome(dir string) (_ *home, err error) {
 }
 
 func (h *home) takeLock() error {
-	file, err := os.OpenFile(filepath.Join(h.dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	// Never through a link: who may write to the directory could have root write to another's file.
+	file, err := os.OpenFile(filepath.Join(h.dir, lockFile), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return fmt.Errorf("%s is a link, where a file of headroom's own belongs; remove it, or choose another --data-dir", filepath.Join(h.dir, lockFile))
+	}
 	if err != nil {
 		return unusable(h.dir, err)
 	}

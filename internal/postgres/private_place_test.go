@@ -83,6 +83,12 @@ func TestPrivateRefusesPlaces(t *testing.T) {
 	refuses(t, filepath.Join(base, "foreign"), "no database of Postgres", "left as it is", "--data-dir")
 	refuses(t, filepath.Join(base, "itself"), "data directory of some Postgres itself")
 	refuses(t, base+"/line\nbreak", "line break")
+	// What stands in a directory of somebody else must not lead to a file of ours.
+	planted := filepath.Join(base, "planted")
+	if err := errors.Join(os.Mkdir(planted, 0o755), os.Symlink(precious[0], filepath.Join(planted, lockFile))); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, planted, "is a link", "remove it")
 	for _, path := range precious {
 		if text, err := os.ReadFile(path); err != nil || string(text) != "precious\n" {
 			t.Errorf("%s is now %q, %v", path, text, err)

@@ -28,7 +28,7 @@ func (h *home) makeCluster(ctx context.Context, p programs, unsafe bool) error {
 	}
 	defer os.RemoveAll(making) // fails once it has its name
 	if h.as.other {
-		if err := os.Chown(making, h.as.uid, h.as.gid); err != nil {
+		if err := os.Lchown(making, h.as.uid, h.as.gid); err != nil {
 			return unusable(h.dir, err)
 		}
 	}
