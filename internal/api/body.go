@@ -54,7 +54,7 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		return nil, refusal{bodyTooLarge(limit)}
 	}
 	var text bytes.Buffer
-	text.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	text.Grow(int(min(max(r.ContentLength, 0), smallBody)) + bytes.MinRead) // larger ones may never be sent
 	if _, err := text.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) || r.Context().Err() != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,29 @@ func TestBombs(t *testing.T) {
 			s.ask(c.token, c.method, c.path, c.body, "If-Match", `"1"`).want(t, c.want)
 		})
 	}
+}
+
+// Times that no answer could write would be lost, or spoil every list they stand in.
+func TestTimesBeyondTheCalendar(t *testing.T) {
+	s := newService(t)
+	s.cluster("night")
+	for _, at := range []string{"9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59", "0000-01-01T00:00:00Z"} {
+		s.ask(s.admin, "POST", "/v1/keys", map[string]any{"name": "x", "role": "viewer", "expires_at": at}).want(t, http.StatusBadRequest)
+		s.ask(s.admin, "POST", "/v1/clusters/night/plans", map[string]any{"at": at}).want(t, http.StatusBadRequest)
+		s.ask(s.admin, "GET", "/v1/clusters/night/problem?at="+url.QueryEscape(at), nil).want(t, http.StatusBadRequest)
+	}
+}
+
+// A revoked key's sessions end at once where it was revoked.
+func TestRevokedKeysSessionsEndAtOnce(t *testing.T) {
+	s := newService(t)
+	var made struct{ ID, Token string }
+	s.ask(s.admin, "POST", "/v1/keys", map[string]any{"name": "x", "role": "viewer"}).want(t, http.StatusCreated).into(t, &made)
+	signedIn := s.ask("", "POST", "/v1/session", map[string]any{"token": made.Token}).want(t, http.StatusCreated)
+	cookie := signedIn.Cookies()[0]
+	s.ask("", "GET", "/v1/session", nil, "Cookie", cookie.Name+"="+cookie.Value).want(t, http.StatusOK)
+	s.ask(s.admin, "DELETE", "/v1/keys/"+made.ID, nil).want(t, http.StatusNoContent)
+	s.ask("", "GET", "/v1/session", nil, "Cookie", cookie.Name+"="+cookie.Value).want(t, http.StatusUnauthorized)
 }
 
 func TestValues(t *testing.T) {

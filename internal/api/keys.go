@@ -33,7 +33,9 @@ func (s *server) CreateKey(ctx context.Context, r CreateKeyRequest) (reply[Creat
 }
 
 func (s *server) RevokeKey(ctx context.Context, r RevokeKeyRequest) (reply[nothing], error) {
-	return done(s.app.RevokeKey(ctx, r.Id))
+	err := s.app.RevokeKey(ctx, r.Id)
+	s.sessions.forgetAll() // those of the key end now
+	return done(err)
 }
 
 func (s *server) ListAudit(ctx context.Context, r ListAuditRequest) (reply[AuditList], error) {

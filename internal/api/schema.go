@@ -28,7 +28,7 @@ func readableTime(text string) error {
 	if err := t.UnmarshalText([]byte(text)); err != nil {
 		return err
 	}
-	if t.IsZero() {
+	if year := t.UTC().Year(); t.IsZero() || year < 1 || year > 9999 { // which could not be written again
 		return errors.New("no time")
 	}
 	return nil

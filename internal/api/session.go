@@ -146,6 +146,12 @@ func (c *sessions) forget(hash auth.Hash) {
 	c.mu.Unlock()
 }
 
+func (c *sessions) forgetAll() {
+	c.mu.Lock()
+	c.known = nil
+	c.mu.Unlock()
+}
+
 func (s *server) cookie(token string, expires time.Time) *http.Cookie {
 	return &http.Cookie{Name: cookieName, Value: token, Path: "/", HttpOnly: true, Secure: s.config.SecureCookies,
 		SameSite: http.SameSiteStrictMode, Expires: expires, MaxAge: max(1, int(expires.Sub(s.app.Now()).Seconds()))}
