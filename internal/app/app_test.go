@@ -295,10 +295,42 @@ func TestSignInLinksWorkOnceAndBriefly(t *testing.T) {
 	}
 }
 
+// A key that lives with the process ends with it, and so do the sessions it opened: who changes
+// HEADROOM_ADMIN_KEY shuts out whoever knew the old one.
+func TestSessionsOfALocalKeyEndWithIt(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Open(t)
+	token, hash := auth.NewToken(auth.KeyPrefix)
+	local := auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: hash}
+	before, ctx := newApp(t, store, nil), admin(t)
+	before.Keys.AddLocal(local)
+	session, _, err := before.SignIn(ctx, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, other := newApp(t, store, nil), newApp(t, store, nil)
+	same.Keys.AddLocal(local)
+	local.Hash = auth.HashOf("another")
+	other.Keys.AddLocal(local)
+	for _, a := range []*app.App{before, same} {
+		if s, err := a.Session(ctx, session.Hash); err != nil || s.Principal.Role != auth.Admin {
+			t.Errorf("with the key: got %+v, %v", s, err)
+		}
+	}
+	if _, err := other.Session(ctx, session.Hash); !errors.Is(err, capacity.NotFound) {
+		t.Errorf("with another key: got %v", err)
+	}
+}
+
 func TestKeysThatMakeNoSenseAreRefused(t *testing.T) {
 	t.Parallel()
 	a, ctx := newApp(t, pgtest.Open(t), nil), admin(t)
 	past := time.Now().Add(-time.Hour)
+	for _, name := range []string{"a\nb", "a\x1b[31mb", " a", "a\u0085b", strings.Repeat("x", 201)} {
+		if _, _, err := a.CreateKey(ctx, auth.Key{Name: name, Role: auth.Viewer}); !errors.Is(err, capacity.Invalid) {
+			t.Errorf("the name %q: got %v", name, err)
+		}
+	}
 	for pointer, k := range map[string]auth.Key{
 		"/name":       {Role: auth.Viewer},
 		"/role":       {Name: "x", Role: "root"},

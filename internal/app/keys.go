@@ -61,8 +61,8 @@ func (a *App) checkKey(k auth.Key) error {
 	refuse := func(pointer, code, detail string, values ...any) {
 		findings = append(findings, capacity.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
 	}
-	if name := strings.TrimSpace(k.Name); name == "" || len(k.Name) > capacity.MaxNameLength {
-		refuse("/name", "text", "The name has %d bytes; give one of 1 to %d that says who holds the key.", len(k.Name), capacity.MaxNameLength)
+	if err := (capacity.VMType{Name: k.Name}).Validate(); err != nil { // a name as all others are
+		refuse("/name", "text", "%s", err.(*capacity.InputError).Findings[0].Detail)
 	}
 	if !slices.Contains(auth.Roles, k.Role) {
 		refuse("/role", "choice", "%q is no role; choose viewer, planner, operator, admin or agent.", string(k.Role))
@@ -140,6 +140,20 @@ func (a *App) NewSignInLink(ctx context.Context) (token string, err error) {
 	return token, a.CreateLink(ctx, hash, a.Now().Add(LinkLife))
 }
 
+// localSession begins the principal's id of sessions opened with a key that lives with the process;
+// the key's mark ends it.
+const localSession = auth.LocalID + ":"
+
+// Session is the stay a token's hash stands for. One that was opened with a key that lives with the
+// process is over when no such key is there any longer: its value was changed, or taken back.
+func (a *App) Session(ctx context.Context, hash auth.Hash) (auth.Session, error) {
+	s, err := a.Store.Session(ctx, hash)
+	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !a.Keys.HasLocal(mark) {
+		return auth.Session{}, fmt.Errorf("the key the session was opened with is gone; sign in again: %w", capacity.NotFound)
+	}
+	return s, err
+}
+
 // SignIn opens a session with a key or a sign-in link. Every token that opens nothing is auth.ErrToken.
 func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, error) {
 	now := a.Now()
@@ -159,7 +173,9 @@ func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, e
 			return s, "", auth.ErrToken
 		}
 		s.Principal = key.Principal()
-		if key.ID != auth.LocalID { // which is not stored
+		if key.ID == auth.LocalID { // which is not stored
+			s.Principal.ID = localSession + key.Hash.Mark()
+		} else {
 			s.KeyID = key.ID
 		}
 		if end := key.ExpiresAt; end != nil && end.Before(s.ExpiresAt) {

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"time"
@@ -96,6 +97,9 @@ func NewToken(prefix string) (token string, hash Hash) {
 
 // HashOf is the hash of a token.
 func HashOf(token string) Hash { return sha256.Sum256([]byte(token)) }
+
+// Mark is a part of the hash, to tell keys apart that have no id of their own.
+func (h Hash) Mark() string { return hex.EncodeToString(h[:8]) }
 
 // Session is a browser's stay after a sign-in.
 type Session struct {

@@ -38,6 +38,18 @@ func (r *Keyring) AddLocal(k Key) {
 	r.mu.Unlock()
 }
 
+// HasLocal says whether there is a key that lives with the process and has this mark.
+func (r *Keyring) HasLocal(mark string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for hash := range r.local {
+		if hash.Mark() == mark {
+			return true
+		}
+	}
+	return false
+}
+
 // Len is how many keys there are that are neither revoked nor over.
 func (r *Keyring) Len(now time.Time) (n int) {
 	r.mu.RLock()
