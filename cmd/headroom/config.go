@@ -96,6 +96,11 @@ func readConfig(c *cobra.Command, environ map[string]string) (config, []setting,
 		if name := field.Tag.Get("flag"); name != "" {
 			if flag := c.Flags().Lookup(name); flag != nil && flag.Changed {
 				value.Field(i).SetString(flag.Value.String())
+				if u, err := url.Parse(flag.Value.String()); err == nil && u.User != nil && field.Tag.Get("secret") == "url" {
+					if _, set := u.User.Password(); set {
+						mistakes = append(mistakes, fmt.Errorf("--%s holds a password, which everybody on this machine can read in the list of processes; give the address in %s", name, field.Tag.Get("env")))
+					}
+				}
 				from[i] = "flag"
 			}
 		}

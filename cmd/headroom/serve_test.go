@@ -341,9 +341,13 @@ func TestServeRefusesToBeOpenToOthers(t *testing.T) {
 		"with a sample key":        {[]string{"HEADROOM_ADMIN_KEY=hrk_changemechangemechangemechangemechangemechan"}, "is a sample"},
 		"with a sample password":   {[]string{"DATABASE_URL=postgres://headroom:changeme@127.0.0.1:1/x"}, "sample password"},
 		"with settings that fail":  {[]string{"HEADROOM_CONNECTIONS=many", "HEADROOM_HOSTS=a b"}, "HEADROOM_CONNECTIONS cannot be read as a whole number"},
+		"a password in a flag":     {nil, "can read in the list of processes"},
 		"metrics beyond this host": {[]string{"HEADROOM_METRICS_LISTEN=0.0.0.0:9"}, "not on loopback"},
 	} {
 		c := exec.Command("headroom", "serve", "--listen", "0.0.0.0:"+port, "--data-dir", dir)
+		if strings.Contains(name, "flag") {
+			c.Args = append(c.Args, "--database-url", "postgres://headroom:changeme@127.0.0.1:1/x")
+		}
 		c.Env = append(os.Environ(), test.env...)
 		out, err := c.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), test.says) {
