@@ -108,8 +108,12 @@ func TestPlans(t *testing.T) {
 		}
 		s.ask(s.admin, "GET", plans+at, nil, "If-None-Match", `"1"`).want(t, 304)
 	}
-	if got := s.ask(s.admin, "GET", plans+"/current", nil).want(t, 200); !bytes.Equal(got.text, second.text) {
-		t.Error("the current plan is not the last one")
+	if second.Header.Get("Location") != plans+"/2" {
+		t.Errorf("the second plan: %v", second.Header)
+	}
+	s.ask(s.admin, "GET", plans+"/current", nil).want(t, 200).into(t, &record)
+	if record.Number != 1 {
+		t.Errorf("the current plan is number %d, which is for another moment", record.Number)
 	}
 	s.ask(s.admin, "GET", plans+"/3", nil).want(t, 404)
 	s.ask(s.admin, "GET", plans+"/019a0000-0000-7000-8000-000000000000", nil).want(t, 404)
@@ -120,7 +124,7 @@ func TestPlans(t *testing.T) {
 	if report.Outcome != "ok" {
 		t.Errorf("the plan is verified as %q", report.Outcome)
 	}
-	difference := s.ask(s.admin, "GET", plans+"/diff?from=1", nil).want(t, 200)
+	difference := s.ask(s.admin, "GET", plans+"/diff?from=1&to=2", nil).want(t, 200)
 	if !strings.Contains(string(difference.text), `"/classes/nightly/jobs/max"`) {
 		t.Errorf("the difference leaves out the forecast: %s", difference.text)
 	}

@@ -86,15 +86,28 @@ func (a *App) problem(ctx context.Context, cluster string, at time.Time) (capaci
 }
 
 // CreatePlan plans a cluster for a moment (the zero time is now) and stores the plan with the exact
-// inputs it answers. A cluster that cannot be planned is an *InfeasibleError, and nothing is stored.
+// inputs it answers. A plan for now becomes the current one, a plan for a given moment never does. A
+// cluster that cannot be planned is an *InfeasibleError, and nothing is stored.
 func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (capacity.PlanRecord, error) {
+	save := a.KeepPlan
 	if at.IsZero() {
-		at = a.Now()
+		at, save = a.Now(), a.SavePlan
 	}
 	snapshot, p, err := a.problem(ctx, cluster, at)
 	if err != nil {
 		return capacity.PlanRecord{}, err
 	}
+	record, err := a.answer(ctx, snapshot, p, at)
+	if err != nil {
+		return capacity.PlanRecord{}, err
+	}
+	saved, err := save(ctx, record)
+	a.countPlan(saved, err)
+	return saved, err
+}
+
+// answer solves a cluster's problem and makes of it what is stored.
+func (a *App) answer(ctx context.Context, snapshot capacity.Snapshot, p capacity.Problem, at time.Time) (capacity.PlanRecord, error) {
 	answer, err := a.Solve(ctx, p)
 	if err != nil {
 		return capacity.PlanRecord{}, err
@@ -103,16 +116,21 @@ func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (cap
 		return capacity.PlanRecord{}, &InfeasibleError{Conflicts: answer.Conflicts}
 	}
 	record := capacity.PlanRecord{PlanSummary: capacity.Summarize(answer)}
-	record.Cluster, record.At, record.InputsVersion = cluster, at.UTC(), snapshot.Cluster.InputsVersion
+	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
 	record.Plan = capacity.AppendPlan(nil, answer)
-	if record.Problem, err = json.Marshal(p); err != nil {
-		return record, fmt.Errorf("write the problem of cluster %s: %w", cluster, err)
+	if record.Problem, err = json.Marshal(p); err == nil {
+		record.Sum, err = capacity.InputsSum(p)
 	}
-	saved, err := a.SavePlan(ctx, record)
+	if err != nil {
+		return record, fmt.Errorf("write the problem of cluster %s: %w", record.Cluster, err)
+	}
+	return record, nil
+}
+
+func (a *App) countPlan(r capacity.PlanRecord, err error) {
 	if t := a.config.Telemetry; t != nil && err == nil {
-		t.PlanStored(string(answer.Status))
+		t.PlanStored(string(r.Status))
 	}
-	return saved, err
 }
 
 // VerifyPlan checks a stored plan against its stored inputs with code that shares nothing with the

@@ -14,6 +14,8 @@ import (
 // audit log with every change. Errors are of the kinds of capacity, as sentences for people; the
 // database away, read-only, full or slow is capacity.Busy.
 type Store interface {
+	Planning
+
 	// Clusters lists by name. only, unless nil, names those the caller may see.
 	Clusters(ctx context.Context, only []string, page Page) (Listed[capacity.Cluster], error)
 	Cluster(ctx context.Context, name string) (capacity.Cluster, error)
@@ -50,7 +52,8 @@ type Store interface {
 	Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (Applied, error)
 
 	Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error)
-	// SavePlan numbers and stores a plan; of the summary it needs Cluster, At and InputsVersion.
+	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
+	// It is current afterwards, unless another one is pinned or is about newer inputs.
 	SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error)
 	// Plans lists the newest first.
 	Plans(ctx context.Context, cluster string, page Page) (Listed[capacity.PlanSummary], error)

@@ -59,6 +59,7 @@ func (c Cluster) check(k *checker) {
 	k.description("description", c.Description)
 	checkCurrency(k, c.Currency)
 	k.whole("period_s", "The period", "seconds", c.PeriodSeconds, 1, MaxPeriodSeconds)
+	k.whole("hold_s", "The hold", "seconds", c.HoldSeconds, 0, MaxHoldSeconds)
 	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "" || c.TimeZone == "Local" {
 		k.found("time_zone", "choice", fmt.Sprintf("%q is no time zone; give an IANA name such as \"Europe/Berlin\".", clip(c.TimeZone)),
 			k.hint("time_zone", "UTC", "\"UTC\" is always one."))

@@ -4,14 +4,17 @@ import "time"
 
 // Current is a cluster's current plan and what is known about how fresh it is.
 type Current struct {
-	Record          PlanRecord
-	ConfirmedAt     time.Time  // when the inputs were last seen to be those of the plan
-	Boundary        *time.Time // the next moment at which a price, contract or forecast changes; nil is none in sight
-	InputsVersion   int64      // the cluster's, now
-	InputsChangedAt time.Time  // when they became that
-	Pin             *Pin       // an operator's word that this plan stays
-	LastAttempt     *Attempt   // the last try to make a newer plan, where it failed or changed nothing
-	HoldSeconds     int64      // how long a decrease of VMs is held back from autoscalers
+	Record PlanRecord
+	// ConfirmedAt is when the inputs were last seen to be those of the plan; of a pinned plan, when it
+	// was last seen what the inputs ask for, be it another plan.
+	ConfirmedAt      time.Time
+	ConfirmedVersion int64      // the inputs' version that was seen then
+	Boundary         *time.Time // the next moment at which a price, contract or forecast changes or a pin ends; nil is none in sight
+	InputsVersion    int64      // the cluster's, now
+	InputsChangedAt  time.Time  // when they became that
+	Pin              *Pin       // an operator's word that this plan stays
+	LastAttempt      *Attempt   // the last try to make a newer plan, where it failed or changed nothing
+	HoldSeconds      int64      // how long a decrease of VMs is held back from autoscalers
 }
 
 // Pin keeps a plan current until a moment, whatever changes.
@@ -34,6 +37,9 @@ type Attempt struct {
 // anew takes a moment.
 const InputsGrace = time.Minute
 
+// MaxHoldSeconds is how long a decrease of VMs can be held back at most.
+const MaxHoldSeconds = 24 * 3600
+
 // ValidUntil is the next moment in time that changes something, or two periods after the plan was
 // last confirmed, whichever comes first.
 func (c Current) ValidUntil() time.Time {
@@ -48,5 +54,5 @@ func (c Current) ValidUntil() time.Time {
 // inputs have been newer for longer than planning takes.
 func (c Current) Stale(now time.Time) bool {
 	return !now.Before(c.ValidUntil()) ||
-		c.InputsVersion > c.Record.InputsVersion && now.Sub(c.InputsChangedAt) > InputsGrace
+		c.InputsVersion > max(c.Record.InputsVersion, c.ConfirmedVersion) && now.Sub(c.InputsChangedAt) > InputsGrace
 }

@@ -54,4 +54,5 @@ type PlanRecord struct {
 	PlanSummary
 	Plan    json.RawMessage `json:"plan"`
 	Problem json.RawMessage `json:"-"`
+	Sum     []byte          `json:"-" db:"-"` // of the problem (see InputsSum); only of plans that are being stored
 }

@@ -24,6 +24,7 @@ type Cluster struct {
 	PeriodSeconds int64   `json:"period_s"`
 	TimeZone      string  `json:"time_zone"`               // IANA; weekly patterns are read in it, everything else is UTC
 	Options       Options `json:"options"`                 // without Near, which comes from the previous plan
+	HoldSeconds   int64   `json:"hold_s"`                  // how long autoscalers hold a decrease of VMs back
 	InputsVersion int64   `json:"inputs_version,omitzero"` // counts the changes of everything a plan depends on
 	Stamp
 }

@@ -17,37 +17,54 @@ import (
 const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost,
 	p.on_demand_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_reserved, p.admitted, p.refused, p.gap`
 
-// SavePlan numbers and stores a plan. The cluster's row gives out the numbers, so that their order is
-// the order of the commits.
+// SavePlan numbers and stores a plan, and makes it current (see adopt).
 func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
-		if unstorable(r.Cluster) {
-			return noCluster(r.Cluster)
-		}
-		var cluster int64
-		err := q.QueryRow(ctx, `UPDATE clusters SET plans = plans + 1 WHERE name = @name AND deleted_at IS NULL RETURNING id, plans`,
-			pgx.NamedArgs{"name": r.Cluster}).Scan(&cluster, &r.Number)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return noCluster(r.Cluster)
-		}
+		id, err := insertPlan(ctx, q, &r)
 		if err != nil {
 			return err
 		}
-		r.ID, r.CreatedBy = newID(), auth.From(ctx).Name
-		return at(r.Cluster, r.PlanSummary, q.QueryRow(ctx, `
-			INSERT INTO plans (id, cluster_id, number, at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, reserved_cost,
-			                   penalties, currency, period_seconds, vms, vms_on_demand, vms_reserved, admitted, refused, gap, problem, plan)
-			VALUES (@id, @cluster, @number, @at, @created_by, @inputs_version, @status, @objective, @total_cost, @on_demand_cost, @reserved_cost,
-			        @penalties, @currency, @period_seconds, @vms, @vms_on_demand, @vms_reserved, @admitted, @refused, @gap, @problem, @plan)
-			RETURNING at, created_at`,
-			pgx.NamedArgs{
-				"id": r.ID, "cluster": cluster, "number": r.Number, "at": r.At, "created_by": r.CreatedBy, "inputs_version": r.InputsVersion,
-				"status": r.Status, "objective": r.Objective, "total_cost": r.TotalCost, "on_demand_cost": r.OnDemandCost, "reserved_cost": r.ReservedCost,
-				"penalties": r.Penalties, "currency": r.Currency, "period_seconds": r.PeriodSeconds, "vms": r.VMs, "vms_on_demand": r.VMsOnDemand,
-				"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "problem": string(r.Problem), "plan": string(r.Plan),
-			}).Scan(&r.At, &r.CreatedAt))
+		return adopt(ctx, q, id, r)
 	})
 	return r, err
+}
+
+// KeepPlan numbers and stores a plan that is not to be current: one for another moment.
+func (s *Store) KeepPlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+	err := s.write(ctx, func(ctx context.Context, q querier) error {
+		_, err := insertPlan(ctx, q, &r)
+		return err
+	})
+	return r, err
+}
+
+// insertPlan numbers and stores a plan and answers its cluster's number. The cluster's row gives out
+// the plans' numbers, so that their order is the order of the commits.
+func insertPlan(ctx context.Context, q querier, r *capacity.PlanRecord) (cluster int64, err error) {
+	if unstorable(r.Cluster) {
+		return 0, noCluster(r.Cluster)
+	}
+	err = q.QueryRow(ctx, `UPDATE clusters SET plans = plans + 1 WHERE name = @name AND deleted_at IS NULL RETURNING id, plans`,
+		pgx.NamedArgs{"name": r.Cluster}).Scan(&cluster, &r.Number)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, noCluster(r.Cluster)
+	}
+	if err != nil {
+		return 0, err
+	}
+	r.ID, r.CreatedBy = newID(), auth.From(ctx).Name
+	return cluster, at(r.Cluster, r.PlanSummary, q.QueryRow(ctx, `
+		INSERT INTO plans (id, cluster_id, number, at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, reserved_cost,
+		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_reserved, admitted, refused, gap, problem, plan)
+		VALUES (@id, @cluster, @number, @at, @created_by, @inputs_version, @status, @objective, @total_cost, @on_demand_cost, @reserved_cost,
+		        @penalties, @currency, @period_seconds, @vms, @vms_on_demand, @vms_reserved, @admitted, @refused, @gap, @problem, @plan)
+		RETURNING at, created_at`,
+		pgx.NamedArgs{
+			"id": r.ID, "cluster": cluster, "number": r.Number, "at": r.At, "created_by": r.CreatedBy, "inputs_version": r.InputsVersion,
+			"status": r.Status, "objective": r.Objective, "total_cost": r.TotalCost, "on_demand_cost": r.OnDemandCost, "reserved_cost": r.ReservedCost,
+			"penalties": r.Penalties, "currency": r.Currency, "period_seconds": r.PeriodSeconds, "vms": r.VMs, "vms_on_demand": r.VMsOnDemand,
+			"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "problem": string(r.Problem), "plan": string(r.Plan),
+		}).Scan(&r.At, &r.CreatedAt))
 }
 
 // Plans lists the newest first.
@@ -75,7 +92,7 @@ func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list 
 // Plan is one by number, by id, or the current one.
 func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r capacity.PlanRecord, err error) {
 	byID := uuid.NullUUID{}
-	missing := notFound("the cluster %q has no plan yet; make one with POST /v1/clusters/%s/plans", cluster, cluster)
+	var missing error
 	switch {
 	case ref.ID != "":
 		missing = notFound("the cluster %q has no plan with the id %q", cluster, ref.ID)
@@ -94,12 +111,15 @@ func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r ca
 		r, err = one[capacity.PlanRecord](ctx, q, `
 			SELECT `+planColumns+`, p.plan::text, p.problem::text FROM plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND (@id::uuid IS NULL OR p.id = @id)
-			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number <> 0 THEN @number ELSE c.plans END`,
+			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number <> 0 THEN @number 
+			                 ELSE (SELECT g.current_number FROM planning g WHERE g.cluster_id = @cluster) END`,
 			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number})
-		if errors.Is(err, pgx.ErrNoRows) {
+		switch {
+		case errors.Is(err, pgx.ErrNoRows) && missing == nil:
+			return noCurrent(ctx, q, id, cluster)
+		case errors.Is(err, pgx.ErrNoRows):
 			return missing
-		}
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("read a plan of cluster %s: %w", cluster, err)
 		}
 		return nil

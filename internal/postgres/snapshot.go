@@ -49,7 +49,7 @@ func readSnapshot(ctx context.Context, q querier, name string, at time.Time) (s 
 	b.Queue(`
 		SELECT c.name AS class, f.hour, f.jobs FROM forecasts f JOIN classes c ON c.id = f.class_id
 		WHERE c.cluster_id = @cluster AND f.hour = @hour ORDER BY c.name`, args).Query(all(&s.Forecasts, pgx.RowToStructByName))
-	b.Queue(`SELECT plan::text FROM plans WHERE cluster_id = @cluster ORDER BY number DESC LIMIT 1`, args).Query(all(&previous, pgx.RowTo[json.RawMessage]))
+	b.Queue(`SELECT p.plan::text FROM planning g JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number WHERE g.cluster_id = @cluster`, args).Query(all(&previous, pgx.RowTo[json.RawMessage]))
 	b.Queue(`SELECT inputs_version FROM clusters WHERE id = @cluster`, args).QueryRow(func(row pgx.Row) error { return row.Scan(&version) })
 	if err := q.SendBatch(ctx, &b).Close(); err != nil {
 		return s, 0, err

@@ -101,6 +101,7 @@ var rules = map[string]rule{
 	"clusters_name_check":            {"/name", "text", "The name is no cluster's; use 1 to 63 small letters, digits and hyphens inside."},
 	"clusters_currency_check":        {"/currency", "text", "The currency must be three capital letters such as \"USD\"."},
 	"clusters_period_check":          {"/period_s", "range", "The period must be at least one second."},
+	"clusters_hold_check":            {"/hold_s", "range", "A decrease can be held back for 0 to 86,400 seconds."},
 	"clusters_options_check":         {"/options", "type", "The options must be an object."},
 	"vm_types_name_check":            {"/name", "text", "The name must have 1 to 200 characters."},
 	"vm_types_quota_check":           {"/quota", "range", "The quota cannot be negative."},

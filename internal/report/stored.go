@@ -59,13 +59,13 @@ func columns(names ...string) []string { return append(names, stampColumns...) }
 // Clusters is one row a cluster.
 func Clusters(items []capacity.Cluster) Table {
 	names := columns("name", "description", "currency", "period_s", "time_zone",
-		"integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "inputs_version")
+		"integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "hold_s", "inputs_version")
 	return tableOf(names, items, func(c capacity.Cluster) []Cell {
 		o := c.Options
 		return append([]Cell{
 			text(c.Name), text(c.Description), text(c.Currency), whole(c.PeriodSeconds), text(c.TimeZone),
 			text(string(o.Integrality)), text(string(o.Bound)), text(string(o.Engine)), number(o.Gap), whole(o.MaxSolveMs),
-			flag(o.OneSlotPerJob), text(string(o.Sharing)), whole(c.InputsVersion),
+			flag(o.OneSlotPerJob), text(string(o.Sharing)), whole(c.HoldSeconds), whole(c.InputsVersion),
 		}, stamp(c.Stamp)...)
 	})
 }

@@ -391,6 +391,9 @@ type Cluster struct {
 	// Description What people should know about it.
 	Description *string `json:"description,omitempty"`
 
+	// HoldS For how many seconds autoscalers hold a decrease of VMs back; an increase is shown at once.
+	HoldS *int64 `json:"hold_s,omitempty"`
+
 	// InputsVersion Counts the changes of everything a plan depends on.
 	InputsVersion *int64 `json:"inputs_version,omitempty"`
 
@@ -2688,6 +2691,8 @@ type ClientInterface interface {
 	//
 	// Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 	//
+	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -2696,6 +2701,8 @@ type ClientInterface interface {
 	// CreatePlan Plan the cluster
 	//
 	// Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
+	//
+	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3566,6 +3573,8 @@ func (c *Client) ListPlans(ctx context.Context, cluster ClusterName, params *Lis
 //
 // Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 //
+// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -3584,6 +3593,8 @@ func (c *Client) CreatePlanWithBody(ctx context.Context, cluster ClusterName, pa
 // CreatePlan Plan the cluster
 //
 // Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
+//
+// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8170,6 +8181,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 	//
+	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -8178,6 +8191,8 @@ type ClientWithResponsesInterface interface {
 	// CreatePlanWithResponse Plan the cluster
 	//
 	// Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
+	//
+	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10478,6 +10493,8 @@ func (c *ClientWithResponses) ListPlansWithResponse(ctx context.Context, cluster
 //
 // Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 //
+// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -10492,6 +10509,8 @@ func (c *ClientWithResponses) CreatePlanWithBodyWithResponse(ctx context.Context
 // CreatePlanWithResponse Plan the cluster
 //
 // Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
+//
+// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

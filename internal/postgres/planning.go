@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+)
+
+// selectCurrent reads current plans; g is the row of planning.
+const selectCurrent = `
+	SELECT ` + planColumns + `, p.plan::text AS plan, g.confirmed_at, coalesce(g.confirmed_version, 0) AS confirmed_version, least(g.boundary, g.pin_until) AS boundary,
+	       c.inputs_version AS cluster_inputs_version, g.inputs_changed_at, g.pin_number, g.pin_until, g.pin_by, g.last_attempt::text AS last_attempt, c.hold_seconds
+	FROM planning g JOIN clusters c ON c.id = g.cluster_id JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number`
+
+// Current is the plan that holds now.
+func (s *Store) Current(ctx context.Context, cluster string) (current capacity.Current, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		found, err := currents(ctx, q, selectCurrent+` WHERE g.cluster_id = @cluster`, pgx.NamedArgs{"cluster": id})
+		if err != nil {
+			return fmt.Errorf("read the current plan of cluster %s: %w", cluster, err)
+		}
+		if len(found) == 0 {
+			return noCurrent(ctx, q, id, cluster)
+		}
+		current = found[0]
+		return nil
+	})
+	return current, err
+}
+
+// Currents are the current plans of all living clusters that have one, by name.
+func (s *Store) Currents(ctx context.Context) (all []capacity.Current, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		if all, err = currents(ctx, q, selectCurrent+` WHERE c.deleted_at IS NULL ORDER BY c.name`, nil); err != nil {
+			return fmt.Errorf("read the current plans: %w", err)
+		}
+		return nil
+	})
+	return all, err
+}
+
+func currents(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]capacity.Current, error) {
+	rows, err := q.Query(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, currentOf)
+}
+
+func currentOf(row pgx.CollectableRow) (capacity.Current, error) {
+	type columns struct {
+		capacity.PlanSummary
+		Plan                 json.RawMessage
+		ConfirmedAt          *time.Time
+		ConfirmedVersion     int64
+		Boundary             *time.Time
+		ClusterInputsVersion int64
+		InputsChangedAt      time.Time
+		PinNumber            *int64
+		PinUntil             *time.Time
+		PinBy                *string
+		LastAttempt          *string
+		HoldSeconds          int64
+	}
+	r, err := pgx.RowToStructByName[columns](row)
+	if err != nil {
+		return capacity.Current{}, err
+	}
+	c := capacity.Current{
+		Record: capacity.PlanRecord{PlanSummary: r.PlanSummary, Plan: r.Plan}, ConfirmedAt: r.CreatedAt, ConfirmedVersion: r.ConfirmedVersion,
+		Boundary: r.Boundary, InputsVersion: r.ClusterInputsVersion, InputsChangedAt: r.InputsChangedAt, HoldSeconds: r.HoldSeconds,
+	}
+	if r.ConfirmedAt != nil { // not of a plan for another moment that was pinned before there was any other
+		c.ConfirmedAt = *r.ConfirmedAt
+	}
+	if r.PinNumber != nil {
+		c.Pin = &capacity.Pin{Number: *r.PinNumber, Until: *r.PinUntil, By: *r.PinBy}
+	}
+	c.LastAttempt, err = attemptOf(r.LastAttempt)
+	return c, err
+}
+
+func attemptOf(text *string) (*capacity.Attempt, error) {
+	if text == nil {
+		return nil, nil
+	}
+	attempt := new(capacity.Attempt)
+	if err := json.Unmarshal([]byte(*text), attempt); err != nil {
+		return nil, fmt.Errorf("read the last attempt: %w", err)
+	}
+	return attempt, nil
+}
+
+// noCurrent says why there is no plan yet.
+func noCurrent(ctx context.Context, q querier, id int64, cluster string) error {
+	var text *string
+	err := q.QueryRow(ctx, `SELECT last_attempt::text FROM planning WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": id}).Scan(&text)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	if attempt, err := attemptOf(text); err == nil && attempt != nil && attempt.Failed {
+		return notFound("the cluster %q has no plan yet, because it cannot be planned: %s", cluster, attempt.Detail)
+	}
+	return notFound("the cluster %q has no plan yet; make one with POST /v1/clusters/%s/plans", cluster, cluster)
+}
+
+// plansChanged tells all who listen, once it is committed, that a cluster's current plan or its
+// freshness changed.
+func plansChanged(ctx context.Context, q querier, cluster string) error {
+	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": app.PlansChannel, "cluster": cluster})
+	return err
+}

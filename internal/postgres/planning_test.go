@@ -1,0 +1,71 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/pgtest"
+)
+
+func TestTheCurrentPlan(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Open(t)
+	ctx := filled(t, s)
+	if _, err := s.Current(ctx, night); !errors.Is(err, capacity.NotFound) || !strings.Contains(err.Error(), "no plan yet") {
+		t.Errorf("before there is any: got %v", err)
+	}
+	said := make(chan string, 100)
+	listening, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.Listen(listening, app.PlansChannel, func(name string) { said <- name })
+	}()
+	defer func() { cancel(); <-ended }()
+	heard := func(what string) {
+		t.Helper()
+		select {
+		case name := <-said:
+			if name != night {
+				t.Errorf("%s: heard %q", what, name)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s: nothing was heard", what)
+		}
+	}
+	<-said // listening has begun
+	plan := record(night)
+	plan.At = moment("2026-01-10T05:30:00Z")
+	plan.InputsVersion = must(s.Cluster(ctx, night))(t).InputsVersion
+	first := must(s.SavePlan(ctx, plan))(t)
+	heard("a plan")
+	got := must(s.Current(ctx, night))(t)
+	if got.Record.Number != first.Number || !got.ConfirmedAt.Equal(plan.At) || got.ConfirmedVersion != plan.InputsVersion || got.Pin != nil || got.LastAttempt != nil {
+		t.Errorf("got %+v", got)
+	}
+	if got.Boundary == nil || !got.Boundary.Equal(moment("2026-01-10T06:00:00Z")) {
+		t.Errorf("got the boundary %v, want the end of the forecast's hour", got.Boundary)
+	}
+	kept := must(s.KeepPlan(ctx, plan))(t)
+	if now := must(s.Current(ctx, night))(t); kept.Number != first.Number+1 || now.Record.Number != first.Number {
+		t.Errorf("a plan for another moment: got number %d, current %d", kept.Number, now.Record.Number)
+	}
+	c := must(s.Cluster(ctx, night))(t)
+	c.HoldSeconds = 90
+	must(s.ReplaceCluster(ctx, c.Version, c))(t)
+	heard("a change of inputs")
+	all := must(s.Currents(ctx))(t)
+	if len(all) != 1 || all[0].InputsVersion != plan.InputsVersion+1 || all[0].HoldSeconds != 90 || all[0].Tag() == got.Tag() {
+		t.Errorf("got %+v", all)
+	}
+	c = must(s.Cluster(ctx, night))(t)
+	check(t, s.DeleteCluster(ctx, night, c.Version))
+	heard("a cluster's end")
+	if all := must(s.Currents(ctx))(t); len(all) != 0 {
+		t.Errorf("got %d current plans of no cluster", len(all))
+	}
+}
