@@ -281,3 +281,53 @@ $$;
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON plans EXECUTE FUNCTION refuse_to_rewrite();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit EXECUTE FUNCTION refuse_to_rewrite();
 CREATE TRIGGER append_only BEFORE UPDATE ON profile_versions EXECUTE FUNCTION refuse_to_rewrite();
+
+-- A version never comes back: whoever has seen one of a thing that was deleted and made anew must not
+-- take the new thing for the old, nor overwrite it. A name goes on counting where it was left, in this
+-- cluster and in deleted ones of the same name; so do a new cluster's inputs and plans.
+CREATE TABLE retired (
+    cluster text COLLATE "C" NOT NULL,
+    kind    text NOT NULL,
+    name    text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT retired_pkey PRIMARY KEY (cluster, kind, name)
+);
+
+-- The functions run as the owner, so that nobody else needs rights on retired.
+-- +goose StatementBegin
+CREATE FUNCTION retire() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO retired (cluster, kind, name, version)
+    SELECT c.name, TG_TABLE_NAME, OLD.name, OLD.version FROM clusters c WHERE c.id = OLD.cluster_id
+    ON CONFLICT (cluster, kind, name) DO UPDATE SET version = greatest(retired.version, excluded.version);
+    RETURN NULL;
+END
+$$;
+CREATE FUNCTION go_on_counting() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    last bigint;
+BEGIN
+    EXECUTE format(
+        'SELECT greatest((SELECT version FROM retired WHERE cluster = now.name AND kind = $1 AND name = $2),
+                         (SELECT max(t.version) FROM clusters c JOIN %I t ON t.cluster_id = c.id WHERE c.name = now.name AND t.name = $2))
+         FROM clusters now WHERE now.id = $3', TG_TABLE_NAME)
+    INTO last USING TG_TABLE_NAME, NEW.name, NEW.cluster_id;
+    NEW.version := coalesce(last, 0) + 1;
+    RETURN NEW;
+END
+$$;
+CREATE FUNCTION go_on_counting_clusters() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    SELECT coalesce(max(version), 0) + 1, coalesce(max(inputs_version), 0) + 1, coalesce(max(plans), 0)
+    INTO NEW.version, NEW.inputs_version, NEW.plans FROM clusters WHERE name = NEW.name;
+    RETURN NEW;
+END
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER go_on_counting BEFORE INSERT ON clusters FOR EACH ROW EXECUTE FUNCTION go_on_counting_clusters();
+CREATE TRIGGER go_on_counting BEFORE INSERT ON vm_types FOR EACH ROW EXECUTE FUNCTION go_on_counting();
+CREATE TRIGGER go_on_counting BEFORE INSERT ON contracts FOR EACH ROW EXECUTE FUNCTION go_on_counting();
+CREATE TRIGGER go_on_counting BEFORE INSERT ON classes FOR EACH ROW EXECUTE FUNCTION go_on_counting();
+CREATE TRIGGER retire AFTER DELETE ON vm_types FOR EACH ROW EXECUTE FUNCTION retire();
+CREATE TRIGGER retire AFTER DELETE ON contracts FOR EACH ROW EXECUTE FUNCTION retire();
+CREATE TRIGGER retire AFTER DELETE ON classes FOR EACH ROW EXECUTE FUNCTION retire();

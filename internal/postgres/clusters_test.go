@@ -47,8 +47,8 @@ func TestClusters(t *testing.T) {
 	check(t, s.DeleteCluster(ctx, "c1", 2))
 	kindOf(t, s.DeleteCluster(ctx, "c1", 2), capacity.NotFound)
 	wanted.Name = "c1"
-	if again := must(s.CreateCluster(ctx, wanted))(t); again.Version != 1 {
-		t.Errorf("a new cluster under an old name has version %d", again.Version)
+	if again := must(s.CreateCluster(ctx, wanted))(t); again.Version != 3 {
+		t.Errorf("a new cluster under an old name has version %d, want the one after the old one's", again.Version)
 	}
 }
 
@@ -91,8 +91,8 @@ func TestDeletingAClusterKeepsItsPlans(t *testing.T) {
 	if list := must(s.Classes().List(ctx, night, app.Page{}))(t); len(list.Items) != 0 {
 		t.Errorf("a new cluster under an old name has classes: %v", list.Items)
 	}
-	if plan := must(s.SavePlan(ctx, record(night)))(t); plan.Number != 1 {
-		t.Errorf("its first plan has number %d", plan.Number)
+	if plan := must(s.SavePlan(ctx, record(night)))(t); plan.Number != 2 {
+		t.Errorf("its first plan has number %d, want the one after the old one's", plan.Number)
 	}
 	var plans int
 	check(t, raw(t, url).QueryRow(ctx, "SELECT count(*) FROM plans").Scan(&plans))

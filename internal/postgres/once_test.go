@@ -197,8 +197,12 @@ func TestIdempotentRequestsLeaveConnectionsToOthers(t *testing.T) {
 	for range 10 {
 		must(s.Cluster(ctx, night))(t)
 	}
-	if n := s.Stat().AcquiredConns(); n > 2 {
-		t.Errorf("%d connections are held by waiting requests", n)
+	held := s.Stat().AcquiredConns()
+	for end := time.Now().Add(5 * time.Second); held > 2 && time.Now().Before(end); held = s.Stat().AcquiredConns() {
+		time.Sleep(time.Millisecond) // a connection is given back a moment after its use
+	}
+	if held > 2 {
+		t.Errorf("%d connections are held by waiting requests", held)
 	}
 	close(release)
 	wg.Wait()
