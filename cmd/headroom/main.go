@@ -50,7 +50,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 no se
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand(), serveCommand(), configCommand())
+	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
 	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), profileCommand(), classCommand(), forecastCommand(), planCommand(), applyCommand(), keyCommand(), migrateCommand())
 	asked, err := root.ExecuteContextC(ctx)
 	return report(stderr, asked, err)

@@ -148,6 +148,9 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	defer greet.leave()
 	fmt.Fprint(stdout, greet.text)
 	t.Log.Info("serving", "address", listener.Addr().String(), "version", version, "private_database", settings.DatabaseURL == "")
+	if err := notify(notifyReady); err != nil {
+		t.Log.Warn("the supervisor cannot be told", "error", err.Error())
+	}
 
 	select {
 	case <-ctx.Done():
@@ -158,6 +161,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	draining.Store(true)
 	t.Log.Info("stopping")
+	_ = notify(notifyStopping) // who could not be told that it is ready has been named
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	for _, s := range servers {
