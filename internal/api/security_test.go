@@ -142,6 +142,11 @@ type sessionStore struct {
 	away     error
 }
 
+// AllKeys fails: the keys of these tests live in the keyring alone.
+func (s *sessionStore) AllKeys(context.Context) ([]auth.Key, error) {
+	return nil, fmt.Errorf("no keys are stored here: %w", capacity.Busy)
+}
+
 func (s *sessionStore) CreateSession(_ context.Context, session auth.Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 		}
 		a := askedOf(r.Context())
 		if token, sent := sentToken(r); sent {
-			key, ok := s.app.Keys.Find(token, s.app.Now())
+			key, ok := s.app.FindKey(r.Context(), token)
 			if !ok {
 				s.badToken(w, r)
 				return

@@ -262,6 +262,25 @@ func TestKeysReachEveryReplica(t *testing.T) {
 	}
 }
 
+// A key opens a replica that has not heard of it yet: whoever makes one uses it at once.
+func TestNewKeysOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	store := pgtest.Open(t)
+	a, deaf := newApp(t, store, nil), newApp(t, store, nil) // deaf never watches
+	_, token, err := a.CreateKey(admin(t), auth.Key{Name: "dashboard", Role: auth.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, ok := deaf.FindKey(t.Context(), token); !ok || key.Name != "dashboard" {
+		t.Errorf("got %+v, %v", key, ok)
+	}
+	for _, bad := range []string{token[:len(token)-1] + "!", token[1:], "", "hrk_"} {
+		if _, ok := deaf.FindKey(t.Context(), bad); ok {
+			t.Errorf("%q opens", bad)
+		}
+	}
+}
+
 func within(t *testing.T, limit time.Duration, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !is(); time.Sleep(5 * time.Millisecond) {

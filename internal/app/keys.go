@@ -84,6 +84,28 @@ func (a *App) checkKey(k auth.Key) error {
 	return &capacity.InputError{Findings: findings}
 }
 
+// How a key that nobody here knows is looked for: it may have been made a moment ago, elsewhere.
+const (
+	lookAgainEvery = 200 * time.Millisecond // at most, so that guesses cost the database nothing
+	lookAgainWait  = 500 * time.Millisecond
+	drawnLength    = len(auth.KeyPrefix) + 43
+)
+
+// FindKey is the key that a token belongs to. The word of a new key may not have come yet when its
+// holder does; so the store is asked before a token that could be one is refused.
+func (a *App) FindKey(ctx context.Context, token string) (auth.Key, bool) {
+	key, ok := a.Keys.Find(token, a.Now())
+	if ok || len(token) != drawnLength || !strings.HasPrefix(token, auth.KeyPrefix) {
+		return key, ok
+	}
+	a.Keys.Ask(lookAgainEvery, func() {
+		asking, cancel := context.WithTimeout(ctx, lookAgainWait)
+		defer cancel()
+		a.refreshKeys(asking)
+	})
+	return a.Keys.Find(token, a.Now())
+}
+
 // WatchKeys keeps the keyring like the store's keys until the context ends: at once when a key
 // changes anywhere, and every minute in case that word was lost. It returns after the first load,
 // with its error; the rest goes on in the background until done is closed.
@@ -168,7 +190,7 @@ func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, e
 		}
 		s.Principal = auth.Principal{ID: "link", Name: "sign-in link", Role: auth.Admin}
 	} else {
-		key, ok := a.Keys.Find(token, now)
+		key, ok := a.FindKey(ctx, token)
 		if !ok {
 			return s, "", auth.ErrToken
 		}

@@ -13,6 +13,9 @@ type Keyring struct {
 	mu     sync.RWMutex
 	stored map[Hash]Key
 	local  map[Hash]Key // keys that live with the process and are stored nowhere
+
+	asking sync.Mutex // held while Ask runs
+	asked  time.Time
 }
 
 // NewKeyring holds no key.
@@ -88,4 +91,16 @@ func (r *Keyring) Find(token string, now time.Time) (Key, bool) {
 func (r *Keyring) Principal(token string, now time.Time) (Principal, bool) {
 	k, ok := r.Find(token, now)
 	return k.Principal(), ok
+}
+
+// Ask runs what reads the stored keys anew, unless another caller does so now or has within a while.
+func (r *Keyring) Ask(every time.Duration, anew func()) {
+	if !r.asking.TryLock() {
+		return
+	}
+	defer r.asking.Unlock()
+	if time.Since(r.asked) >= every {
+		anew()
+		r.asked = time.Now()
+	}
 }
