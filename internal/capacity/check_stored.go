@@ -289,10 +289,12 @@ func (c *checker) moment(member string, t time.Time) bool {
 	return false
 }
 
+// term refuses what ends before it has lasted a microsecond, the least that is kept.
 func (c *checker) term(what string, from, until time.Time) {
+	from, until = from.Truncate(time.Microsecond), until.Truncate(time.Microsecond)
 	switch {
 	case until.Equal(from):
-		c.refuse("until", "order", "%s ends the moment it starts, %s; give a later end.", what, from.UTC().Format(time.RFC3339))
+		c.refuse("until", "order", "%s ends the moment it starts, %s; give a later end.", what, from.UTC().Format(time.RFC3339Nano))
 	case until.Before(from):
 		c.refuse("until", "order", "%s ends at %s, before it starts at %s; perhaps the two are swapped.", what, until.UTC().Format(time.RFC3339), from.UTC().Format(time.RFC3339))
 	}

@@ -55,6 +55,7 @@ func TestStoredThingsAreRefusedWithPointers(t *testing.T) {
 		"a contract":                      {contract.Validate(), "", ""},
 		"a contract that ends before":     {func() error { c := contract; c.From, c.Until = late, early; return c.Validate() }(), "/until order", "before it starts"},
 		"a contract that ends at once":    {func() error { c := contract; c.Until = early; return c.Validate() }(), "/until order", "moment it starts"},
+		"a contract of a few nanoseconds": {func() error { c := contract; c.Until = early.Add(900); return c.Validate() }(), "/until order", "moment it starts"},
 		"a contract of the year 9999":     {func() error { c := contract; c.Until = moment("9999-01-01T00:00:00Z"); return c.Validate() }(), "/until range", "2200"},
 		"a contract's spaced name":        {func() error { c := contract; c.Name = " x"; return c.Validate() }(), "/name text", "space"},
 		"a class":                         {class.Validate(Executable), "", ""},

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const (
@@ -159,18 +158,18 @@ func (p *Private) Stop(ctx context.Context) error {
 // makeDatabase makes Headroom's database where it is missing: on the first start, or after one that
 // was interrupted.
 func (p *Private) makeDatabase(ctx context.Context) error {
-	connection, err := pgx.Connect(ctx, p.URL(""))
-	if err == nil {
-		return connection.Close(ctx)
-	}
-	var missing *pgconn.PgError
-	if !errors.As(err, &missing) || missing.Code != "3D000" { // invalid_catalog_name
-		return fmt.Errorf("connect to the private Postgres: %w", err)
-	}
-	if connection, err = pgx.Connect(ctx, p.URL("postgres")); err != nil {
+	connection, err := pgx.Connect(ctx, p.URL("postgres"))
+	if err != nil {
 		return fmt.Errorf("connect to the private Postgres: %w", err)
 	}
 	defer connection.Close(context.WithoutCancel(ctx))
+	var there bool
+	if err := connection.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", privateDatabase).Scan(&there); err != nil {
+		return fmt.Errorf("look for the database %s: %w", privateDatabase, err)
+	}
+	if there {
+		return nil
+	}
 	if _, err := connection.Exec(ctx, "CREATE DATABASE "+privateDatabase); err != nil {
 		return fmt.Errorf("create the database %s: %w", privateDatabase, err)
 	}
