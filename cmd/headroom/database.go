@@ -58,6 +58,7 @@ type keeper struct {
 const (
 	restartTries = 6
 	restartPause = 100 * time.Millisecond // doubles with every try
+	longestPause = 2 * time.Second
 	stopTime     = 5 * time.Second
 )
 
@@ -88,16 +89,23 @@ func (k *keeper) keep() {
 	}
 }
 
+// restart gives up after some tries, but for a full disk, which is waited for: everything that was
+// acknowledged is there, and the server can be used again as soon as there is room.
 func (k *keeper) restart() bool {
-	for try := range restartTries {
+	pause := restartPause
+	for try := 0; try < restartTries; {
 		private, err := postgres.StartPrivate(k.asked, k.config)
 		if err == nil {
 			k.private = private
 			return private.URL("") == k.url // which is where the store looks for it
 		}
-		k.config.Log.Error("private postgres does not start", "try", try+1, "reason", err.Error())
+		if full := (*postgres.NoSpaceError)(nil); !errors.As(err, &full) {
+			try++
+		}
+		k.config.Log.Error("private postgres does not start", "reason", err.Error())
 		select {
-		case <-time.After(restartPause << try):
+		case <-time.After(pause):
+			pause = min(2*pause, longestPause)
 		case <-k.asked.Done():
 			return false
 		}

@@ -344,9 +344,14 @@ func unusable(dir string, err error) error {
 	return fmt.Errorf("use the data directory %s: %w", dir, err)
 }
 
-func noSpace(dir string) error {
-	return fmt.Errorf("no space is left on the disk of %s; make room (a new database takes about 40 MB), or choose another --data-dir", dir)
+// NoSpaceError is a disk that is full. It goes away when somebody makes room.
+type NoSpaceError struct{ Dir string }
+
+func (e *NoSpaceError) Error() string {
+	return fmt.Sprintf("no space is left on the disk of %s; make room (a new database takes about 40 MB), or choose another --data-dir", e.Dir)
 }
+
+func noSpace(dir string) error { return &NoSpaceError{dir} }
 
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
