@@ -76,6 +76,8 @@ type Store interface {
 	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
 	TakeLink(ctx context.Context, hash auth.Hash) error
 
+	Admissions
+
 	// Audit lists the newest first.
 	Audit(ctx context.Context, of AuditFilter, page Page) (Listed[AuditEntry], error)
 

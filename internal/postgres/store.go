@@ -56,6 +56,9 @@ type Store struct {
 	turns  *turns
 	places chan struct{} // for idempotent requests, so that others always find a connection
 	sweep  sweeper
+
+	limits     planLimits
+	leaseSweep sweeper
 }
 
 var _ app.Store = (*Store)(nil)

@@ -1,0 +1,143 @@
+package capacity
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Lease is a running job's place, held until it ends, or expires because no heartbeat came. It belongs
+// to a cluster and a class, not to a plan: a plan that admits fewer jobs takes no lease away.
+type Lease struct {
+	ID         string    `json:"id"` // UUID version 7
+	Class      string    `json:"class"`
+	Holder     string    `json:"holder"`      // the job's own id
+	AdmittedBy string    `json:"admitted_by"` // the key's name
+	PlanNumber int64     `json:"plan_number"` // the plan it was admitted under
+	TTLSeconds float64   `json:"ttl_s"`       // how long it lives from admission or heartbeat
+	AdmittedAt time.Time `json:"admitted_at"` // all times are the database's
+	ExpiresAt  time.Time `json:"expires_at"`
+}
+
+// Admission is the answer to a job that asks for a place. A refusal is one as well.
+type Admission struct {
+	Admitted   bool   `json:"admitted"`
+	Class      string `json:"class"`
+	PlanNumber int64  `json:"plan_number"` // the plan that decided
+	Running    int64  `json:"running"`     // this one too, where admitted
+	Limit      int64  `json:"limit"`       // how many the plan admits at once
+
+	// Of the lease, where admitted.
+	ID         string     `json:"id,omitempty"`
+	Holder     string     `json:"holder,omitempty"`
+	AdmittedBy string     `json:"admitted_by,omitempty"`
+	TTLSeconds float64    `json:"ttl_s,omitempty"`
+	AdmittedAt *time.Time `json:"admitted_at,omitempty"`
+	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
+
+	// Where refused.
+	Code              RefusalReason `json:"code,omitempty"`
+	Reason            string        `json:"reason,omitempty"`
+	RetryAfterSeconds int64         `json:"retry_after_s,omitempty"`
+}
+
+// RefusalReason is why a job may not start now.
+type RefusalReason string
+
+// The reasons. All may pass with time: places are freed, and plans change.
+const (
+	Full         RefusalReason = "full"          // as many run as may
+	NoneAdmitted RefusalReason = "none_admitted" // the plan admits no job of the class
+	NotPlanned   RefusalReason = "not_planned"   // the plan does not know the class
+)
+
+// ClassAdmissions is how many jobs of a class run and may run.
+type ClassAdmissions struct {
+	Class      string     `json:"class"`
+	Running    int64      `json:"running"`
+	Limit      int64      `json:"limit"`       // by the current plan; 0 where it does not know the class
+	Free       int64      `json:"free"`        // 0 where more run than may
+	PlanNumber int64      `json:"plan_number"` // the current plan; 0 is none
+	NextExpiry *time.Time `json:"next_expiry"` // of the running ones; null where none runs
+}
+
+// AdmissionRequest asks for a place. Zero values mean the defaults named.
+type AdmissionRequest struct {
+	Class      string  `json:"class"`
+	Holder     string  `json:"holder"` // free text, such as the job's own id
+	TTLSeconds float64 `json:"ttl_s"`  // default DefaultLeaseSeconds
+}
+
+// A lease lives so long without a heartbeat.
+const (
+	DefaultLeaseSeconds = 120
+	ShortestLease       = 10
+	LongestLease        = 3600
+)
+
+const longestHolder = 200
+
+// Validate says what is wrong with the request.
+func (r AdmissionRequest) Validate() error {
+	return findingsOf(func(k *checker) {
+		if r.Class == "" {
+			k.refuse("class", "missing", "The class is empty; name the one that the job is of.")
+		}
+		switch {
+		case utf8.RuneCountInString(r.Holder) > longestHolder:
+			k.refuse("holder", "too_long", "The holder has %d characters; at most %d are kept.", utf8.RuneCountInString(r.Holder), longestHolder)
+		case !utf8.ValidString(r.Holder) || strings.ContainsFunc(r.Holder, unicode.IsControl):
+			k.refuse("holder", "text", "The holder has a control character in it, or is no UTF-8; remove it.")
+		}
+		checkLease(k, r.TTLSeconds)
+	})
+}
+
+// CheckLease says what is wrong with how long a lease should live; 0 leaves it as it is.
+func CheckLease(seconds float64) error {
+	return findingsOf(func(k *checker) { checkLease(k, seconds) })
+}
+
+func checkLease(k *checker, seconds float64) {
+	if seconds != 0 && !(seconds >= ShortestLease && seconds <= LongestLease) { // NaN too
+		k.refuse("ttl_s", "range", "A lease lives from %d to %d seconds, not %v.", ShortestLease, LongestLease, seconds)
+	}
+}
+
+// ErrLeaseOver is in the errors of leases that have ended or expired. Such a lease never comes back.
+var ErrLeaseOver = errors.New("the lease is over")
+
+// longestRetry is the longest a refused job is told to wait: most jobs end long before their lease does.
+const longestRetry = 30
+
+// Refuse fills in why a job may not start now, and when to ask again. known says whether the plan
+// knows the class, others are the classes it does know, nextFree is in how many seconds the next place
+// is free unless its holder stays (negative where that cannot be said).
+func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree float64) {
+	a.RetryAfterSeconds = longestRetry
+	switch {
+	case !known:
+		a.Code = NotPlanned
+		a.Reason = fmt.Sprintf("Plan %d of cluster %q does not know a class %q.", a.PlanNumber, cluster, clip(a.Class))
+		if hint := didYouMean(a.Class, others); hint != nil {
+			a.Reason += " " + hint.Detail
+		} else {
+			a.Reason += " Create the class and make a new plan."
+		}
+	case a.Limit == 0:
+		a.Code = NoneAdmitted
+		a.Reason = fmt.Sprintf("Plan %d admits no job of class %q; \"plan explain\" says why.", a.PlanNumber, clip(a.Class))
+	case a.Running > a.Limit:
+		a.Code = Full
+		a.Reason = fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.", a.Running, clip(a.Class), a.PlanNumber, a.Limit)
+	default:
+		a.Code = Full
+		a.Reason = fmt.Sprintf("%d jobs of class %q run, as many as plan %d admits at once.", a.Running, clip(a.Class), a.PlanNumber)
+	}
+	if a.Code == Full && nextFree >= 0 {
+		a.RetryAfterSeconds = max(1, min(longestRetry, int64(nextFree)+1))
+	}
+}
