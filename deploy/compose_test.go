@@ -1,0 +1,120 @@
+package deploy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var composeVariable = regexp.MustCompile(`\$\{([A-Z_]+)(:[-?])?([^}]*)\}`)
+
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	compose := readYAML(t, "../docker-compose.yml")
+	services, volumes, networks := asObject(compose["services"]), asObject(compose["volumes"]), asObject(compose["networks"])
+	if len(services) != 2 {
+		t.Errorf("got %d services", len(services))
+	}
+	settings := settingsOfTheServer(t)
+	mandatory := map[string]bool{"POSTGRES_PASSWORD": true, "HEADROOM_ADMIN_KEY": true}
+	for name, service := range services {
+		for variable, value := range asObject(at(service, "environment")) {
+			text, ok := value.(string)
+			if !ok {
+				t.Errorf("%s: %s is %v, want a text", name, variable, value)
+			}
+			if _, known := settings[variable]; name == "headroom" && !known {
+				t.Errorf("%s is no setting of the server", variable)
+			}
+			secret := settings[variable].secret || strings.Contains(variable, "PASSWORD")
+			uses := composeVariable.FindAllStringSubmatch(text, -1)
+			if secret && len(uses) == 0 {
+				t.Errorf("%s: %s has its secret in the file", name, variable)
+			}
+			for _, use := range uses {
+				switch {
+				case mandatory[use[1]] && (use[2] != ":?" || len(strings.Fields(use[3])) < 5):
+					t.Errorf("%s: without %s it must fail with a sentence that says what to set", name, use[1])
+				case !mandatory[use[1]] && use[2] != ":-":
+					t.Errorf("%s: %s has no default", name, use[1])
+				}
+			}
+		}
+		if at(service, "healthcheck", "test") == nil || at(service, "restart") != "unless-stopped" || at(service, "stop_grace_period") == nil {
+			t.Errorf("%s: wants a health check, a restart and time to stop", name)
+		}
+		for _, network := range at(service, "networks").([]any) {
+			if _, ok := networks[network.(string)]; !ok {
+				t.Errorf("%s: the network %v is not declared", name, network)
+			}
+		}
+		mounts, _ := at(service, "volumes").([]any)
+		for _, mount := range mounts {
+			volume, _, _ := strings.Cut(mount.(string), ":")
+			if _, ok := volumes[volume]; !ok {
+				t.Errorf("%s: the volume %s is not declared", name, volume)
+			}
+		}
+		for _, port := range portsOf(service) {
+			if !strings.HasPrefix(port, "${HEADROOM_PUBLISH:-127.0.0.1:") {
+				t.Errorf("%s: %s is open to other machines unless somebody says otherwise", name, port)
+			}
+		}
+	}
+	if len(portsOf(services["database"])) > 0 || at(networks, "inside", "internal") != true || len(at(services, "database", "networks").([]any)) != 1 {
+		t.Error("the database can be reached from outside")
+	}
+	if at(services, "headroom", "depends_on", "database", "condition") != "service_healthy" {
+		t.Error("the server does not wait for its database")
+	}
+	if at(services, "headroom", "read_only") != true || at(services, "headroom", "cap_drop", 0) != "ALL" {
+		t.Error("the server's container may do more than it needs")
+	}
+	url, _ := at(services, "headroom", "environment", "DATABASE_URL").(string)
+	plain := composeVariable.ReplaceAllString(url, "x")
+	user, base := at(services, "database", "environment", "POSTGRES_USER"), at(services, "database", "environment", "POSTGRES_DB")
+	if want := "postgres://" + user.(string) + ":x@database:5432/" + base.(string) + "?sslmode=disable"; plain != want {
+		t.Errorf("got the address %s, want %s", plain, want)
+	}
+}
+
+func portsOf(service any) (ports []string) {
+	list, _ := at(service, "ports").([]any)
+	for _, p := range list {
+		ports = append(ports, p.(string))
+	}
+	return ports
+}
+
+// Every YAML file that is not a template can be read, whoever added it.
+func TestEveryYAMLFileCanBeRead(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	err := filepath.WalkDir(".", func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			if entry != nil && entry.Name() == "templates" {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" {
+			return nil
+		}
+		seen++
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, document := range regexp.MustCompile(`(?m)^---$`).Split(string(text), -1) {
+			if strings.TrimSpace(document) != "" {
+				parseYAML(t, name, []byte(document))
+			}
+		}
+		return nil
+	})
+	if err != nil || seen < 2 {
+		t.Errorf("read %d files, %v", seen, err)
+	}
+}
