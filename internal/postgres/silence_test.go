@@ -35,8 +35,7 @@ func (s *silencer) between(t *testing.T, address string) string {
 		defer from.Close()
 		for piece := make([]byte, 32<<10); ; {
 			n, err := from.Read(piece)
-			s.RLock()
-			s.RUnlock()
+			s.wait()
 			if _, wrong := to.Write(piece[:n]); err != nil || wrong != nil {
 				return
 			}
@@ -60,6 +59,12 @@ func (s *silencer) between(t *testing.T, address string) string {
 	query := url.Values{"host": {folder}, "port": {"5432"}, "sslmode": {"disable"}}
 	through := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Path: "/" + config.Database, RawQuery: query.Encode()}
 	return through.String()
+}
+
+// wait returns once it is unlocked.
+func (s *silencer) wait() {
+	s.RLock()
+	defer s.RUnlock()
 }
 
 func TestASilentDatabaseHoldsNobody(t *testing.T) {
