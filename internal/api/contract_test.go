@@ -168,6 +168,7 @@ var goTypes = map[string]reflect.Type{
 // overlaid are the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
 	"createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
+	"heartbeat": reflect.TypeFor[heartbeat](), "list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "written": reflect.TypeFor[written](), "deleted": reflect.TypeFor[deleted](),
 	"list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
 	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
@@ -181,6 +182,7 @@ func init() {
 		reflect.TypeFor[capacity.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[capacity.PlanRecord](), reflect.TypeFor[capacity.Plan](),
 		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
 		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
+		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](),
 	} {
 		collectTypes(t)
 	}

@@ -53,6 +53,7 @@ type docsOperation struct {
 	Summary          string
 	About            template.HTML
 	Role             string // who may; "" is everybody
+	Agent            bool   // agents may as well
 	Parameters       []docsMember
 	Body             docsBody
 	Answers          []docsAnswer
@@ -156,6 +157,7 @@ func describeOperation(method, path string, item *openapi3.PathItem, op *openapi
 	o := docsOperation{ID: op.OperationID, Method: method, Path: path, Summary: cmp.Or(op.Summary, op.OperationID), About: prose(op.Description)}
 	if role, _ := op.Extensions["x-role"].(string); role != "open" {
 		o.Role = role
+		o.Agent, _ = op.Extensions["x-agent"].(bool)
 	}
 	parameters := slices.Concat(item.Parameters, op.Parameters)
 	for _, p := range parameters {

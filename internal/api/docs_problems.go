@@ -23,8 +23,11 @@ var problemHelps = map[string]problemHelp{
 		"The address exists, but not with this method.",
 		"Use one of the methods in the header Allow."},
 	conflict.name: {
-		"The name is taken, the thing is still used by another one, two periods overlap, or the same request is being answered already.",
+		"The name is taken, the thing is still used by another one, two periods overlap, the same request is being answered already, or a place is asked for in a cluster that has no plan.",
 		"Read what \"detail\" names, then change one of the two. Nothing was written."},
+	gone.name: {
+		"The lease was ended, or no heartbeat came in time; its place may be another job's by now.",
+		"Stop the job, or ask for a new place. Send heartbeats at a third of \"ttl_s\"."},
 	outdated.name: {
 		"Somebody changed it after you read it, so that your change would undo theirs.",
 		"Read it again, apply your change to what is there now, and send it with the new ETag in If-Match."},

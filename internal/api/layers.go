@@ -31,8 +31,8 @@ func (s *server) authorize(next http.Handler) http.Handler {
 		case who.ID == "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="headroom"`)
 			s.refuse(w, r, unauthorized("Send a key as \"Authorization: Bearer hrk_…\" or \"X-API-KEY: hrk_…\"."))
-		case o.role != roleAny && !who.Role.May(auth.Role(o.role)):
-			s.refuse(w, r, forbidden.problem(fmt.Sprintf("This needs a key with the role %s; yours, %q, has the role %s.", o.role, who.Name, who.Role)))
+		case o.role != roleAny && !who.Role.May(auth.Role(o.role)) && !(o.agent && who.Role == auth.Agent):
+			s.refuse(w, r, forbidden.problem(fmt.Sprintf("This needs a key with the role %s; yours, %q, has the role %s.", o.needs(), who.Name, who.Role)))
 		case o.allClusters && who.Clusters != nil:
 			s.refuse(w, r, forbidden.problem(fmt.Sprintf("This needs a key that is not limited to clusters; yours, %q, is.", who.Name)))
 		case o.inCluster && !who.Sees(pathValue(r, "cluster")):
@@ -148,9 +148,11 @@ func (k *keeper) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// answer is what is kept. What was refused is not, so that the request may be mended and sent again.
+// answer is what is kept. What was refused is not, so that the request may be mended and sent again;
+// nor is what says when to ask again.
 func (k *keeper) answer() app.Answer {
-	a := app.Answer{Status: k.status, Body: k.body, Keep: k.status >= 200 && k.status < 300, Header: map[string]string{}}
+	keep := k.status >= 200 && k.status < 300 && k.header.Get("Retry-After") == ""
+	a := app.Answer{Status: k.status, Body: k.body, Keep: keep, Header: map[string]string{}}
 	if k.repeat != nil {
 		a.Body = k.repeat
 	}

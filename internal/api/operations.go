@@ -17,6 +17,7 @@ import (
 type operation struct {
 	id          string
 	role        string // of auth.Roles, or roleOpen, or roleAny
+	agent       bool   // agents may as well
 	allClusters bool   // only for principals that are not limited to clusters
 	parameters  []*openapi3.Parameter
 	queries     []string // names of query parameters
@@ -44,6 +45,7 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 		for method, op := range item.Operations() {
 			o := &operation{id: op.OperationID}
 			o.role, _ = op.Extensions["x-role"].(string)
+			o.agent, _ = op.Extensions["x-agent"].(bool)
 			o.allClusters, _ = op.Extensions["x-all-clusters"].(bool)
 			if o.role != roleOpen && o.role != roleAny && !slices.Contains(auth.Roles, auth.Role(o.role)) {
 				return nil, fmt.Errorf("%s %s: x-role %q is no role", method, path, o.role)
@@ -72,6 +74,14 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 		}
 	}
 	return operations, nil
+}
+
+// needs is the roles that may, in words.
+func (o *operation) needs() string {
+	if o.agent {
+		return o.role + " or agent"
+	}
+	return o.role
 }
 
 // lists says whether it answers a list, which may be a table.

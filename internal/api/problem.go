@@ -55,6 +55,7 @@ var (
 	notFound         = problemKind{"not-found", http.StatusNotFound, "There is no such thing"}
 	methodNotAllowed = problemKind{"method-not-allowed", http.StatusMethodNotAllowed, "This address knows other methods"}
 	conflict         = problemKind{"conflict", http.StatusConflict, "It is in the way of something else"}
+	gone             = problemKind{"gone", http.StatusGone, "The lease is over"}
 	outdated         = problemKind{"outdated", http.StatusPreconditionFailed, "It has changed in the meantime"}
 	tooLarge         = problemKind{"too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
 	unsupportedMedia = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of another type than can be read"}
@@ -69,7 +70,7 @@ var (
 
 // problemKinds are all of them.
 var problemKinds = []problemKind{
-	malformed, unauthenticated, forbidden, notFound, methodNotAllowed, conflict, outdated, tooLarge, unsupportedMedia,
+	malformed, unauthenticated, forbidden, notFound, methodNotAllowed, conflict, gone, outdated, tooLarge, unsupportedMedia,
 	misdirection, invalid, infeasible, versionNeeded, tooManyRequests, internalError, busy,
 }
 
@@ -150,6 +151,8 @@ func problemOf(err error) problem {
 		return notFound.problem(sentence(err, capacity.NotFound))
 	case errors.Is(err, capacity.Conflict):
 		return conflict.problem(sentence(err, capacity.Conflict))
+	case errors.Is(err, capacity.ErrLeaseOver):
+		return gone.problem(sentence(err, capacity.ErrLeaseOver))
 	case errors.Is(err, capacity.Forbidden):
 		return forbidden.problem(sentence(err, capacity.Forbidden))
 	case errors.Is(err, capacity.Infeasible):

@@ -25,6 +25,7 @@ type reply[T any] struct {
 	next    string        // of a list: the cursor of the next page
 	hashed  bool          // the ETag is a hash of the body
 	csv     *csvReply     // in the place of the body
+	retry   int64         // in how many seconds to ask again; 0 is not at all
 	repeat  *T            // what a repetition by Idempotency-Key gets in the place of the body
 }
 
@@ -83,6 +84,9 @@ func (a reply[T]) write(w http.ResponseWriter, r *http.Request) error {
 	}
 	if a.next != "" {
 		h.Set("Link", nextLink(r.URL, a.next))
+	}
+	if a.retry > 0 {
+		h.Set("Retry-After", strconv.FormatInt(a.retry, 10))
 	}
 	status := http.StatusOK
 	if a.created != "" {

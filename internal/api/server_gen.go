@@ -21,6 +21,12 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Admission The answer to a job that asks for a place.
+type Admission = capacity.Admission
+
+// AdmissionRequest A job that asks for a place.
+type AdmissionRequest = capacity.AdmissionRequest
+
 // Amount An exact amount per period, such as a cost; it may be negative.
 //
 // Example: -44.80
@@ -52,6 +58,12 @@ type Check = proof.Check
 
 // Class A kind of job. What a job needs is said by exactly one of `profile`, `demand` and `vms_per_job`; the first two need `deadline_s` and `slots_per_vm`.
 type Class = capacity.PlannedClass
+
+// ClassAdmissions How many jobs of a class run and may run.
+type ClassAdmissions = capacity.ClassAdmissions
+
+// ClassAdmissionsList A page of classes, by name.
+type ClassAdmissionsList = list[capacity.ClassAdmissions]
 
 // ClassChange A class whose part differs; null where the plan has no such class.
 type ClassChange = plan.ClassChange
@@ -139,6 +151,9 @@ type ForecastList = list[capacity.Forecast]
 // ForecastRows Rows to write together.
 type ForecastRows = forecastRows
 
+// Heartbeat A sign of life.
+type Heartbeat = heartbeat
+
 // Hint A cure that a program can apply by putting `value` at `pointer`.
 type Hint = capacity.Hint
 
@@ -153,6 +168,12 @@ type Key = auth.Key
 
 // KeyList A page of keys, the newest first.
 type KeyList = list[auth.Key]
+
+// Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
+type Lease = capacity.Lease
+
+// LeaseList A page of running leases, the oldest first.
+type LeaseList = list[capacity.Lease]
 
 // MaybeAmount An amount; null where there is none.
 type MaybeAmount = string
@@ -226,6 +247,9 @@ type ProfileRef = capacity.ProfileRef
 
 // Proof What the answer rests on.
 type Proof = capacity.Proof
+
+// RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
+type RefusalReason = capacity.RefusalReason
 
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
@@ -320,6 +344,12 @@ type IfNoneMatch = string
 // KeyID defines model for KeyID.
 type KeyID = string
 
+// LeaseClass defines model for LeaseClass.
+type LeaseClass = string
+
+// LeaseID defines model for LeaseID.
+type LeaseID = string
+
 // Limit defines model for Limit.
 type Limit = int64
 
@@ -384,6 +414,33 @@ type DeleteClusterParams struct {
 type ReplaceClusterParams struct {
 	// IfMatch The ETag last seen. Without it the request is refused with 428.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAdmissionsParams defines parameters for ListAdmissions.
+type ListAdmissionsParams struct {
+	// Class Only leases of this class.
+	Class *LeaseClass `form:"class,omitempty" json:"class,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListAdmissionCountsParams defines parameters for ListAdmissionCounts.
+type ListAdmissionCountsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListClassesParams defines parameters for ListClasses.
@@ -602,6 +659,12 @@ type CreateClusterJSONRequestBody = Cluster
 // ReplaceClusterJSONRequestBody defines body for ReplaceCluster for application/json ContentType.
 type ReplaceClusterJSONRequestBody = Cluster
 
+// CreateAdmissionJSONRequestBody defines body for CreateAdmission for application/json ContentType.
+type CreateAdmissionJSONRequestBody = AdmissionRequest
+
+// KeepAdmissionJSONRequestBody defines body for KeepAdmission for application/json ContentType.
+type KeepAdmissionJSONRequestBody = Heartbeat
+
 // CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
 type CreateClassJSONRequestBody = Class
 
@@ -726,6 +789,24 @@ type ServerInterface interface {
 	// ReplaceCluster Change a cluster's settings
 	// (PUT /v1/clusters/{cluster})
 	ReplaceCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceClusterParams)
+	// ListAdmissions List running leases
+	// (GET /v1/clusters/{cluster}/admissions)
+	ListAdmissions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionsParams)
+	// CreateAdmission Ask for a place for one job
+	// (POST /v1/clusters/{cluster}/admissions)
+	CreateAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ListAdmissionCounts Count running leases by class
+	// (GET /v1/clusters/{cluster}/admissions/summary)
+	ListAdmissionCounts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionCountsParams)
+	// EndAdmission End a lease
+	// (DELETE /v1/clusters/{cluster}/admissions/{id})
+	EndAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID)
+	// GetAdmission Read a running lease
+	// (GET /v1/clusters/{cluster}/admissions/{id})
+	GetAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID)
+	// KeepAdmission Keep a lease
+	// (POST /v1/clusters/{cluster}/admissions/{id}/heartbeat)
+	KeepAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID)
 	// ListClasses List classes
 	// (GET /v1/clusters/{cluster}/classes)
 	ListClasses(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListClassesParams)
@@ -894,6 +975,42 @@ func (_ Unimplemented) GetCluster(w http.ResponseWriter, r *http.Request, cluste
 // ReplaceCluster Change a cluster's settings
 // (PUT /v1/clusters/{cluster})
 func (_ Unimplemented) ReplaceCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceClusterParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListAdmissions List running leases
+// (GET /v1/clusters/{cluster}/admissions)
+func (_ Unimplemented) ListAdmissions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateAdmission Ask for a place for one job
+// (POST /v1/clusters/{cluster}/admissions)
+func (_ Unimplemented) CreateAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListAdmissionCounts Count running leases by class
+// (GET /v1/clusters/{cluster}/admissions/summary)
+func (_ Unimplemented) ListAdmissionCounts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionCountsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndAdmission End a lease
+// (DELETE /v1/clusters/{cluster}/admissions/{id})
+func (_ Unimplemented) EndAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetAdmission Read a running lease
+// (GET /v1/clusters/{cluster}/admissions/{id})
+func (_ Unimplemented) GetAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// KeepAdmission Keep a lease
+// (POST /v1/clusters/{cluster}/admissions/{id}/heartbeat)
+func (_ Unimplemented) KeepAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1426,6 +1543,286 @@ func (siw *ServerInterfaceWrapper) ReplaceCluster(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ReplaceCluster(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAdmissions operation middleware
+func (siw *ServerInterfaceWrapper) ListAdmissions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAdmissionsParams
+
+	// ------------- Optional query parameter "class" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "class"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "class", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAdmissions(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateAdmission operation middleware
+func (siw *ServerInterfaceWrapper) CreateAdmission(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateAdmission(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAdmissionCounts operation middleware
+func (siw *ServerInterfaceWrapper) ListAdmissionCounts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAdmissionCountsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAdmissionCounts(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndAdmission operation middleware
+func (siw *ServerInterfaceWrapper) EndAdmission(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id LeaseID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndAdmission(w, r, cluster, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetAdmission operation middleware
+func (siw *ServerInterfaceWrapper) GetAdmission(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id LeaseID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetAdmission(w, r, cluster, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// KeepAdmission operation middleware
+func (siw *ServerInterfaceWrapper) KeepAdmission(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id LeaseID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.KeepAdmission(w, r, cluster, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3629,6 +4026,24 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}", wrapper.ReplaceCluster)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/admissions", wrapper.ListAdmissions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/admissions", wrapper.CreateAdmission)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/admissions/{id}", wrapper.EndAdmission)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/admissions/{id}", wrapper.GetAdmission)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/admissions/{id}/heartbeat", wrapper.KeepAdmission)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/admissions/summary", wrapper.ListAdmissionCounts)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/classes", wrapper.ListClasses)
 	})
 	r.Group(func(r chi.Router) {
@@ -3792,6 +4207,43 @@ type ReplaceClusterRequest struct {
 	Cluster ClusterName
 	Params  ReplaceClusterParams
 	Body    *ReplaceClusterJSONRequestBody
+}
+
+// ListAdmissionsRequest is what ListAdmissions is asked.
+type ListAdmissionsRequest struct {
+	Cluster ClusterName
+	Params  ListAdmissionsParams
+}
+
+// CreateAdmissionRequest is what CreateAdmission is asked.
+type CreateAdmissionRequest struct {
+	Cluster ClusterName
+	Body    *CreateAdmissionJSONRequestBody
+}
+
+// ListAdmissionCountsRequest is what ListAdmissionCounts is asked.
+type ListAdmissionCountsRequest struct {
+	Cluster ClusterName
+	Params  ListAdmissionCountsParams
+}
+
+// EndAdmissionRequest is what EndAdmission is asked.
+type EndAdmissionRequest struct {
+	Cluster ClusterName
+	Id      LeaseID
+}
+
+// GetAdmissionRequest is what GetAdmission is asked.
+type GetAdmissionRequest struct {
+	Cluster ClusterName
+	Id      LeaseID
+}
+
+// KeepAdmissionRequest is what KeepAdmission is asked.
+type KeepAdmissionRequest struct {
+	Cluster ClusterName
+	Id      LeaseID
+	Body    *KeepAdmissionJSONRequestBody
 }
 
 // ListClassesRequest is what ListClasses is asked.
@@ -4084,6 +4536,24 @@ type StrictServerInterface interface {
 	// Change a cluster's settings
 	// (PUT /v1/clusters/{cluster})
 	ReplaceCluster(ctx context.Context, request ReplaceClusterRequest) (reply[Cluster], error)
+	// List running leases
+	// (GET /v1/clusters/{cluster}/admissions)
+	ListAdmissions(ctx context.Context, request ListAdmissionsRequest) (reply[LeaseList], error)
+	// Ask for a place for one job
+	// (POST /v1/clusters/{cluster}/admissions)
+	CreateAdmission(ctx context.Context, request CreateAdmissionRequest) (reply[Admission], error)
+	// Count running leases by class
+	// (GET /v1/clusters/{cluster}/admissions/summary)
+	ListAdmissionCounts(ctx context.Context, request ListAdmissionCountsRequest) (reply[ClassAdmissionsList], error)
+	// End a lease
+	// (DELETE /v1/clusters/{cluster}/admissions/{id})
+	EndAdmission(ctx context.Context, request EndAdmissionRequest) (reply[nothing], error)
+	// Read a running lease
+	// (GET /v1/clusters/{cluster}/admissions/{id})
+	GetAdmission(ctx context.Context, request GetAdmissionRequest) (reply[Lease], error)
+	// Keep a lease
+	// (POST /v1/clusters/{cluster}/admissions/{id}/heartbeat)
+	KeepAdmission(ctx context.Context, request KeepAdmissionRequest) (reply[Lease], error)
 	// List classes
 	// (GET /v1/clusters/{cluster}/classes)
 	ListClasses(ctx context.Context, request ListClassesRequest) (reply[ClassList], error)
@@ -4293,6 +4763,82 @@ func (h *strictHandler) ReplaceCluster(w http.ResponseWriter, r *http.Request, c
 		return
 	}
 	answer, err := h.operations.ReplaceCluster(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListAdmissions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionsParams) {
+	request := ListAdmissionsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListAdmissions(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := CreateAdmissionRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateAdmission(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListAdmissionCounts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionCountsParams) {
+	request := ListAdmissionCountsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListAdmissionCounts(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) EndAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
+	request := EndAdmissionRequest{Cluster: cluster, Id: id}
+	answer, err := h.operations.EndAdmission(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
+	request := GetAdmissionRequest{Cluster: cluster, Id: id}
+	answer, err := h.operations.GetAdmission(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) KeepAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
+	request := KeepAdmissionRequest{Cluster: cluster, Id: id}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.KeepAdmission(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -84,6 +84,13 @@ const (
 	PhaseQuestionKindPhase PhaseQuestionKind = "phase"
 )
 
+// Defines values for RefusalReason.
+const (
+	RefusalReasonFull         RefusalReason = "full"
+	RefusalReasonNoneAdmitted RefusalReason = "none_admitted"
+	RefusalReasonNotPlanned   RefusalReason = "not_planned"
+)
+
 // Defines values for Role.
 const (
 	RoleAdmin    Role = "admin"
@@ -126,6 +133,18 @@ const (
 const (
 	ListClustersParamsFormatCsv  ListClustersParamsFormat = "csv"
 	ListClustersParamsFormatJson ListClustersParamsFormat = "json"
+)
+
+// Defines values for ListAdmissionsParamsFormat.
+const (
+	ListAdmissionsParamsFormatCsv  ListAdmissionsParamsFormat = "csv"
+	ListAdmissionsParamsFormatJson ListAdmissionsParamsFormat = "json"
+)
+
+// Defines values for ListAdmissionCountsParamsFormat.
+const (
+	ListAdmissionCountsParamsFormatCsv  ListAdmissionCountsParamsFormat = "csv"
+	ListAdmissionCountsParamsFormatJson ListAdmissionCountsParamsFormat = "json"
 )
 
 // Defines values for ListClassesParamsFormat.
@@ -181,6 +200,57 @@ const (
 	ListKeysParamsFormatCsv  ListKeysParamsFormat = "csv"
 	ListKeysParamsFormatJson ListKeysParamsFormat = "json"
 )
+
+// Admission The answer to a job that asks for a place.
+type Admission struct {
+	// Admitted Whether it may start.
+	Admitted   bool       `json:"admitted"`
+	AdmittedAt *time.Time `json:"admitted_at,omitempty"`
+
+	// AdmittedBy The name of the key.
+	AdmittedBy *string `json:"admitted_by,omitempty"`
+	Class      string  `json:"class"`
+
+	// Code Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
+	Code *RefusalReason `json:"code,omitempty"`
+
+	// ExpiresAt Unless a heartbeat comes before, by the clock of the database.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	Holder    *string    `json:"holder,omitempty"`
+
+	// Id The lease's, where admitted, as the next five.
+	Id *string `json:"id,omitempty"`
+
+	// Limit How many the plan admits at once.
+	Limit int64 `json:"limit"`
+
+	// PlanNumber The plan that decided.
+	PlanNumber int64 `json:"plan_number"`
+
+	// Reason Where refused: why, for people.
+	Reason *string `json:"reason,omitempty"`
+
+	// RetryAfterS Where refused: in how many seconds to ask again.
+	RetryAfterS *int64 `json:"retry_after_s,omitempty"`
+
+	// Running How many jobs of the class run, an admitted one included.
+	Running int64    `json:"running"`
+	TtlS    *float64 `json:"ttl_s,omitempty"`
+}
+
+// AdmissionRequest A job that asks for a place.
+type AdmissionRequest struct {
+	// Class One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Class Name `json:"class"`
+
+	// Holder The job's own id, for people who look at the list.
+	//
+	// Example: cron@host-7 4711
+	Holder *string `json:"holder,omitempty"`
+
+	// TtlS How long the lease lives without a heartbeat.
+	TtlS *float64 `json:"ttl_s,omitempty"`
+}
 
 // Amount An exact amount per period, such as a cost; it may be negative.
 //
@@ -327,6 +397,32 @@ type Class struct {
 
 	// Warnings In answers to writes.
 	Warnings []Warning `json:"warnings,omitempty"`
+}
+
+// ClassAdmissions How many jobs of a class run and may run.
+type ClassAdmissions struct {
+	Class string `json:"class"`
+
+	// Free How many may still start; 0 where more run than may.
+	Free int64 `json:"free"`
+
+	// Limit How many the current plan admits at once; 0 where it does not know the class.
+	Limit int64 `json:"limit"`
+
+	// NextExpiry When the first of the running leases expires unless a heartbeat comes; null where none runs.
+	NextExpiry *time.Time `json:"next_expiry"`
+
+	// PlanNumber The current plan; 0 where there is none.
+	PlanNumber int64 `json:"plan_number"`
+	Running    int64 `json:"running"`
+}
+
+// ClassAdmissionsList A page of classes, by name.
+type ClassAdmissionsList struct {
+	Items []ClassAdmissions `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
 }
 
 // ClassChange A class whose part differs; null where the plan has no such class.
@@ -720,6 +816,12 @@ type ForecastRows struct {
 	Rows []Forecast `json:"rows"`
 }
 
+// Heartbeat A sign of life.
+type Heartbeat struct {
+	// TtlS How long the lease lives from now on without another one; as long as it was asked for last, unless given.
+	TtlS *float64 `json:"ttl_s,omitempty"`
+}
+
 // Hint A cure that a program can apply by putting `value` at `pointer`.
 type Hint struct {
 	Detail  string  `json:"detail"`
@@ -805,6 +907,36 @@ type Key struct {
 // KeyList A page of keys, the newest first.
 type KeyList struct {
 	Items []Key `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
+type Lease struct {
+	AdmittedAt time.Time `json:"admitted_at"`
+
+	// AdmittedBy The name of the key.
+	AdmittedBy string    `json:"admitted_by"`
+	Class      string    `json:"class"`
+	ExpiresAt  time.Time `json:"expires_at"`
+
+	// Holder The job's own id.
+	Holder string `json:"holder"`
+
+	// Id A UUID of version 7.
+	Id string `json:"id"`
+
+	// PlanNumber The plan that it was admitted under.
+	PlanNumber int64 `json:"plan_number"`
+
+	// TtlS How long it lives without a heartbeat.
+	TtlS float64 `json:"ttl_s"`
+}
+
+// LeaseList A page of running leases, the oldest first.
+type LeaseList struct {
+	Items []Lease `json:"items"`
 
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
@@ -1296,6 +1428,9 @@ type Proof struct {
 	SolveMs float64 `json:"solve_ms"`
 }
 
+// RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
+type RefusalReason string
+
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan struct {
 	// Capacity VMs.
@@ -1556,6 +1691,12 @@ type IfNoneMatch = string
 // KeyID defines model for KeyID.
 type KeyID = string
 
+// LeaseClass defines model for LeaseClass.
+type LeaseClass = string
+
+// LeaseID defines model for LeaseID.
+type LeaseID = string
+
 // Limit defines model for Limit.
 type Limit = int64
 
@@ -1648,6 +1789,51 @@ type ReplaceClusterParams struct {
 	// IfMatch The ETag last seen. Without it the request is refused with 428.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
+
+// ListAdmissionsParams defines parameters for ListAdmissions.
+type ListAdmissionsParams struct {
+	// Class Only leases of this class.
+	Class *LeaseClass `form:"class,omitempty" json:"class,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListAdmissionsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListAdmissionsParamsFormat defines parameters for ListAdmissions.
+type ListAdmissionsParamsFormat string
+
+// CreateAdmissionParams defines parameters for CreateAdmission.
+type CreateAdmissionParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListAdmissionCountsParams defines parameters for ListAdmissionCounts.
+type ListAdmissionCountsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListAdmissionCountsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListAdmissionCountsParamsFormat defines parameters for ListAdmissionCounts.
+type ListAdmissionCountsParamsFormat string
 
 // ListClassesParams defines parameters for ListClasses.
 type ListClassesParams struct {
@@ -2029,6 +2215,12 @@ type CreateClusterJSONRequestBody = Cluster
 
 // ReplaceClusterJSONRequestBody defines body for ReplaceCluster for application/json ContentType.
 type ReplaceClusterJSONRequestBody = Cluster
+
+// CreateAdmissionJSONRequestBody defines body for CreateAdmission for application/json ContentType.
+type CreateAdmissionJSONRequestBody = AdmissionRequest
+
+// KeepAdmissionJSONRequestBody defines body for KeepAdmission for application/json ContentType.
+type KeepAdmissionJSONRequestBody = Heartbeat
 
 // CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
 type CreateClassJSONRequestBody = Class
@@ -2518,6 +2710,72 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/clusters/{cluster} (the `ReplaceCluster` operationId).
 	ReplaceCluster(ctx context.Context, cluster ClusterName, params *ReplaceClusterParams, body ReplaceClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAdmissions List running leases
+	//
+	// The oldest first. Leases that have ended or expired are not listed.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/admissions (the `ListAdmissions` operationId).
+	ListAdmissions(ctx context.Context, cluster ClusterName, params *ListAdmissionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAdmissionWithBody Ask for a place for one job
+	//
+	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+	CreateAdmissionWithBody(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAdmission Ask for a place for one job
+	//
+	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+	CreateAdmission(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, body CreateAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAdmissionCounts Count running leases by class
+	//
+	// One flat row for every class that the current plan knows or that runs, by name: how many run, how many may, how many places are free.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/admissions/summary (the `ListAdmissionCounts` operationId).
+	ListAdmissionCounts(ctx context.Context, cluster ClusterName, params *ListAdmissionCountsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndAdmission End a lease
+	//
+	// The job is done; its place is free at once. Ending a lease twice, or one that has expired, is no error.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/admissions/{id} (the `EndAdmission` operationId).
+	EndAdmission(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAdmission Read a running lease
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/admissions/{id} (the `GetAdmission` operationId).
+	GetAdmission(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KeepAdmissionWithBody Keep a lease
+	//
+	// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+	KeepAdmissionWithBody(ctx context.Context, cluster ClusterName, id LeaseID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KeepAdmission Keep a lease
+	//
+	// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+	KeepAdmission(ctx context.Context, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListClasses List classes
 	//
@@ -3171,6 +3429,152 @@ func (c *Client) ReplaceClusterWithBody(ctx context.Context, cluster ClusterName
 // Corresponds with PUT /v1/clusters/{cluster} (the `ReplaceCluster` operationId).
 func (c *Client) ReplaceCluster(ctx context.Context, cluster ClusterName, params *ReplaceClusterParams, body ReplaceClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplaceClusterRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAdmissions List running leases
+//
+// The oldest first. Leases that have ended or expired are not listed.
+//
+// Corresponds with GET /v1/clusters/{cluster}/admissions (the `ListAdmissions` operationId).
+func (c *Client) ListAdmissions(ctx context.Context, cluster ClusterName, params *ListAdmissionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAdmissionsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAdmissionWithBody Ask for a place for one job
+//
+// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+func (c *Client) CreateAdmissionWithBody(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAdmissionRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAdmission Ask for a place for one job
+//
+// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+func (c *Client) CreateAdmission(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, body CreateAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAdmissionRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAdmissionCounts Count running leases by class
+//
+// One flat row for every class that the current plan knows or that runs, by name: how many run, how many may, how many places are free.
+//
+// Corresponds with GET /v1/clusters/{cluster}/admissions/summary (the `ListAdmissionCounts` operationId).
+func (c *Client) ListAdmissionCounts(ctx context.Context, cluster ClusterName, params *ListAdmissionCountsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAdmissionCountsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndAdmission End a lease
+//
+// The job is done; its place is free at once. Ending a lease twice, or one that has expired, is no error.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/admissions/{id} (the `EndAdmission` operationId).
+func (c *Client) EndAdmission(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndAdmissionRequest(c.Server, cluster, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAdmission Read a running lease
+//
+// Corresponds with GET /v1/clusters/{cluster}/admissions/{id} (the `GetAdmission` operationId).
+func (c *Client) GetAdmission(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAdmissionRequest(c.Server, cluster, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KeepAdmissionWithBody Keep a lease
+//
+// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+func (c *Client) KeepAdmissionWithBody(ctx context.Context, cluster ClusterName, id LeaseID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKeepAdmissionRequestWithBody(c.Server, cluster, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KeepAdmission Keep a lease
+//
+// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+func (c *Client) KeepAdmission(ctx context.Context, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKeepAdmissionRequest(c.Server, cluster, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4741,6 +5145,416 @@ func NewReplaceClusterRequestWithBody(server string, cluster ClusterName, params
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewListAdmissionsRequest constructs an http.Request for the ListAdmissions method
+func NewListAdmissionsRequest(server string, cluster ClusterName, params *ListAdmissionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/admissions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Class != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateAdmissionRequest calls the generic CreateAdmission builder with application/json body
+func NewCreateAdmissionRequest(server string, cluster ClusterName, params *CreateAdmissionParams, body CreateAdmissionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateAdmissionRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreateAdmissionRequestWithBody constructs an http.Request for the CreateAdmission method, with any body, and a specified content type
+func NewCreateAdmissionRequestWithBody(server string, cluster ClusterName, params *CreateAdmissionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/admissions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListAdmissionCountsRequest constructs an http.Request for the ListAdmissionCounts method
+func NewListAdmissionCountsRequest(server string, cluster ClusterName, params *ListAdmissionCountsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/admissions/summary", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewEndAdmissionRequest constructs an http.Request for the EndAdmission method
+func NewEndAdmissionRequest(server string, cluster ClusterName, id LeaseID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/admissions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAdmissionRequest constructs an http.Request for the GetAdmission method
+func NewGetAdmissionRequest(server string, cluster ClusterName, id LeaseID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/admissions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewKeepAdmissionRequest calls the generic KeepAdmission builder with application/json body
+func NewKeepAdmissionRequest(server string, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewKeepAdmissionRequestWithBody(server, cluster, id, "application/json", bodyReader)
+}
+
+// NewKeepAdmissionRequestWithBody constructs an http.Request for the KeepAdmission method, with any body, and a specified content type
+func NewKeepAdmissionRequestWithBody(server string, cluster ClusterName, id LeaseID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/admissions/%s/heartbeat", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -7989,6 +8803,80 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster} (the `ReplaceCluster` operationId).
 	ReplaceClusterWithResponse(ctx context.Context, cluster ClusterName, params *ReplaceClusterParams, body ReplaceClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceClusterResponse, error)
 
+	// ListAdmissionsWithResponse List running leases
+	//
+	// The oldest first. Leases that have ended or expired are not listed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/admissions (the `ListAdmissions` operationId).
+	ListAdmissionsWithResponse(ctx context.Context, cluster ClusterName, params *ListAdmissionsParams, reqEditors ...RequestEditorFn) (*ListAdmissionsResponse, error)
+
+	// CreateAdmissionWithBodyWithResponse Ask for a place for one job
+	//
+	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+	CreateAdmissionWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAdmissionResponse, error)
+
+	// CreateAdmissionWithResponse Ask for a place for one job
+	//
+	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+	CreateAdmissionWithResponse(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, body CreateAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAdmissionResponse, error)
+
+	// ListAdmissionCountsWithResponse Count running leases by class
+	//
+	// One flat row for every class that the current plan knows or that runs, by name: how many run, how many may, how many places are free.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/admissions/summary (the `ListAdmissionCounts` operationId).
+	ListAdmissionCountsWithResponse(ctx context.Context, cluster ClusterName, params *ListAdmissionCountsParams, reqEditors ...RequestEditorFn) (*ListAdmissionCountsResponse, error)
+
+	// EndAdmissionWithResponse End a lease
+	//
+	// The job is done; its place is free at once. Ending a lease twice, or one that has expired, is no error.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/admissions/{id} (the `EndAdmission` operationId).
+	EndAdmissionWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*EndAdmissionResponse, error)
+
+	// GetAdmissionWithResponse Read a running lease
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/admissions/{id} (the `GetAdmission` operationId).
+	GetAdmissionWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*GetAdmissionResponse, error)
+
+	// KeepAdmissionWithBodyWithResponse Keep a lease
+	//
+	// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+	KeepAdmissionWithBodyWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KeepAdmissionResponse, error)
+
+	// KeepAdmissionWithResponse Keep a lease
+	//
+	// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+	KeepAdmissionWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*KeepAdmissionResponse, error)
+
 	// ListClassesWithResponse List classes
 	//
 	// By name.
@@ -8721,6 +9609,170 @@ func (r ReplaceClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r ReplaceClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListAdmissionsResponse304Headers the declared response headers of an HTTP 304 response for ListAdmissions
+type ListAdmissionsResponse304Headers struct {
+	ETag *string
+}
+
+type ListAdmissionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LeaseList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListAdmissionsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAdmissionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAdmissionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateAdmissionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Admission
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Admission
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAdmissionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAdmissionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListAdmissionCountsResponse304Headers the declared response headers of an HTTP 304 response for ListAdmissionCounts
+type ListAdmissionCountsResponse304Headers struct {
+	ETag *string
+}
+
+type ListAdmissionCountsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClassAdmissionsList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListAdmissionCountsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAdmissionCountsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAdmissionCountsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type EndAdmissionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r EndAdmissionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndAdmissionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetAdmissionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Lease
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAdmissionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAdmissionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type KeepAdmissionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Lease
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r KeepAdmissionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KeepAdmissionResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10169,6 +11221,128 @@ func (c *ClientWithResponses) ReplaceClusterWithResponse(ctx context.Context, cl
 	return ParseReplaceClusterResponse(rsp)
 }
 
+// ListAdmissionsWithResponse List running leases
+//
+// The oldest first. Leases that have ended or expired are not listed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/admissions (the `ListAdmissions` operationId).
+func (c *ClientWithResponses) ListAdmissionsWithResponse(ctx context.Context, cluster ClusterName, params *ListAdmissionsParams, reqEditors ...RequestEditorFn) (*ListAdmissionsResponse, error) {
+	rsp, err := c.ListAdmissions(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAdmissionsResponse(rsp)
+}
+
+// CreateAdmissionWithBodyWithResponse Ask for a place for one job
+//
+// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+func (c *ClientWithResponses) CreateAdmissionWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAdmissionResponse, error) {
+	rsp, err := c.CreateAdmissionWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAdmissionResponse(rsp)
+}
+
+// CreateAdmissionWithResponse Ask for a place for one job
+//
+// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions (the `CreateAdmission` operationId).
+func (c *ClientWithResponses) CreateAdmissionWithResponse(ctx context.Context, cluster ClusterName, params *CreateAdmissionParams, body CreateAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAdmissionResponse, error) {
+	rsp, err := c.CreateAdmission(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAdmissionResponse(rsp)
+}
+
+// ListAdmissionCountsWithResponse Count running leases by class
+//
+// One flat row for every class that the current plan knows or that runs, by name: how many run, how many may, how many places are free.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/admissions/summary (the `ListAdmissionCounts` operationId).
+func (c *ClientWithResponses) ListAdmissionCountsWithResponse(ctx context.Context, cluster ClusterName, params *ListAdmissionCountsParams, reqEditors ...RequestEditorFn) (*ListAdmissionCountsResponse, error) {
+	rsp, err := c.ListAdmissionCounts(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAdmissionCountsResponse(rsp)
+}
+
+// EndAdmissionWithResponse End a lease
+//
+// The job is done; its place is free at once. Ending a lease twice, or one that has expired, is no error.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/admissions/{id} (the `EndAdmission` operationId).
+func (c *ClientWithResponses) EndAdmissionWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*EndAdmissionResponse, error) {
+	rsp, err := c.EndAdmission(ctx, cluster, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndAdmissionResponse(rsp)
+}
+
+// GetAdmissionWithResponse Read a running lease
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/admissions/{id} (the `GetAdmission` operationId).
+func (c *ClientWithResponses) GetAdmissionWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, reqEditors ...RequestEditorFn) (*GetAdmissionResponse, error) {
+	rsp, err := c.GetAdmission(ctx, cluster, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAdmissionResponse(rsp)
+}
+
+// KeepAdmissionWithBodyWithResponse Keep a lease
+//
+// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+func (c *ClientWithResponses) KeepAdmissionWithBodyWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KeepAdmissionResponse, error) {
+	rsp, err := c.KeepAdmissionWithBody(ctx, cluster, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKeepAdmissionResponse(rsp)
+}
+
+// KeepAdmissionWithResponse Keep a lease
+//
+// The job still runs: the lease lives for `ttl_s` more from now, by the clock of the database. A heartbeat never shortens a lease, and never brings one back that is over: that is 410, and the place may be another job's.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
+func (c *ClientWithResponses) KeepAdmissionWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*KeepAdmissionResponse, error) {
+	rsp, err := c.KeepAdmission(ctx, cluster, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKeepAdmissionResponse(rsp)
+}
+
 // ListClassesWithResponse List classes
 //
 // By name.
@@ -11354,6 +12528,245 @@ func ParseReplaceClusterResponse(rsp *http.Response) (*ReplaceClusterResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Cluster
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListAdmissionsResponse parses an HTTP response from a ListAdmissionsWithResponse call
+func ParseListAdmissionsResponse(rsp *http.Response) (*ListAdmissionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAdmissionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LeaseList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListAdmissionsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAdmissionResponse parses an HTTP response from a CreateAdmissionWithResponse call
+func ParseCreateAdmissionResponse(rsp *http.Response) (*CreateAdmissionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAdmissionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Admission
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListAdmissionCountsResponse parses an HTTP response from a ListAdmissionCountsWithResponse call
+func ParseListAdmissionCountsResponse(rsp *http.Response) (*ListAdmissionCountsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAdmissionCountsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClassAdmissionsList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListAdmissionCountsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEndAdmissionResponse parses an HTTP response from a EndAdmissionWithResponse call
+func ParseEndAdmissionResponse(rsp *http.Response) (*EndAdmissionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndAdmissionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAdmissionResponse parses an HTTP response from a GetAdmissionWithResponse call
+func ParseGetAdmissionResponse(rsp *http.Response) (*GetAdmissionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAdmissionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Lease
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKeepAdmissionResponse parses an HTTP response from a KeepAdmissionWithResponse call
+func ParseKeepAdmissionResponse(rsp *http.Response) (*KeepAdmissionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KeepAdmissionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Lease
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
