@@ -18,6 +18,8 @@ type Config struct {
 	Queue     int              // solves that may wait; default 48
 	Clock     func() time.Time // default time.Now
 	Telemetry *telemetry.Telemetry
+
+	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s
 }
 
 // App is the service without its transport.
@@ -36,6 +38,9 @@ const KeysChannel = "headroom_keys"
 func New(store Store, keys *auth.Keyring, c Config) *App {
 	if c.Clock == nil {
 		c.Clock = time.Now
+	}
+	if c.PlannerLook <= 0 {
+		c.PlannerLook = plannerLook
 	}
 	return &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue)}
 }

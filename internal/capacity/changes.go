@@ -21,6 +21,7 @@ const (
 	ClassKind    = "class"
 	ForecastKind = "forecast"
 	PlanKind     = "plan"
+	PinKind      = "pin"
 	KeyKind      = "key"
 )
 

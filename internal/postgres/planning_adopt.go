@@ -2,15 +2,17 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/app"
 	"headroom/internal/capacity"
 )
 
 // nextBoundary is the first moment after @at that changes a price, a contract or a forecast of the
 // cluster. Hours without forecasts are none, nor is what concerns a VM type that is not in use.
-const nextBoundary = `(SELECT min(moment) FROM (
+const nextBoundary = `(SELECT min(moment) AS next FROM (
 	SELECT unnest(ARRAY[lower(p.during), upper(p.during)]) AS moment FROM prices p JOIN vm_types v ON v.id = p.vm_type_id
 	WHERE p.cluster_id = @cluster AND v.in_use AND (p.during @> @at::timestamptz OR lower(p.during) > @at)
 	UNION ALL
@@ -23,23 +25,74 @@ const nextBoundary = `(SELECT min(moment) FROM (
 	WHERE t.cluster_id = @cluster
 ) moments WHERE moment > @at)`
 
+// tried is what every try leaves behind, whatever it came to; b is nextBoundary. A pin that is over
+// goes. What changed while the try was made is still to be planned.
+const tried = `
+	pin_number = CASE WHEN pin_until > @at THEN pin_number END, pin_until = CASE WHEN pin_until > @at THEN pin_until END,
+	pin_by = CASE WHEN pin_until > @at THEN pin_by END, claimed_by = NULL, claimed_until = NULL`
+
+// answered is what a try leaves behind that found out what the inputs of a version ask for.
+const answered = tried + `,
+	tried_version = @version, retry_at = NULL,
+	changing_since = CASE WHEN (SELECT inputs_version FROM clusters WHERE id = @cluster) = @version THEN NULL ELSE inputs_changed_at END`
+
+// confirmed is what a try leaves behind that ended in a good plan.
+const confirmed = answered + `,
+	confirmed_version = @version, confirmed_at = @at, boundary = b.next, failures = 0,
+	wake_at = least(b.next, @at::timestamptz + make_interval(secs => (SELECT period_seconds FROM clusters WHERE id = @cluster)), CASE WHEN pin_until > @at THEN pin_until END)`
+
 // adopt makes a stored plan for its own present the newest good one, and the current one unless another
 // is pinned. A plan about older inputs than those already planned changes nothing. Whoever plans the
 // cluster at the time has lost his claim.
-func adopt(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord) error {
+func adopt(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord, reason string) error {
 	_, err := q.Exec(ctx, `
 		UPDATE planning
-		SET newest_number = @number, current_number = CASE WHEN pin_until > @at THEN current_number ELSE @number END,
-		    pin_number = CASE WHEN pin_until > @at THEN pin_number END, pin_until = CASE WHEN pin_until > @at THEN pin_until END, pin_by = CASE WHEN pin_until > @at THEN pin_by END,
-		    inputs_sum = @sum, confirmed_version = @version, tried_version = @version, confirmed_at = @at,
-		    changing_since = CASE WHEN (SELECT inputs_version FROM clusters WHERE id = @cluster) = @version THEN NULL ELSE inputs_changed_at END,
-		    boundary = `+nextBoundary+`, wake_at = least(`+nextBoundary+`, @at::timestamptz + make_interval(secs => @period), CASE WHEN pin_until > @at THEN pin_until END),
-		    retry_at = NULL, failures = 0, claimed_by = NULL, claimed_until = NULL,
-		    last_attempt = CASE WHEN pin_until > @at THEN last_attempt END
+		SET newest_number = @number, inputs_sum = @sum, current_number = CASE WHEN pin_until > @at THEN current_number ELSE @number END,
+		    last_attempt = CASE WHEN pin_until > @at THEN json_build_object('at', @at::timestamptz, 'reason', @reason::text, 'failed', false, 'detail',
+		        format('Plan %s was made and waits: plan %s is pinned until %s.', @number::bigint, pin_number, to_char(pin_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))) END,
+		    `+confirmed+`
+		FROM `+nextBoundary+` b
 		WHERE cluster_id = @cluster AND coalesce(confirmed_version, 0) <= @version`,
-		pgx.NamedArgs{"cluster": cluster, "number": r.Number, "at": r.At, "sum": r.Sum, "version": r.InputsVersion, "period": float64(r.PeriodSeconds)})
+		pgx.NamedArgs{"cluster": cluster, "number": r.Number, "at": r.At, "sum": r.Sum, "version": r.InputsVersion, "reason": reason})
 	if err != nil {
-		return err
+		return fmt.Errorf("make plan %d of cluster %s current: %w", r.Number, r.Cluster, err)
 	}
 	return plansChanged(ctx, q, r.Cluster)
+}
+
+// Settle stores what a try came to (see app.Planning).
+func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capacity.PlanRecord, err error) {
+	err = s.write(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockClaimed(ctx, q, c)
+		if err != nil {
+			return err
+		}
+		if o.Plan != nil {
+			r = *o.Plan
+			if _, err := insertPlan(ctx, q, &r); err != nil {
+				return err
+			}
+			return adopt(ctx, q, id, r, c.Reason)
+		}
+		attempt, err := jsonText(o.Attempt)
+		if err != nil {
+			return err
+		}
+		settle := `last_attempt = @attempt, current_number = CASE WHEN pin_until <= @at THEN coalesce(newest_number, current_number) ELSE current_number END, `
+		switch {
+		case o.Same:
+			settle += confirmed
+		case o.Retry > 0:
+			settle += tried + `, failures = failures + 1, retry_at = clock_timestamp() + make_interval(secs => @retry)`
+		default: // the boundary stays: from then on the plan that is kept is stale
+			settle += answered + `, failures = failures + 1, wake_at = least(b.next, CASE WHEN pin_until > @at THEN pin_until END)`
+		}
+		_, err = q.Exec(ctx, `UPDATE planning SET `+settle+` FROM `+nextBoundary+` b WHERE cluster_id = @cluster`,
+			pgx.NamedArgs{"cluster": id, "at": o.At, "version": o.Version, "attempt": attempt, "retry": o.Retry.Seconds()})
+		if err != nil {
+			return fmt.Errorf("settle a try to plan cluster %s: %w", c.Cluster, err)
+		}
+		return plansChanged(ctx, q, c.Cluster)
+	})
+	return r, err
 }

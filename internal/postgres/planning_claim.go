@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+)
+
+// Changes of inputs are planned together once they have been quiet for a moment, and those of a steady
+// stream after a while nevertheless.
+const (
+	quiet   = 300 * time.Millisecond
+	longest = 2 * time.Second
+)
+
+// dueIn is how long it is until a cluster is to be planned; g is its row of planning, c the cluster,
+// and null is never. A confirmation far in the future is that of a clock that was wrong.
+const dueIn = `(CASE
+	WHEN c.inputs_version IS DISTINCT FROM g.tried_version OR g.wake_at IS NOT NULL OR g.confirmed_at > @now::timestamptz + make_interval(secs => c.period_seconds) THEN
+	greatest(
+	    least(
+	        CASE WHEN c.inputs_version IS DISTINCT FROM g.tried_version
+	             THEN least(g.inputs_changed_at + make_interval(secs => @quiet), g.changing_since + make_interval(secs => @longest)) - clock_timestamp() END,
+	        g.wake_at - @now,
+	        CASE WHEN g.confirmed_at > @now::timestamptz + make_interval(secs => c.period_seconds) THEN interval '0' END),
+	    g.retry_at - clock_timestamp(), g.claimed_until - clock_timestamp())
+	END)`
+
+// Claim takes a cluster that is to be planned (see app.Planning).
+func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (claim *app.Claim, next time.Duration, err error) {
+	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
+	err = s.write(ctx, func(ctx context.Context, q querier) error {
+		c, err := one[app.Claim](ctx, q, `
+			WITH due AS (
+			    SELECT g.cluster_id, c.name,
+			           CASE WHEN c.inputs_version IS DISTINCT FROM g.tried_version THEN 'inputs'
+			                WHEN g.boundary <= @now OR g.pin_until <= @now OR g.failures > 0 THEN 'boundary'
+			                ELSE 'confirmation' END AS reason
+			    FROM planning g JOIN clusters c ON c.id = g.cluster_id
+			    WHERE `+dueIn+` <= interval '0'
+			    ORDER BY coalesce(g.changing_since, g.wake_at), g.cluster_id
+			    LIMIT 1 FOR UPDATE OF g SKIP LOCKED)
+			UPDATE planning g SET claimed_by = @token, claimed_until = clock_timestamp() + make_interval(secs => @lease)
+			FROM due LEFT JOIN plans p ON p.cluster_id = due.cluster_id AND p.number = (SELECT newest_number FROM planning n WHERE n.cluster_id = due.cluster_id)
+			WHERE g.cluster_id = due.cluster_id
+			RETURNING due.name AS cluster, @token::uuid::text AS token, due.reason, coalesce(p.number, 0) AS newest,
+			          CASE WHEN p.number IS NOT NULL THEN g.inputs_sum END AS sum, g.failures`, args)
+		if err == nil {
+			claim = &c
+			return nil
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		var seconds *float64
+		err = q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+dueIn+`))::float8 FROM planning g JOIN clusters c ON c.id = g.cluster_id`, args).Scan(&seconds)
+		next = app.Never
+		if seconds != nil && *seconds < app.Never.Seconds() {
+			next = time.Duration(*seconds * float64(time.Second))
+		}
+		return err
+	})
+	return claim, next, err
+}
+
+// KeepClaim claims for another while.
+func (s *Store) KeepClaim(ctx context.Context, c app.Claim, lease time.Duration) error {
+	return s.reclaim(ctx, c, `claimed_until = clock_timestamp() + make_interval(secs => @lease)`, lease)
+}
+
+// Release gives a cluster to whoever asks next.
+func (s *Store) Release(ctx context.Context, c app.Claim) error {
+	return s.reclaim(ctx, c, `claimed_by = NULL, claimed_until = NULL`, 0)
+}
+
+func (s *Store) reclaim(ctx context.Context, c app.Claim, set string, lease time.Duration) error {
+	return s.write(ctx, func(ctx context.Context, q querier) error {
+		done, err := q.Exec(ctx, `UPDATE planning SET `+set+` WHERE claimed_by = @token`, pgx.NamedArgs{"token": c.Token, "lease": lease.Seconds()})
+		if err == nil && done.RowsAffected() == 0 {
+			return app.ErrClaimLost
+		}
+		return err
+	})
+}
+
+// lockClaimed locks a cluster and its row of planning, and looks whether the claim still stands. One
+// that ran out stands until somebody else takes it.
+func lockClaimed(ctx context.Context, q querier, c app.Claim) (id int64, err error) {
+	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, capacity.NotFound) {
+		return 0, app.ErrClaimLost
+	}
+	if err != nil {
+		return 0, err
+	}
+	var ours bool
+	err = q.QueryRow(ctx, `SELECT claimed_by IS NOT DISTINCT FROM @token::uuid FROM planning WHERE cluster_id = @cluster FOR UPDATE`,
+		pgx.NamedArgs{"cluster": id, "token": c.Token}).Scan(&ours)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ours {
+		return 0, app.ErrClaimLost
+	}
+	return id, err
+}
