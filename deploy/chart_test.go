@@ -171,24 +171,23 @@ var least = object{
 
 // everything turns all on.
 var everything = merge(least, object{
-	"image":             object{"repository": "registry.example.com/headroom", "tag": "1.2.3"},
-	"imagePullSecrets":  []any{object{"name": "registry"}},
-	"database":          object{"secret": "headroom-database", "migrateUrlKey": "owner"},
-	"adminKey":          object{"secret": "headroom-admin"},
-	"settings":          object{"HEADROOM_MAX_CLASSES": "20000"},
-	"hosts":             []any{"plans.example.com"},
-	"service":           object{"annotations": object{"a": "b"}},
-	"ingress":           object{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": object{"a": "b"}},
-	"autoscaling":       object{"enabled": true},
-	"serviceMonitor":    object{"enabled": true, "secret": "headroom-metrics", "labels": object{"release": "prometheus"}},
-	"networkPolicy":     object{"enabled": true, "from": []any{object{"namespaceSelector": object{}}}, "database": []any{object{"ipBlock": object{"cidr": "192.0.2.0/24"}}}, "egress": []any{object{"ports": []any{object{"port": 443}}}}},
-	"podAnnotations":    object{"a": "b"},
-	"podLabels":         object{"team": "data"},
-	"nodeSelector":      object{"kubernetes.io/os": "linux"},
-	"tolerations":       []any{object{"key": "batch", "operator": "Exists"}},
-	"affinity":          object{"podAntiAffinity": object{}},
-	"replicas":          3,
-	"terminationNotice": "",
+	"image":            object{"repository": "registry.example.com/headroom", "tag": "1.2.3"},
+	"imagePullSecrets": []any{object{"name": "registry"}},
+	"database":         object{"secret": "headroom-database", "migrateUrlKey": "owner"},
+	"adminKey":         object{"secret": "headroom-admin"},
+	"settings":         object{"HEADROOM_MAX_CLASSES": "20000"},
+	"hosts":            []any{"plans.example.com"},
+	"service":          object{"annotations": object{"a": "b"}},
+	"ingress":          object{"enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": object{"a": "b"}},
+	"autoscaling":      object{"enabled": true},
+	"serviceMonitor":   object{"enabled": true, "secret": "headroom-metrics", "labels": object{"release": "prometheus"}},
+	"networkPolicy":    object{"enabled": true, "from": []any{object{"namespaceSelector": object{}}}, "database": []any{object{"ipBlock": object{"cidr": "192.0.2.0/24"}}}, "egress": []any{object{"ports": []any{object{"port": 443}}}}},
+	"podAnnotations":   object{"a": "b"},
+	"podLabels":        object{"team": "data"},
+	"nodeSelector":     object{"kubernetes.io/os": "linux"},
+	"tolerations":      []any{object{"key": "batch", "operator": "Exists"}},
+	"affinity":         object{"podAntiAffinity": object{}},
+	"replicas":         3,
 })
 
 func TestChartWithLittleAndWithEverything(t *testing.T) {
@@ -203,7 +202,7 @@ func TestChartWithLittleAndWithEverything(t *testing.T) {
 		{"the least", "headroom", least, always},
 		{"everything", "headroom", everything, append(slices.Clone(always), "HorizontalPodAutoscaler", "Ingress", "NetworkPolicy", "ServiceMonitor")},
 		{"a long name", strings.Repeat("abcdefghi-", 5) + "abc", everything, append(slices.Clone(always), "HorizontalPodAutoscaler", "Ingress", "NetworkPolicy", "ServiceMonitor")},
-		{"another name", "headroom", merge(least, object{"nameOverride": strings.Repeat("x", 52) + "-yz", "podDisruptionBudget": object{"enabled": false}}), []string{"Deployment", "Service"}},
+		{"another name", "headroom", merge(least, object{"nameOverride": strings.Repeat("x", 52) + "-yz-and-much-more", "podDisruptionBudget": object{"enabled": false}}), []string{"Deployment", "Service"}},
 	} {
 		t.Run(c.situation, func(t *testing.T) {
 			kinds, err := render(t, c.release, c.values)
@@ -232,8 +231,11 @@ func TestChartWithLittleAndWithEverything(t *testing.T) {
 				}
 			}
 			checkPod(t, at(pod, "spec").(object))
-			if s := asObject(at(kinds["Service"], "spec", "selector")); len(s) == 0 {
-				t.Error("the Service selects every pod")
+			// What changes with a release must not select: a rolling update would lose its pods.
+			for _, s := range []any{at(kinds["Service"], "spec", "selector"), at(kinds["Deployment"], "spec", "selector", "matchLabels")} {
+				if got := slices.Sorted(maps.Keys(asObject(s))); !slices.Equal(got, []string{"app.kubernetes.io/instance", "app.kubernetes.io/name"}) {
+					t.Errorf("got a selector of %v", got)
+				}
 			}
 			if hpa := kinds["HorizontalPodAutoscaler"]; hpa != nil {
 				if got := at(hpa, "spec", "scaleTargetRef", "name"); got != name {
