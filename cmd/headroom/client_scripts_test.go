@@ -77,10 +77,11 @@ func TestServiceScripts(t *testing.T) {
 					env.Setenv("SECURE", strings.Replace(server.url, "http://", "https://", 1))
 					env.Setenv("HEADROOM_API_KEY", server.keys[auth.Admin])
 					env.Setenv("VIEWER", server.keys[auth.Viewer])
+					env.Setenv("AGENT", server.keys[auth.Agent])
 					env.Setenv("DATABASE_URL", server.database)
 					return nil
 				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held},
 			})
 		})
 	}

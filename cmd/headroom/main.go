@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		Long: `Headroom says how many machines to rent, which jobs to let in, how long they take and what it costs.
 It reads problems as JSON and answers with plans that are explained and proved.
 
-Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 no server to ask or a solver that failed.`,
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job may not start now, 4 no server to ask or a solver that failed.`,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
@@ -51,7 +51,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands, 4 no se
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
-	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), profileCommand(), classCommand(), forecastCommand(), planCommand(), applyCommand(), keyCommand(), migrateCommand())
+	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), profileCommand(), classCommand(), forecastCommand(), planCommand(), admissionCommand(), applyCommand(), keyCommand(), migrateCommand())
 	asked, err := root.ExecuteContextC(ctx)
 	return report(stderr, asked, err)
 }

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+// exitRefused is the exit code where a job may not start now; like no plan, it is an answer.
+const exitRefused = exitInfeasible
+
+func admissionCommand() *cobra.Command {
+	c := group("admission", "Ask whether a job may start, and say that it runs", `
+
+A job that may start holds a lease: a place among as many as the current plan admits of its class at
+once. It must be renewed by heartbeats, and ends when the job does, or expires. "run" does all of it
+around a command.
+
+Exit codes: 0 admitted, 3 refused.`)
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(admissionRunCommand(&to), admissionAskCommand(&to), admissionHeartbeatCommand(&to), admissionEndCommand(&to), admissionListCommand(&to))
+	return c
+}
+
+// leaseFlags is what a job asks with.
+type leaseFlags struct {
+	ttl    time.Duration
+	holder string
+}
+
+func (f *leaseFlags) add(c *cobra.Command, holder string) {
+	f.addTTL(c, capacity.DefaultLeaseSeconds*time.Second)
+	c.Flags().StringVar(&f.holder, "holder", "", "the job's own `id`, for people who look at the list (default "+holder+")")
+}
+
+func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
+	word := "as long as it was asked for last"
+	if usual > 0 {
+		word = usual.String()
+	}
+	c.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the lease lives without a heartbeat, from 10s to 1h (default "+word+")")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if c.Flags().Changed("ttl") && (f.ttl < capacity.ShortestLease*time.Second || f.ttl > capacity.LongestLease*time.Second) {
+			return fmt.Errorf("--ttl is %s; a lease lives from %ds to %s", f.ttl, capacity.ShortestLease, capacity.LongestLease*time.Second)
+		}
+		if f.ttl == 0 {
+			f.ttl = usual
+		}
+		return nil
+	}
+}
+
+// ask asks for a place once.
+func (s *service) ask(c *cobra.Command, cluster, class string, f leaseFlags) (a capacity.Admission, text []byte, err error) {
+	seconds := f.ttl.Seconds()
+	said, err := s.said(s.api.CreateAdmission(c.Context(), cluster, nil, client.AdmissionRequest{Class: class, Holder: &f.holder, TtlS: &seconds}))
+	if err == nil {
+		err = said.into(&a)
+	}
+	return a, said.body, err
+}
+
+// refusal is a refused job as an error with its exit code.
+func refusal(a capacity.Admission) error {
+	return &failure{exitRefused, fmt.Errorf("not admitted: %s Ask again in %d s", shown(a.Reason), a.RetryAfterSeconds)}
+}
+
+func admissionAskCommand(to *connection) *cobra.Command {
+	var out output
+	var lease leaseFlags
+	var quiet bool
+	c := &cobra.Command{
+		Use: "ask CLUSTER CLASS", Short: "Ask for a place for one job",
+		Long: `Asks for a place for one job of a class. Exit code 0: it may start, and holds the lease that is printed;
+3: it may not, the reason is on standard error.`,
+		Example: "  lease=$(headroom admission ask shop nightly-etl -q) && start-the-job",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json")
+	lease.add(c, "none")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the lease's id alone")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		a, text, err := s.ask(c, args[0], args[1], lease)
+		if err != nil {
+			return err
+		}
+		if !a.Admitted && (out.format == "table" || quiet) {
+			return refusal(a)
+		}
+		err = out.write(c, map[string]form{
+			"table": func(w io.Writer) error {
+				if quiet {
+					_, err := fmt.Fprintln(w, a.ID)
+					return err
+				}
+				_, err := fmt.Fprintf(w, "Admitted until %s by lease %s; %d of %d jobs of class %s run.\n", a.ExpiresAt.UTC().Format(time.RFC3339), a.ID, a.Running, a.Limit, shown(a.Class))
+				return err
+			},
+			"json": indented(text),
+		})
+		if err == nil && !a.Admitted {
+			err = refusal(a)
+		}
+		return err
+	})
+}
+
+func admissionHeartbeatCommand(to *connection) *cobra.Command {
+	var out output
+	var lease leaseFlags
+	c := &cobra.Command{
+		Use: "heartbeat CLUSTER LEASE", Short: "Say that a job still runs",
+		Long: "Says that a job still runs: its lease lives on. A lease that is over never comes back; that is an error.",
+		Args: cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json")
+	lease.addTTL(c, 0)
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		a, err := s.said(s.api.KeepAdmission(c.Context(), args[0], args[1], heartbeat(lease.ttl)))
+		if err != nil {
+			return err
+		}
+		var l capacity.Lease
+		if err := a.into(&l); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "Lease %s lives until %s.\n", shown(l.ID), l.ExpiresAt.UTC().Format(time.RFC3339))
+				return err
+			},
+			"json": indented(a.body),
+		})
+	})
+}
+
+func heartbeat(ttl time.Duration) client.Heartbeat {
+	if ttl == 0 {
+		return client.Heartbeat{}
+	}
+	seconds := ttl.Seconds()
+	return client.Heartbeat{TtlS: &seconds}
+}
+
+// leaseOver says whether the server answered that a lease has ended or expired.
+func leaseOver(err error) bool {
+	var p *problem
+	return errors.As(err, &p) && p.Status == http.StatusGone
+}
+
+func admissionEndCommand(to *connection) *cobra.Command {
+	c := &cobra.Command{Use: "end CLUSTER LEASE", Short: "Say that a job has ended; its place is free at once", Args: cobra.ExactArgs(2)}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if _, err := s.said(s.api.EndAdmission(c.Context(), args[0], args[1])); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "Lease %s is over.\n", shown(args[1]))
+		return err
+	})
+}
+
+func admissionListCommand(to *connection) *cobra.Command {
+	var out output
+	var class string
+	var byClass bool
+	c := &cobra.Command{
+		Use: "list CLUSTER", Short: "List the jobs that hold a lease, or count them by class", Args: cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&class, "class", "", "only leases of this `class`")
+	c.Flags().BoolVar(&byClass, "by-class", false, "count them: how many run, may run, and places are free")
+	c.MarkFlagsMutuallyExclusive("class", "by-class")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if byClass {
+			l := list{as: reflect.TypeFor[capacity.ClassAdmissions](), columns: []string{"class", "running", "limit", "free", "next_expiry"}, none: "There is no plan yet, and no job runs."}
+			return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+				return s.api.ListAdmissionCounts(c.Context(), args[0], nil, edit...)
+			})
+		}
+		l := list{as: reflect.TypeFor[capacity.Lease](), columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at"}, none: "No job holds a lease."}
+		var parameters client.ListAdmissionsParams
+		if class != "" {
+			parameters.Class = &class
+		}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListAdmissions(c.Context(), args[0], &parameters, edit...)
+		})
+	})
+}
+
+// ourselves is a holder's name for people: this machine and process, and what it runs.
+func ourselves(program string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, fmt.Sprintf("%s %d %s", host, os.Getpid(), program))
+	if letters := []rune(name); len(letters) > 200 {
+		name = string(letters[:200])
+	}
+	return name
+}
