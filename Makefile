@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-long check generate bench clean setup
+.PHONY: help build run test test-long check generate bench release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -trimpath -ldflags '-X main.version=$(VERSION)'
@@ -44,5 +44,8 @@ bench: build ## compare with CBC, GLPK and HiGHS on seeded instances (installs t
 	@scripts/setup bench
 	HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./cmd/bench $(BENCH)
 
+release: setup ## build archives for Linux, checksums and lists of contents (SBOM) into dist/
+	go run ./scripts/release -version '$(VERSION)' -out dist
+
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist

@@ -1,0 +1,210 @@
+// Command release makes what is published: an archive for each platform, with the programs, how to
+// install them, completions, the licences of what is in them and a list of it (SBOM, CycloneDX), and
+// SHA256SUMS of all. The same commit gives the same archives, given the same Go and the same system
+// libraries. It is run from the repository's folder: make release.
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// platform is what is built for. The solver is C++ and is built for this machine's platform alone;
+// Headroom's other program stops its children with means that only Linux has.
+type platform struct{ system, machine string }
+
+func (p platform) String() string { return p.system + "_" + p.machine }
+
+var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}}
+
+func main() {
+	version := flag.String("version", "", "the version that the programs say they are")
+	out := flag.String("out", "dist", "the folder to write to; what is in it is removed")
+	flag.Parse()
+	if err := release(*version, *out, platforms); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func release(version, out string, platforms []platform) error {
+	if version == "" || strings.ContainsAny(version, "/ ") {
+		return fmt.Errorf("%q is no version; give one with -version, such as v1.0.0", version)
+	}
+	made, err := commitTime()
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "headroom-release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	common, err := commonFiles(version, work)
+	if err != nil {
+		return err
+	}
+	var written []string
+	for _, p := range platforms {
+		names, err := releaseFor(p, version, made, common, work, out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+		written = append(written, names...)
+	}
+	return writeSums(out, written)
+}
+
+// commitTime is the time that everything in an archive gets, so that it depends on the commit alone.
+func commitTime() (time.Time, error) {
+	text := os.Getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		out, err := exec.Command("git", "log", "-1", "--format=%ct").Output()
+		if err != nil {
+			return time.Time{}, fmt.Errorf("ask git for the time of the commit (or set SOURCE_DATE_EPOCH): %w", err)
+		}
+		text = strings.TrimSpace(string(out))
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is no time in seconds", text)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// file is one of an archive.
+type file struct {
+	name string // in the archive
+	text []byte
+	mode int64
+}
+
+// commonFiles are those that are the same for every platform.
+func commonFiles(version, work string) ([]file, error) {
+	var files []file
+	for _, name := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, text, 0o644})
+	}
+	err := filepath.WalkDir("deploy", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if name == "deploy/helm/headroom/Chart.yaml" {
+			text = bytes.Replace(text, []byte("appVersion: development"), []byte("appVersion: "+strconv.Quote(version)), 1)
+		}
+		files = append(files, file{name, text, 0o644})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	// Completions are the same everywhere; the program of this machine writes them.
+	native := filepath.Join(work, "headroom")
+	if err := build(platform{runtime.GOOS, runtime.GOARCH}, version, native, "./cmd/headroom", false); err != nil {
+		return nil, err
+	}
+	for shell, name := range map[string]string{"bash": "headroom.bash", "zsh": "_headroom", "fish": "headroom.fish"} {
+		text, err := exec.Command(native, "completion", shell).Output()
+		if err != nil || len(text) == 0 {
+			return nil, fmt.Errorf("write the completion of %s: %w", shell, err)
+		}
+		files = append(files, file{"completions/" + name, text, 0o644})
+	}
+	return files, nil
+}
+
+func build(p platform, version, to, what string, cgo bool) error {
+	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", to, what)
+	command.Env = append(os.Environ(), "GOOS="+p.system, "GOARCH="+p.machine, "CGO_ENABLED=0")
+	if cgo {
+		command.Env = append(command.Env, "CGO_ENABLED=1")
+	}
+	command.Stderr = os.Stderr
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("build %s: %w", what, err)
+	}
+	return nil
+}
+
+// releaseFor makes the archive of one platform and its SBOM, and answers their names.
+func releaseFor(p platform, version string, made time.Time, common []file, work, out string) ([]string, error) {
+	folder := filepath.Join(work, p.String())
+	programs := []string{"headroom"}
+	if err := build(p, version, filepath.Join(folder, "headroom"), "./cmd/headroom", false); err != nil {
+		return nil, err
+	}
+	if p.system == runtime.GOOS && p.machine == runtime.GOARCH {
+		programs = append(programs, "headroom-solver")
+		if err := build(p, version, filepath.Join(folder, "headroom-solver"), "./cmd/headroom-solver", true); err != nil {
+			return nil, err
+		}
+	}
+	files := slices.Clone(common)
+	var contents inventory
+	for _, name := range programs {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, text, 0o755})
+		if err := contents.add(filepath.Join(folder, name)); err != nil {
+			return nil, err
+		}
+	}
+	licences, err := contents.licences()
+	if err != nil {
+		return nil, err
+	}
+	sbom, err := contents.cycloneDX(version, p, made)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, file{"THIRD-PARTY-LICENSES", licences, 0o644}, file{"sbom.cdx.json", sbom, 0o644})
+	name := "headroom_" + version + "_" + p.String()
+	archive, err := pack(name, made, files)
+	if err != nil {
+		return nil, err
+	}
+	written := []string{name + ".tar.gz", name + ".cdx.json"}
+	return written, errors.Join(
+		os.WriteFile(filepath.Join(out, written[0]), archive, 0o644),
+		os.WriteFile(filepath.Join(out, written[1]), sbom, 0o644))
+}
+
+// writeSums writes what sha256sum --check reads.
+func writeSums(out string, names []string) error {
+	slices.Sort(names)
+	var sums strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), name)
+		fmt.Printf("%s (%.1f MB)\n", filepath.Join(out, name), float64(len(text))/1e6)
+	}
+	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
