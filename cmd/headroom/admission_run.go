@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -83,13 +84,10 @@ func (s *service) askUntil(c *cobra.Command, cluster, class string, f leaseFlags
 		if err == nil && a.Admitted {
 			return a, nil
 		}
-		pause := time.Duration(a.RetryAfterSeconds) * time.Second
 		if err == nil {
 			err = refusal(a)
 		} else if exitCode(err) != exitSolver && !unreached(err) {
 			return a, err // it will not be better later
-		} else {
-			pause = 5 * time.Second
 		}
 		left := time.Until(until)
 		if left <= 0 {
@@ -98,9 +96,20 @@ func (s *service) askUntil(c *cobra.Command, cluster, class string, f leaseFlags
 		select {
 		case <-c.Context().Done():
 			return a, c.Context().Err()
-		case <-time.After(min(pause, left)):
+		case <-time.After(min(left, pause(a.RetryAfterSeconds))):
 		}
 	}
+}
+
+// pause is how long to wait before asking again: not longer than a job may well take, and not for all who
+// wait the same.
+func pause(seconds int64) time.Duration {
+	const longest = 5 * time.Second
+	most := longest
+	if said := time.Duration(seconds) * time.Second; said > 0 {
+		most = min(said, longest)
+	}
+	return most/2 + rand.N(most/2)
 }
 
 // unreached says whether no server could be asked.

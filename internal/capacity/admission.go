@@ -110,14 +110,18 @@ func checkLease(k *checker, seconds float64) {
 // ErrLeaseOver is in the errors of leases that have ended or expired. Such a lease never comes back.
 var ErrLeaseOver = errors.New("the lease is over")
 
-// longestRetry is the longest a refused job is told to wait: most jobs end long before their lease does.
-const longestRetry = 30
+// In so many seconds at most a refused job asks again: for a place, because most jobs end long before
+// their lease does; for another plan.
+const (
+	retryForPlace = 10
+	retryForPlan  = 60
+)
 
 // Refuse fills in why a job may not start now, and when to ask again. known says whether the plan
 // knows the class, others are the classes it does know, nextFree is in how many seconds the next place
 // is free unless its holder stays (negative where that cannot be said).
 func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree float64) {
-	a.RetryAfterSeconds = longestRetry
+	a.RetryAfterSeconds = retryForPlan
 	switch {
 	case !known:
 		a.Code = NotPlanned
@@ -137,7 +141,10 @@ func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree
 		a.Code = Full
 		a.Reason = fmt.Sprintf("%d jobs of class %q run, as many as plan %d admits at once.", a.Running, clip(a.Class), a.PlanNumber)
 	}
-	if a.Code == Full && nextFree >= 0 {
-		a.RetryAfterSeconds = max(1, min(longestRetry, int64(nextFree)+1))
+	if a.Code == Full {
+		a.RetryAfterSeconds = retryForPlace
+		if nextFree >= 0 && nextFree < retryForPlace {
+			a.RetryAfterSeconds = int64(nextFree) + 1
+		}
 	}
 }

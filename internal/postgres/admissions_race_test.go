@@ -219,6 +219,38 @@ func BenchmarkAdmissions(b *testing.B) {
 			speed(b, times)
 		})
 	}
+	b.Run("heartbeats", func(b *testing.B) {
+		s, ctx := admitting(b, map[string]float64{"a": 64})
+		var ids []string
+		for range 64 {
+			ids = append(ids, must(s.Admit(ctx, night, place("a", 3600)))(b).ID)
+		}
+		var mu sync.Mutex
+		var times []time.Duration
+		b.SetParallelism(16)
+		b.ResetTimer()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				began := time.Now()
+				must(s.KeepLease(ctx, night, ids[rand.IntN(len(ids))], 3600))(b)
+				mu.Lock()
+				times = append(times, time.Since(began))
+				mu.Unlock()
+			}
+		})
+		speed(b, times)
+	})
+	b.Run("alone", func(b *testing.B) {
+		s, ctx := admitting(b, map[string]float64{"a": 10})
+		var times []time.Duration
+		for b.Loop() {
+			began := time.Now()
+			a := must(s.Admit(ctx, night, place("a", 60)))(b)
+			times = append(times, time.Since(began))
+			check(b, s.EndLease(ctx, night, a.ID))
+		}
+		speed(b, times)
+	})
 	b.Run("refused", func(b *testing.B) {
 		s, ctx := admitting(b, map[string]float64{"a": 10})
 		for range 10 {
@@ -245,6 +277,6 @@ func BenchmarkAdmissions(b *testing.B) {
 
 func speed(b *testing.B, times []time.Duration) {
 	slices.Sort(times)
-	b.ReportMetric(float64(len(times))/b.Elapsed().Seconds(), "admissions/s")
+	b.ReportMetric(float64(len(times))/b.Elapsed().Seconds(), "a-second")
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
 }

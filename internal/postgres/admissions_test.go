@@ -85,7 +85,7 @@ func TestAdmissionsUpToThePlan(t *testing.T) {
 	}
 	third := must(s.Admit(ctx, night, place("etl", 60)))(t)
 	if third.Admitted || third.ID != "" || third.ExpiresAt != nil || third.Code != capacity.Full || third.Running != 2 || third.Limit != 2 ||
-		third.RetryAfterSeconds != 30 || !strings.Contains(third.Reason, "2 jobs of class \"etl\" run") {
+		third.RetryAfterSeconds != 10 || !strings.Contains(third.Reason, "2 jobs of class \"etl\" run") {
 		t.Errorf("got %+v", third)
 	}
 	for class, most := range map[string]int64{"fraction": 1, "whole": 3} {
@@ -97,7 +97,7 @@ func TestAdmissionsUpToThePlan(t *testing.T) {
 			t.Errorf("%s: got %+v", class, last)
 		}
 	}
-	if a := must(s.Admit(ctx, night, place("none", 60)))(t); a.Admitted || a.Code != capacity.NoneAdmitted || !strings.Contains(a.Reason, "admits no job") {
+	if a := must(s.Admit(ctx, night, place("none", 60)))(t); a.Admitted || a.Code != capacity.NoneAdmitted || a.RetryAfterSeconds != 60 || !strings.Contains(a.Reason, "admits no job") {
 		t.Errorf("got %+v", a)
 	}
 	if a := must(s.Admit(ctx, night, place("etll", 60)))(t); a.Admitted || a.Code != capacity.NotPlanned || !strings.Contains(a.Reason, `Did you mean "etl"?`) {
