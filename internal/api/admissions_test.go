@@ -1,16 +1,25 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+	"headroom/internal/telemetry"
 )
 
 const admissions = "/v1/clusters/night/admissions"
@@ -185,4 +194,107 @@ func TestAdmissionsThatAreRefused(t *testing.T) {
 		t.Errorf("got %q", p.Detail)
 	}
 	s.ask(agent, "POST", at+"/heartbeat", nil).want(t, 200)
+}
+
+// Clients of three servers over one database never hold more places at once than the plan admits. A
+// client counts its place from when it was told of it until before it gives it back, so what is counted
+// is never more than what is held.
+func TestThreeServersAdmitAsOne(t *testing.T) {
+	t.Parallel()
+	address := pgtest.Database(t)
+	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
+	store := pgtest.OpenWith(t, postgres.Config{URL: address})
+	if _, err := store.CreateCluster(ctx, capacity.NewCluster("night")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.SavePlan(ctx, capacity.PlanRecord{
+		PlanSummary: capacity.PlanSummary{Cluster: "night", At: time.Now(), InputsVersion: 1, Status: capacity.Optimal, Currency: "USD", PeriodSeconds: 3600},
+		Plan:        []byte(`{"classes":[{"name":"nightly","admitted":10}]}`), Problem: []byte(`{}`),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	token, hash := auth.NewToken(auth.KeyPrefix)
+	var servers []string
+	for range 3 {
+		keys := auth.NewKeyring()
+		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "agents", Role: auth.Agent, Hash: hash})
+		store := pgtest.OpenWith(t, postgres.Config{URL: address, MaxConns: 8, AcquireTimeout: 20 * time.Second})
+		tel := telemetry.New(io.Discard, nil)
+		h, err := New(Config{App: app.New(store, keys, app.Config{Telemetry: tel}), Telemetry: tel, RequestsPerSecond: 1_000_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(h)
+		t.Cleanup(server.Close)
+		servers = append(servers, server.URL)
+	}
+	lasts := time.Second
+	if os.Getenv("HEADROOM_LONG") == "1" {
+		lasts = 20 * time.Second
+	}
+	var (
+		mu         sync.Mutex
+		times      []time.Duration
+		held, most int64
+		limit      int64
+		admitted   int
+		clients    sync.WaitGroup
+		client     = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+		deadline   = time.Now().Add(lasts)
+		send       = func(method, address, body string, want ...int) []byte {
+			r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return nil
+			}
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			a, err := client.Do(r)
+			if err != nil {
+				t.Error(err)
+				return nil
+			}
+			defer func() { _ = a.Body.Close() }()
+			text, err := io.ReadAll(a.Body)
+			if err != nil || !slices.Contains(want, a.StatusCode) {
+				t.Errorf("%s %s: %d %v %s", method, address, a.StatusCode, err, text)
+			}
+			return text
+		}
+	)
+	t.Cleanup(client.CloseIdleConnections)
+	for i := range 64 * len(servers) {
+		clients.Go(func() {
+			at := servers[i%len(servers)] + admissions
+			for time.Now().Before(deadline) && !t.Failed() {
+				began := time.Now()
+				var a capacity.Admission
+				if err := json.Unmarshal(send("POST", at, `{"class":"nightly"}`, 200, 201), &a); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				times = append(times, time.Since(began))
+				if a.Admitted {
+					held, admitted, limit = held+1, admitted+1, a.Limit
+					most = max(most, held)
+				}
+				mu.Unlock()
+				if !a.Admitted {
+					time.Sleep(5 * time.Millisecond)
+					continue
+				}
+				time.Sleep(20 * time.Millisecond) // the job
+				mu.Lock()
+				held--
+				mu.Unlock()
+				send("DELETE", at+"/"+a.ID, "", 204)
+			}
+		})
+	}
+	clients.Wait()
+	slices.Sort(times)
+	t.Logf("%d asked, %d admitted, %d at once where %d might; p99 %s", len(times), admitted, most, limit, times[len(times)*99/100])
+	if most > limit || most < limit/2 || admitted < int(limit) {
+		t.Errorf("%d at once, %d might; %d admitted", most, limit, admitted)
+	}
 }
