@@ -2721,7 +2721,7 @@ type ClientInterface interface {
 	// CreateAdmissionWithBody Ask for a place for one job
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes any type of body and a specified content type.
@@ -2732,7 +2732,7 @@ type ClientInterface interface {
 	// CreateAdmission Ask for a place for one job
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes a body of the `application/json` content type.
@@ -3459,7 +3459,7 @@ func (c *Client) ListAdmissions(ctx context.Context, cluster ClusterName, params
 // CreateAdmissionWithBody Ask for a place for one job
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes any type of body and a specified content type.
@@ -3480,7 +3480,7 @@ func (c *Client) CreateAdmissionWithBody(ctx context.Context, cluster ClusterNam
 // CreateAdmission Ask for a place for one job
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes a body of the `application/json` content type.
@@ -8815,7 +8815,7 @@ type ClientWithResponsesInterface interface {
 	// CreateAdmissionWithBodyWithResponse Ask for a place for one job
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8826,7 +8826,7 @@ type ClientWithResponsesInterface interface {
 	// CreateAdmissionWithResponse Ask for a place for one job
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -11239,7 +11239,7 @@ func (c *ClientWithResponses) ListAdmissionsWithResponse(ctx context.Context, cl
 // CreateAdmissionWithBodyWithResponse Ask for a place for one job
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -11256,7 +11256,7 @@ func (c *ClientWithResponses) CreateAdmissionWithBodyWithResponse(ctx context.Co
 // CreateAdmissionWithResponse Ask for a place for one job
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
-// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. A cluster without a plan answers 409.
+// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
