@@ -119,13 +119,23 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		plan = &record
 	}
 
+	shown, err := a.WatchPlans(watching)
+	if err != nil {
+		return err
+	}
+	defer func() { stopWatching(); <-shown }()
+	planning, stopPlanning := context.WithCancel(ctx)
+	planned := a.StartPlanner(planning)
+	defer func() { stopPlanning(); <-planned }()
+
 	var draining atomic.Bool
+	stopping := make(chan struct{})
 	limits := capacity.DefaultLimits()
 	limits.Bytes, limits.Classes = settings.MaxBodyMB<<20, settings.MaxClasses
 	handler, err := api.New(api.Config{
 		App: a, Telemetry: t, Hosts: settings.Hosts, SecureCookies: settings.SecureCookies, Limits: limits,
 		SolvesPerSecond: settings.SolvesPerSecond, RequestsPerSecond: settings.RequestsPerSecond,
-		Draining: &draining, Version: version,
+		Draining: &draining, Stopping: stopping, Version: version,
 	})
 	if err != nil {
 		return err
@@ -160,6 +170,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		err = errors.New("the private database ended and cannot be started again; the log says why")
 	}
 	draining.Store(true)
+	close(stopping)
 	t.Log.Info("stopping")
 	_ = notify(notifyStopping) // who could not be told that it is ready has been named
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)

@@ -162,13 +162,20 @@ var goTypes = map[string]reflect.Type{
 	"SharedPhaseAnswer": reflect.TypeFor[perf.SharedPhaseAnswer](), "JobAnswer": reflect.TypeFor[perf.JobAnswer](), "Coefficients": reflect.TypeFor[perf.Coefficients](),
 	"TwoJobsQuestion": reflect.TypeFor[capacity.TwoJobsQuestion](), "PhaseQuestion": reflect.TypeFor[capacity.PhaseQuestion](),
 	"SharedPhaseQuestion": reflect.TypeFor[capacity.SharedPhaseQuestion](), "JobQuestion": reflect.TypeFor[capacity.JobQuestion](),
-	"PairedJob": reflect.TypeFor[capacity.PairedJob](), "SlotPools": reflect.TypeFor[capacity.SlotPools](), "PhaseShare": reflect.TypeFor[capacity.PhaseShare](),
+	"CurrentPlan": reflect.TypeFor[currentPlan](), "PairedJob": reflect.TypeFor[capacity.PairedJob](), "SlotPools": reflect.TypeFor[capacity.SlotPools](), "PhaseShare": reflect.TypeFor[capacity.PhaseShare](),
+}
+
+// currentPlan is the current plan as it is answered.
+type currentPlan struct {
+	capacity.PlanRecord
+	Freshness capacity.Freshness `json:"freshness"`
 }
 
 // overlaid are the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
 	"createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
-	"heartbeat": reflect.TypeFor[heartbeat](), "list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](),
+	"pinRequest": reflect.TypeFor[pinRequest](),
+	"heartbeat":  reflect.TypeFor[heartbeat](), "list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "written": reflect.TypeFor[written](), "deleted": reflect.TypeFor[deleted](),
 	"list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
 	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
@@ -179,7 +186,7 @@ var overlaid = map[string]reflect.Type{
 
 func init() {
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[capacity.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[capacity.PlanRecord](), reflect.TypeFor[capacity.Plan](),
+		reflect.TypeFor[capacity.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[capacity.PlanRecord](), reflect.TypeFor[capacity.Scaling](), reflect.TypeFor[capacity.Freshness](), reflect.TypeFor[capacity.Plan](),
 		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
 		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](),

@@ -166,6 +166,12 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		path += "?class=ad-hoc"
 	case operation == "applyDocument":
 		path, body = path+"?dry_run=true", `{"cluster":{"name":"mine"}}`
+	case operation == "pinPlan", operation == "getPin":
+		body = `{"number":1,"until":"2099-01-01T00:00:00Z"}`
+		if operation == "getPin" {
+			s.ask(s.admin, "PUT", path, body).want(s, 200)
+			body = nil
+		}
 	case operation == "diffPlans":
 		path += "?from=1&to=1"
 	case operation == "solve":

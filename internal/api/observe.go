@@ -23,8 +23,9 @@ type asked struct {
 	id        string
 	address   string // of the client, without its port
 	principal auth.Principal
-	expires   *time.Time // when the principal's key or session ends
-	cookie    bool       // the principal comes from a session's cookie
+	expires   *time.Time    // when the principal's key or session ends
+	cookie    bool          // the principal comes from a session's cookie
+	waited    time.Duration // for something to happen, as was asked for
 }
 
 type askedKey struct{}
@@ -73,7 +74,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 		defer func() {
 			took := time.Since(began)
 			route, status := s.route(r), answer.sent()
-			s.telemetry.RequestEnded(r.Method, route, status, took)
+			s.telemetry.RequestEnded(r.Method, route, status, took-a.waited)
 			attrs := []slog.Attr{
 				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
 				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes),

@@ -41,12 +41,12 @@ func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[Pla
 	return answer, err
 }
 
-func (s *server) GetCurrentPlan(ctx context.Context, r GetCurrentPlanRequest) (reply[PlanRecord], error) {
-	return planReply(s.app.Plan(ctx, r.Cluster, app.PlanRef{}))
-}
-
 func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecord], error) {
-	return planReply(s.app.Plan(ctx, r.Cluster, planRef(r.Plan)))
+	ref := planRef(r.Plan)
+	if shown := s.app.Board.Find(r.Cluster); shown != nil && (ref.Number == shown.Record.Number || ref.ID == shown.Record.ID) {
+		return planReply(shown.Record, nil) // from memory
+	}
+	return planReply(s.app.Plan(ctx, r.Cluster, ref))
 }
 
 func (s *server) GetPlanProblem(ctx context.Context, r GetPlanProblemRequest) (reply[Problem], error) {
@@ -79,18 +79,20 @@ func planRef(text string) app.PlanRef {
 
 // planReply answers a stored plan with the text it is kept as, which need not be read again.
 func planReply(record capacity.PlanRecord, err error) (reply[PlanRecord], error) {
-	text := func() []byte {
-		summary, err := json.Marshal(record.PlanSummary)
-		if err != nil {
-			panic(fmt.Sprintf("write the summary of a plan: %v", err)) // it holds plain figures alone
-		}
-		all := make([]byte, 0, len(summary)+len(record.Plan)+16)
-		all = append(all, summary[:len(summary)-1]...)
-		all = append(all, `,"plan":`...)
-		all = append(all, record.Plan...)
-		return append(all, '}', '\n')
+	return reply[PlanRecord]{etag: etagOf(record.Number), text: func() []byte { return recordText(record) }}, err
+}
+
+func recordText(record capacity.PlanRecord) []byte {
+	summary, err := json.Marshal(record.PlanSummary)
+	if err != nil {
+		panic(fmt.Sprintf("write the summary of a plan: %v", err)) // it holds plain figures alone
 	}
-	return reply[PlanRecord]{etag: etagOf(record.Number), text: text}, err
+	const more = 1000 // for what may stand beside it
+	all := make([]byte, 0, len(summary)+len(record.Plan)+more)
+	all = append(all, summary[:len(summary)-1]...)
+	all = append(all, `,"plan":`...)
+	all = append(all, record.Plan...)
+	return append(all, '}', '\n')
 }
 
 // solve answers a problem without storing anything.

@@ -26,7 +26,8 @@ type Config struct {
 	SolvesPerSecond   int             // of a key; default 20
 	RequestsPerSecond int             // of a key; default 1000
 	Version           string
-	Draining          *atomic.Bool // set while the server stops: readyz says so
+	Draining          *atomic.Bool    // set while the server stops: readyz says so
+	Stopping          <-chan struct{} // closed when the server stops: who waits for changes is sent away
 }
 
 // server is the interface at work.
@@ -41,6 +42,7 @@ type server struct {
 	ready       readiness
 	largeBodies chan struct{} // a place for each that is checked
 	pages       pageCache
+	watchers    watchers
 }
 
 // New makes the handler of every request.
@@ -78,6 +80,10 @@ func (s *server) routes() {
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	known := s.router.With(s.authorize, s.validate, s.once)
 	HandlerWithOptions(NewStrictHandler(s, s.fail), ChiServerOptions{BaseRouter: known, ErrorHandlerFunc: s.fail})
+	polled := s.router.With(s.authorize)
+	polled.Get("/v1/clusters/{cluster}/plans/current", s.currentPlan)
+	polled.Get("/v1/clusters/{cluster}/plans/current/scaling", s.scaling)
+	polled.Get("/v1/clusters/{cluster}/plans/events", s.planEvents)
 	known.Post("/v1/solve", s.solve)
 	known.Post("/v1/bounds", s.bounds)
 	known.Post("/v1/session", s.createSession)

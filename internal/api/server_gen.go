@@ -207,6 +207,12 @@ type Options = capacity.Options
 // Outcome Nothing speaks against it; it could not be decided; it is wrong.
 type Outcome = proof.Outcome
 
+// PinRequest Which plan to pin, by exactly one of its number and its id.
+type PinRequest = pinRequest
+
+// Pinned An operator's word that a plan stays current.
+type Pinned = capacity.Pin
+
 // Plan The answer to one problem: what to rent, whom to admit, what it costs, and why it cannot be done cheaper.
 type Plan = capacity.Plan
 
@@ -686,6 +692,9 @@ type PutForecastsJSONRequestBody = ForecastRows
 // CreatePlanJSONRequestBody defines body for CreatePlan for application/json ContentType.
 type CreatePlanJSONRequestBody = PlanRequest
 
+// PinPlanJSONRequestBody defines body for PinPlan for application/json ContentType.
+type PinPlanJSONRequestBody = PinRequest
+
 // CreatePriceJSONRequestBody defines body for CreatePrice for application/json ContentType.
 type CreatePriceJSONRequestBody = Price
 
@@ -858,12 +867,18 @@ type ServerInterface interface {
 	// CreatePlan Plan the cluster
 	// (POST /v1/clusters/{cluster}/plans)
 	CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// GetCurrentPlan Read the current plan
-	// (GET /v1/clusters/{cluster}/plans/current)
-	GetCurrentPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// DiffPlans Compare two plans
 	// (GET /v1/clusters/{cluster}/plans/diff)
 	DiffPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DiffPlansParams)
+	// UnpinPlan End the pin
+	// (DELETE /v1/clusters/{cluster}/plans/pin)
+	UnpinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// GetPin Show which plan is pinned
+	// (GET /v1/clusters/{cluster}/plans/pin)
+	GetPin(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// PinPlan Pin a plan
+	// (PUT /v1/clusters/{cluster}/plans/pin)
+	PinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// GetPlan Read a plan
 	// (GET /v1/clusters/{cluster}/plans/{plan})
 	GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef)
@@ -1116,15 +1131,27 @@ func (_ Unimplemented) CreatePlan(w http.ResponseWriter, r *http.Request, cluste
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetCurrentPlan Read the current plan
-// (GET /v1/clusters/{cluster}/plans/current)
-func (_ Unimplemented) GetCurrentPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
 // DiffPlans Compare two plans
 // (GET /v1/clusters/{cluster}/plans/diff)
 func (_ Unimplemented) DiffPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DiffPlansParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// UnpinPlan End the pin
+// (DELETE /v1/clusters/{cluster}/plans/pin)
+func (_ Unimplemented) UnpinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPin Show which plan is pinned
+// (GET /v1/clusters/{cluster}/plans/pin)
+func (_ Unimplemented) GetPin(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PinPlan Pin a plan
+// (PUT /v1/clusters/{cluster}/plans/pin)
+func (_ Unimplemented) PinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2729,32 +2756,6 @@ func (siw *ServerInterfaceWrapper) CreatePlan(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
-// GetCurrentPlan operation middleware
-func (siw *ServerInterfaceWrapper) GetCurrentPlan(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
-	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetCurrentPlan(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
 // DiffPlans operation middleware
 func (siw *ServerInterfaceWrapper) DiffPlans(w http.ResponseWriter, r *http.Request) {
 
@@ -2801,6 +2802,84 @@ func (siw *ServerInterfaceWrapper) DiffPlans(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.DiffPlans(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UnpinPlan operation middleware
+func (siw *ServerInterfaceWrapper) UnpinPlan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UnpinPlan(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPin operation middleware
+func (siw *ServerInterfaceWrapper) GetPin(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPin(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PinPlan operation middleware
+func (siw *ServerInterfaceWrapper) PinPlan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PinPlan(w, r, cluster)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4104,10 +4183,16 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/clusters/{cluster}/plans/{plan}/verify", wrapper.VerifyPlan)
 	})
 	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/v1/clusters/{cluster}/plans/current", wrapper.GetCurrentPlan)
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/plans/diff", wrapper.DiffPlans)
 	})
 	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/v1/clusters/{cluster}/plans/diff", wrapper.DiffPlans)
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/plans/pin", wrapper.UnpinPlan)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/plans/pin", wrapper.GetPin)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/plans/pin", wrapper.PinPlan)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/prices", wrapper.ListPrices)
@@ -4354,15 +4439,26 @@ type CreatePlanRequest struct {
 	Body    *CreatePlanJSONRequestBody
 }
 
-// GetCurrentPlanRequest is what GetCurrentPlan is asked.
-type GetCurrentPlanRequest struct {
-	Cluster ClusterName
-}
-
 // DiffPlansRequest is what DiffPlans is asked.
 type DiffPlansRequest struct {
 	Cluster ClusterName
 	Params  DiffPlansParams
+}
+
+// UnpinPlanRequest is what UnpinPlan is asked.
+type UnpinPlanRequest struct {
+	Cluster ClusterName
+}
+
+// GetPinRequest is what GetPin is asked.
+type GetPinRequest struct {
+	Cluster ClusterName
+}
+
+// PinPlanRequest is what PinPlan is asked.
+type PinPlanRequest struct {
+	Cluster ClusterName
+	Body    *PinPlanJSONRequestBody
 }
 
 // GetPlanRequest is what GetPlan is asked.
@@ -4605,12 +4701,18 @@ type StrictServerInterface interface {
 	// Plan the cluster
 	// (POST /v1/clusters/{cluster}/plans)
 	CreatePlan(ctx context.Context, request CreatePlanRequest) (reply[PlanRecord], error)
-	// Read the current plan
-	// (GET /v1/clusters/{cluster}/plans/current)
-	GetCurrentPlan(ctx context.Context, request GetCurrentPlanRequest) (reply[PlanRecord], error)
 	// Compare two plans
 	// (GET /v1/clusters/{cluster}/plans/diff)
 	DiffPlans(ctx context.Context, request DiffPlansRequest) (reply[Difference], error)
+	// End the pin
+	// (DELETE /v1/clusters/{cluster}/plans/pin)
+	UnpinPlan(ctx context.Context, request UnpinPlanRequest) (reply[nothing], error)
+	// Show which plan is pinned
+	// (GET /v1/clusters/{cluster}/plans/pin)
+	GetPin(ctx context.Context, request GetPinRequest) (reply[Pinned], error)
+	// Pin a plan
+	// (PUT /v1/clusters/{cluster}/plans/pin)
+	PinPlan(ctx context.Context, request PinPlanRequest) (reply[Pinned], error)
 	// Read a plan
 	// (GET /v1/clusters/{cluster}/plans/{plan})
 	GetPlan(ctx context.Context, request GetPlanRequest) (reply[PlanRecord], error)
@@ -5069,9 +5171,9 @@ func (h *strictHandler) CreatePlan(w http.ResponseWriter, r *http.Request, clust
 	}
 }
 
-func (h *strictHandler) GetCurrentPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	request := GetCurrentPlanRequest{Cluster: cluster}
-	answer, err := h.operations.GetCurrentPlan(r.Context(), request)
+func (h *strictHandler) DiffPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DiffPlansParams) {
+	request := DiffPlansRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.DiffPlans(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}
@@ -5080,9 +5182,36 @@ func (h *strictHandler) GetCurrentPlan(w http.ResponseWriter, r *http.Request, c
 	}
 }
 
-func (h *strictHandler) DiffPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DiffPlansParams) {
-	request := DiffPlansRequest{Cluster: cluster, Params: params}
-	answer, err := h.operations.DiffPlans(r.Context(), request)
+func (h *strictHandler) UnpinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := UnpinPlanRequest{Cluster: cluster}
+	answer, err := h.operations.UnpinPlan(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetPin(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := GetPinRequest{Cluster: cluster}
+	answer, err := h.operations.GetPin(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) PinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := PinPlanRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.PinPlan(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

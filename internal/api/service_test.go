@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,6 +60,12 @@ func newService(t testing.TB) *service {
 	s := &service{TB: t, store: pgtest.Open(t), log: &logged{}, doc: contract(t)}
 	tel := telemetry.New(s.log, slog.LevelDebug)
 	s.app = app.New(s.store, auth.NewKeyring(), app.Config{Telemetry: tel, Solves: 2, Queue: 400})
+	watching, stop := context.WithCancel(t.Context())
+	watched, err := s.app.WatchPlans(watching)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(); <-watched })
 	// Tests ask far more often than a key may.
 	handler, err := New(Config{App: s.app, Telemetry: tel, SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000, Version: "test"})
 	if err != nil {
@@ -129,7 +136,11 @@ func (s *service) send(r *http.Request) answered {
 		s.Fatalf("%s %s: %v", r.Method, r.URL, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
+	var body io.Reader = response.Body
+	if response.Header.Get("Content-Type") == "text/event-stream" { // which goes on: its beginning will do
+		body = io.LimitReader(body, 13)
+	}
+	text, err := io.ReadAll(body)
 	if err != nil {
 		s.Fatalf("%s %s: %v", r.Method, r.URL, err)
 	}

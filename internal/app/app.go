@@ -25,7 +25,8 @@ type Config struct {
 // App is the service without its transport.
 type App struct {
 	Store
-	Keys *auth.Keyring
+	Keys  *auth.Keyring
+	Board *Board // the current plans in memory, once WatchPlans keeps it
 
 	config Config
 	solves *turnstile
@@ -42,7 +43,13 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 	if c.PlannerLook <= 0 {
 		c.PlannerLook = plannerLook
 	}
-	return &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue)}
+	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue)}
+	a.Board = newBoard(store, a.Now, func(message string, err error) {
+		if c.Telemetry != nil {
+			c.Telemetry.Log.Warn(message, "error", err.Error())
+		}
+	})
+	return a
 }
 
 // Now is the moment it is.

@@ -58,6 +58,16 @@ type ScalingOptions struct {
 	Class    string  // only this class is listed; "" is all
 }
 
+// forNow is how long after the moment it is for a plan may have been stored and still be for the
+// moment it was made at: it may have waited, and solving takes a while.
+const forNow = 5 * time.Minute
+
+// ForNow says whether a plan was made for the time of its making. Others are never current.
+func (s PlanSummary) ForNow() bool {
+	late := s.CreatedAt.Sub(s.At)
+	return late > -time.Second && late < forNow
+}
+
 // PastTotal is a plan's total of VMs that was current until a moment.
 type PastTotal struct {
 	VMs   float64

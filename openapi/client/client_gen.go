@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oapi-codegen/runtime"
+	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
 // Defines values for Billing.
@@ -266,6 +267,19 @@ type Applied struct {
 
 	// InputsVersion Of the cluster afterwards.
 	InputsVersion int64 `json:"inputs_version"`
+}
+
+// Attempt The last try to make a newer plan, where it failed or changed nothing; null is none.
+type Attempt struct {
+	At        time.Time `json:"at"`
+	Conflicts []Finding `json:"conflicts,omitempty"`
+
+	// Detail Why the old plan was kept.
+	Detail string `json:"detail"`
+	Failed bool   `json:"failed"`
+
+	// Reason What asked for it.
+	Reason string `json:"reason"`
 }
 
 // AuditEntry Who changed what.
@@ -661,6 +675,74 @@ type CreatedKey struct {
 	Token *string `json:"token,omitempty"`
 }
 
+// CurrentPlan The plan that holds now.
+type CurrentPlan struct {
+	// Admitted Jobs, of all classes.
+	Admitted float64 `json:"admitted"`
+
+	// At The moment it was planned for.
+	At        time.Time `json:"at"`
+	Cluster   string    `json:"cluster"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The name of the key.
+	CreatedBy string `json:"created_by"`
+	Currency  string `json:"currency"`
+
+	// Freshness How fresh a current plan is.
+	Freshness Freshness `json:"freshness"`
+
+	// Gap How far from optimal it is at most.
+	Gap float64 `json:"gap"`
+
+	// Id UUID version 7.
+	//
+	// Example: 0194d3f0-7a1c-7c4e-9a54-3f1f2b6c8d10
+	Id string `json:"id"`
+
+	// InputsVersion The cluster's, when its inputs were read.
+	InputsVersion int64 `json:"inputs_version"`
+
+	// Number 1, 2, … per cluster; its ETag.
+	Number int64 `json:"number"`
+
+	// Objective An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	Objective Amount `json:"objective"`
+
+	// OnDemandCost An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	OnDemandCost Amount `json:"on_demand_cost"`
+
+	// Penalties An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	Penalties Amount `json:"penalties"`
+	PeriodS   int64  `json:"period_s"`
+
+	// Plan The answer to one problem: what to rent, whom to admit, what it costs, and why it cannot be done cheaper.
+	Plan    Plan    `json:"plan"`
+	Refused float64 `json:"refused"`
+
+	// ReservedCost An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	ReservedCost Amount `json:"reserved_cost"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+
+	// TotalCost An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	TotalCost   Amount  `json:"total_cost"`
+	Vms         float64 `json:"vms"`
+	VmsOnDemand float64 `json:"vms_on_demand"`
+	VmsReserved float64 `json:"vms_reserved"`
+}
+
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 //
 // Example: 4.03
@@ -814,6 +896,28 @@ type ForecastList struct {
 // ForecastRows Rows to write together.
 type ForecastRows struct {
 	Rows []Forecast `json:"rows"`
+}
+
+// Freshness How fresh a current plan is.
+type Freshness struct {
+	// ConfirmedAt When the inputs were last seen to be those of the plan.
+	ConfirmedAt     time.Time `json:"confirmed_at"`
+	InputsChangedAt time.Time `json:"inputs_changed_at"`
+
+	// InputsVersion The cluster's, now.
+	InputsVersion int64 `json:"inputs_version"`
+
+	// LastAttempt The last try to make a newer plan, where it failed or changed nothing; null is none.
+	LastAttempt *Attempt `json:"last_attempt"`
+
+	// Pin An operator's word that a plan stays until a moment; null is none.
+	Pin *Pin `json:"pin"`
+
+	// Stale Past valid_until, or the inputs are newer for more than a minute, or the database is away.
+	Stale bool `json:"stale"`
+
+	// ValidUntil The next moment at which a price, contract or forecast changes, or two periods after confirmed_at.
+	ValidUntil time.Time `json:"valid_until"`
 }
 
 // Heartbeat A sign of life.
@@ -1080,6 +1184,38 @@ type PhaseQuestionKind string
 type PhaseShare struct {
 	Map    float64  `json:"map"`
 	Reduce *float64 `json:"reduce,omitempty"`
+}
+
+// Pin An operator's word that a plan stays until a moment; null is none.
+type Pin struct {
+	// By The name of the key.
+	By     string    `json:"by"`
+	Number int64     `json:"number"`
+	Until  time.Time `json:"until"`
+}
+
+// PinRequest Which plan to pin, by exactly one of its number and its id.
+type PinRequest struct {
+	// Id The plan's id.
+	Id *openapi_types.UUID `json:"id,omitempty"`
+
+	// Number The plan's number.
+	Number *int64 `json:"number,omitempty"`
+
+	// Until The first moment at which the pin no longer holds.
+	Until time.Time `json:"until"`
+}
+
+// Pinned An operator's word that a plan stays current.
+type Pinned struct {
+	// By The name of the key that pinned it.
+	By string `json:"by"`
+
+	// Number The plan's.
+	Number int64 `json:"number"`
+
+	// Until The first moment at which it no longer holds.
+	Until time.Time `json:"until"`
 }
 
 // Plan The answer to one problem: what to rent, whom to admit, what it costs, and why it cannot be done cheaper.
@@ -1462,6 +1598,77 @@ type Report struct {
 
 // Role Each of the first four may all that those before it may.
 type Role string
+
+// Scaling What an autoscaler follows. Numbers are finite and not negative.
+type Scaling struct {
+	// AgeS Since generated_at.
+	AgeS int64 `json:"age_s"`
+
+	// Classes By name; a dot in a name is written \\. in KEDA's valueLocation.
+	Classes     map[string]ScalingClass `json:"classes"`
+	ConfirmedAt time.Time               `json:"confirmed_at"`
+	GeneratedAt time.Time               `json:"generated_at"`
+
+	// Items The same as rows.
+	Items []ScalingItem `json:"items"`
+
+	// Number Of the plan.
+	Number int64  `json:"number"`
+	PlanId string `json:"plan_id"`
+
+	// Stale The last good plan, but to be taken with care: past valid_until, older than its inputs, or the database is away.
+	Stale bool `json:"stale"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status     Status    `json:"status"`
+	ValidUntil time.Time `json:"valid_until"`
+
+	// Vms Whole VMs that should run.
+	Vms ScalingVMs `json:"vms"`
+}
+
+// ScalingClass A class's part.
+type ScalingClass struct {
+	// Admitted Jobs that may run at once.
+	Admitted    float64 `json:"admitted"`
+	Rejected    float64 `json:"rejected"`
+	SlotsMap    int64   `json:"slots_map"`
+	SlotsReduce int64   `json:"slots_reduce"`
+
+	// Vms Its part of vms.total, by largest remainder.
+	Vms int64 `json:"vms"`
+
+	// VmsShare The plan's own share.
+	VmsShare float64 `json:"vms_share"`
+}
+
+// ScalingItem A class's part as a row.
+type ScalingItem struct {
+	// Admitted Jobs that may run at once.
+	Admitted    float64 `json:"admitted"`
+	Class       string  `json:"class"`
+	Rejected    float64 `json:"rejected"`
+	SlotsMap    int64   `json:"slots_map"`
+	SlotsReduce int64   `json:"slots_reduce"`
+
+	// Vms Its part of vms.total, by largest remainder.
+	Vms int64 `json:"vms"`
+
+	// VmsShare The plan's own share.
+	VmsShare float64 `json:"vms_share"`
+}
+
+// ScalingVMs Whole VMs that should run.
+type ScalingVMs struct {
+	// Held A decrease is held back.
+	Held     bool  `json:"held"`
+	OnDemand int64 `json:"on_demand"`
+
+	// Planned The plan's own total, before hold_s, headroom, min and max.
+	Planned  int64 `json:"planned"`
+	Reserved int64 `json:"reserved"`
+	Total    int64 `json:"total"`
+}
 
 // Session Who asks.
 type Session struct {
@@ -2004,6 +2211,27 @@ type CreatePlanParams struct {
 type GetCurrentPlanParams struct {
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// Prefer wait=N: wait up to N seconds, at most 60, for another plan than the one in If-None-Match.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// GetScalingParams defines parameters for GetScaling.
+type GetScalingParams struct {
+	// Class Only this class in classes and items; it keeps the part it has among all.
+	Class *string `form:"class,omitempty" json:"class,omitempty"`
+
+	// Headroom A factor from 0.1 to 10 for vms.total, which is rounded up.
+	Headroom *string `form:"headroom,omitempty" json:"headroom,omitempty"`
+
+	// Min The least vms.total may be.
+	Min *int64 `form:"min,omitempty" json:"min,omitempty"`
+
+	// Max The most vms.total may be.
+	Max *int64 `form:"max,omitempty" json:"max,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // DiffPlansParams defines parameters for DiffPlans.
@@ -2013,6 +2241,12 @@ type DiffPlansParams struct {
 
 	// To The plan to compare with, by number, id, or `current`.
 	To *ToPlan `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// WatchPlansParams defines parameters for WatchPlans.
+type WatchPlansParams struct {
+	// LastEventID The number of the last plan seen.
+	LastEventID *int64 `json:"Last-Event-ID,omitempty"`
 }
 
 // GetPlanParams defines parameters for GetPlan.
@@ -2242,6 +2476,9 @@ type PutForecastsJSONRequestBody = ForecastRows
 
 // CreatePlanJSONRequestBody defines body for CreatePlan for application/json ContentType.
 type CreatePlanJSONRequestBody = PlanRequest
+
+// PinPlanJSONRequestBody defines body for PinPlan for application/json ContentType.
+type PinPlanJSONRequestBody = PinRequest
 
 // CreatePriceJSONRequestBody defines body for CreatePrice for application/json ContentType.
 type CreatePriceJSONRequestBody = Price
@@ -2969,10 +3206,28 @@ type ClientInterface interface {
 
 	// GetCurrentPlan Read the current plan
 	//
-	// The newest one.
+	// The plan that holds now, and how fresh it is. It is answered from memory, also while the
+	// database is away; then it is marked stale.
+	//
+	// Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
+	// and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/current (the `GetCurrentPlan` operationId).
 	GetCurrentPlan(ctx context.Context, cluster ClusterName, params *GetCurrentPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetScaling Read what autoscalers follow
+	//
+	// The current plan in whole VMs, for KEDA's `metrics-api` and the like: `vms.total`, or
+	// `classes.NAME.vms`, `items.#(class=="NAME").slots_map` and so on. It is answered from memory
+	// and is 200 whenever there is a plan, with `stale` when it should be taken with care; only a
+	// cluster that has never had one gives 503. It is 304 only when `If-None-Match` was sent.
+	//
+	// `headroom`, `min` and `max` act on `vms.total`, in this order, after a decrease was held back
+	// for the cluster's `hold_s`. `vms.on_demand` is what `vms.reserved` leaves of the total. The
+	// whole VMs of all classes add up to the total; slots and jobs are the plan's own.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/plans/current/scaling (the `GetScaling` operationId).
+	GetScaling(ctx context.Context, cluster ClusterName, params *GetScalingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DiffPlans Compare two plans
 	//
@@ -2980,6 +3235,51 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/diff (the `DiffPlans` operationId).
 	DiffPlans(ctx context.Context, cluster ClusterName, params *DiffPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WatchPlans Watch plans as server-sent events
+	//
+	// An event `plan` with the current plan's summary at once and whenever another plan becomes
+	// current; its id is the plan's number. A plan that is replaced before it could be sent is left
+	// out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
+	// event `reset` comes in their place. A comment comes every 15 seconds.
+	//
+	// The stream ends when the server stops, when the key or session ends, and when nothing is read
+	// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
+	WatchPlans(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UnpinPlan End the pin
+	//
+	// The newest good plan is current at once. It is no error when no plan is pinned.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/plans/pin (the `UnpinPlan` operationId).
+	UnpinPlan(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPin Show which plan is pinned
+	//
+	// 404 when none is.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/plans/pin (the `GetPin` operationId).
+	GetPin(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PinPlanWithBody Pin a plan
+	//
+	// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+	PinPlanWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PinPlan Pin a plan
+	//
+	// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+	PinPlan(ctx context.Context, cluster ClusterName, body PinPlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPlan Read a plan
 	//
@@ -4017,11 +4317,39 @@ func (c *Client) CreatePlan(ctx context.Context, cluster ClusterName, params *Cr
 
 // GetCurrentPlan Read the current plan
 //
-// The newest one.
+// The plan that holds now, and how fresh it is. It is answered from memory, also while the
+// database is away; then it is marked stale.
+//
+// Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
+// and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 //
 // Corresponds with GET /v1/clusters/{cluster}/plans/current (the `GetCurrentPlan` operationId).
 func (c *Client) GetCurrentPlan(ctx context.Context, cluster ClusterName, params *GetCurrentPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCurrentPlanRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetScaling Read what autoscalers follow
+//
+// The current plan in whole VMs, for KEDA's `metrics-api` and the like: `vms.total`, or
+// `classes.NAME.vms`, `items.#(class=="NAME").slots_map` and so on. It is answered from memory
+// and is 200 whenever there is a plan, with `stale` when it should be taken with care; only a
+// cluster that has never had one gives 503. It is 304 only when `If-None-Match` was sent.
+//
+// `headroom`, `min` and `max` act on `vms.total`, in this order, after a decrease was held back
+// for the cluster's `hold_s`. `vms.on_demand` is what `vms.reserved` leaves of the total. The
+// whole VMs of all classes add up to the total; slots and jobs are the plan's own.
+//
+// Corresponds with GET /v1/clusters/{cluster}/plans/current/scaling (the `GetScaling` operationId).
+func (c *Client) GetScaling(ctx context.Context, cluster ClusterName, params *GetScalingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScalingRequest(c.Server, cluster, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4039,6 +4367,101 @@ func (c *Client) GetCurrentPlan(ctx context.Context, cluster ClusterName, params
 // Corresponds with GET /v1/clusters/{cluster}/plans/diff (the `DiffPlans` operationId).
 func (c *Client) DiffPlans(ctx context.Context, cluster ClusterName, params *DiffPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDiffPlansRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WatchPlans Watch plans as server-sent events
+//
+// An event `plan` with the current plan's summary at once and whenever another plan becomes
+// current; its id is the plan's number. A plan that is replaced before it could be sent is left
+// out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
+// event `reset` comes in their place. A comment comes every 15 seconds.
+//
+// The stream ends when the server stops, when the key or session ends, and when nothing is read
+// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+//
+// Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
+func (c *Client) WatchPlans(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchPlansRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UnpinPlan End the pin
+//
+// The newest good plan is current at once. It is no error when no plan is pinned.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/plans/pin (the `UnpinPlan` operationId).
+func (c *Client) UnpinPlan(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnpinPlanRequest(c.Server, cluster)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPin Show which plan is pinned
+//
+// 404 when none is.
+//
+// Corresponds with GET /v1/clusters/{cluster}/plans/pin (the `GetPin` operationId).
+func (c *Client) GetPin(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPinRequest(c.Server, cluster)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PinPlanWithBody Pin a plan
+//
+// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+func (c *Client) PinPlanWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPinPlanRequestWithBody(c.Server, cluster, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PinPlan Pin a plan
+//
+// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+func (c *Client) PinPlan(ctx context.Context, cluster ClusterName, body PinPlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPinPlanRequest(c.Server, cluster, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6868,6 +7291,129 @@ func NewGetCurrentPlanRequest(server string, cluster ClusterName, params *GetCur
 			req.Header.Set("If-None-Match", headerParam0)
 		}
 
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetScalingRequest constructs an http.Request for the GetScaling method
+func NewGetScalingRequest(server string, cluster ClusterName, params *GetScalingParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/plans/current/scaling", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Class != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Headroom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "headroom", *params.Headroom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Min != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "min", *params.Min, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Max != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "max", *params.Max, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -6938,6 +7484,170 @@ func NewDiffPlansRequest(server string, cluster ClusterName, params *DiffPlansPa
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewWatchPlansRequest constructs an http.Request for the WatchPlans method
+func NewWatchPlansRequest(server string, cluster ClusterName, params *WatchPlansParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/plans/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUnpinPlanRequest constructs an http.Request for the UnpinPlan method
+func NewUnpinPlanRequest(server string, cluster ClusterName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/plans/pin", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPinRequest constructs an http.Request for the GetPin method
+func NewGetPinRequest(server string, cluster ClusterName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/plans/pin", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPinPlanRequest calls the generic PinPlan builder with application/json body
+func NewPinPlanRequest(server string, cluster ClusterName, body PinPlanJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPinPlanRequestWithBody(server, cluster, "application/json", bodyReader)
+}
+
+// NewPinPlanRequestWithBody constructs an http.Request for the PinPlan method, with any body, and a specified content type
+func NewPinPlanRequestWithBody(server string, cluster ClusterName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/plans/pin", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -9089,12 +9799,32 @@ type ClientWithResponsesInterface interface {
 
 	// GetCurrentPlanWithResponse Read the current plan
 	//
-	// The newest one.
+	// The plan that holds now, and how fresh it is. It is answered from memory, also while the
+	// database is away; then it is marked stale.
+	//
+	// Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
+	// and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/current (the `GetCurrentPlan` operationId).
 	GetCurrentPlanWithResponse(ctx context.Context, cluster ClusterName, params *GetCurrentPlanParams, reqEditors ...RequestEditorFn) (*GetCurrentPlanResponse, error)
+
+	// GetScalingWithResponse Read what autoscalers follow
+	//
+	// The current plan in whole VMs, for KEDA's `metrics-api` and the like: `vms.total`, or
+	// `classes.NAME.vms`, `items.#(class=="NAME").slots_map` and so on. It is answered from memory
+	// and is 200 whenever there is a plan, with `stale` when it should be taken with care; only a
+	// cluster that has never had one gives 503. It is 304 only when `If-None-Match` was sent.
+	//
+	// `headroom`, `min` and `max` act on `vms.total`, in this order, after a decrease was held back
+	// for the cluster's `hold_s`. `vms.on_demand` is what `vms.reserved` leaves of the total. The
+	// whole VMs of all classes add up to the total; slots and jobs are the plan's own.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/plans/current/scaling (the `GetScaling` operationId).
+	GetScalingWithResponse(ctx context.Context, cluster ClusterName, params *GetScalingParams, reqEditors ...RequestEditorFn) (*GetScalingResponse, error)
 
 	// DiffPlansWithResponse Compare two plans
 	//
@@ -9104,6 +9834,57 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/diff (the `DiffPlans` operationId).
 	DiffPlansWithResponse(ctx context.Context, cluster ClusterName, params *DiffPlansParams, reqEditors ...RequestEditorFn) (*DiffPlansResponse, error)
+
+	// WatchPlansWithResponse Watch plans as server-sent events
+	//
+	// An event `plan` with the current plan's summary at once and whenever another plan becomes
+	// current; its id is the plan's number. A plan that is replaced before it could be sent is left
+	// out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
+	// event `reset` comes in their place. A comment comes every 15 seconds.
+	//
+	// The stream ends when the server stops, when the key or session ends, and when nothing is read
+	// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
+	WatchPlansWithResponse(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*WatchPlansResponse, error)
+
+	// UnpinPlanWithResponse End the pin
+	//
+	// The newest good plan is current at once. It is no error when no plan is pinned.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/plans/pin (the `UnpinPlan` operationId).
+	UnpinPlanWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*UnpinPlanResponse, error)
+
+	// GetPinWithResponse Show which plan is pinned
+	//
+	// 404 when none is.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/plans/pin (the `GetPin` operationId).
+	GetPinWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*GetPinResponse, error)
+
+	// PinPlanWithBodyWithResponse Pin a plan
+	//
+	// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+	PinPlanWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PinPlanResponse, error)
+
+	// PinPlanWithResponse Pin a plan
+	//
+	// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+	PinPlanWithResponse(ctx context.Context, cluster ClusterName, body PinPlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PinPlanResponse, error)
 
 	// GetPlanWithResponse Read a plan
 	//
@@ -10258,7 +11039,7 @@ type GetCurrentPlanResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *PlanRecord
+	JSON200 *CurrentPlan
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Refusal
 	// Headers304 the parsed response headers for an HTTP 304 response
@@ -10275,6 +11056,38 @@ func (r GetCurrentPlanResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r GetCurrentPlanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetScalingResponse304Headers the declared response headers of an HTTP 304 response for GetScaling
+type GetScalingResponse304Headers struct {
+	ETag *string
+}
+
+type GetScalingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Scaling
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetScalingResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetScalingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetScalingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10300,6 +11113,102 @@ func (r DiffPlansResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r DiffPlansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type WatchPlansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r WatchPlansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WatchPlansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type UnpinPlanResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r UnpinPlanResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UnpinPlanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetPinResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Pinned
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPinResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPinResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PinPlanResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Pinned
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PinPlanResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PinPlanResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11699,7 +12608,11 @@ func (c *ClientWithResponses) CreatePlanWithResponse(ctx context.Context, cluste
 
 // GetCurrentPlanWithResponse Read the current plan
 //
-// The newest one.
+// The plan that holds now, and how fresh it is. It is answered from memory, also while the
+// database is away; then it is marked stale.
+//
+// Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
+// and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11710,6 +12623,28 @@ func (c *ClientWithResponses) GetCurrentPlanWithResponse(ctx context.Context, cl
 		return nil, err
 	}
 	return ParseGetCurrentPlanResponse(rsp)
+}
+
+// GetScalingWithResponse Read what autoscalers follow
+//
+// The current plan in whole VMs, for KEDA's `metrics-api` and the like: `vms.total`, or
+// `classes.NAME.vms`, `items.#(class=="NAME").slots_map` and so on. It is answered from memory
+// and is 200 whenever there is a plan, with `stale` when it should be taken with care; only a
+// cluster that has never had one gives 503. It is 304 only when `If-None-Match` was sent.
+//
+// `headroom`, `min` and `max` act on `vms.total`, in this order, after a decrease was held back
+// for the cluster's `hold_s`. `vms.on_demand` is what `vms.reserved` leaves of the total. The
+// whole VMs of all classes add up to the total; slots and jobs are the plan's own.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/plans/current/scaling (the `GetScaling` operationId).
+func (c *ClientWithResponses) GetScalingWithResponse(ctx context.Context, cluster ClusterName, params *GetScalingParams, reqEditors ...RequestEditorFn) (*GetScalingResponse, error) {
+	rsp, err := c.GetScaling(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetScalingResponse(rsp)
 }
 
 // DiffPlansWithResponse Compare two plans
@@ -11725,6 +12660,87 @@ func (c *ClientWithResponses) DiffPlansWithResponse(ctx context.Context, cluster
 		return nil, err
 	}
 	return ParseDiffPlansResponse(rsp)
+}
+
+// WatchPlansWithResponse Watch plans as server-sent events
+//
+// An event `plan` with the current plan's summary at once and whenever another plan becomes
+// current; its id is the plan's number. A plan that is replaced before it could be sent is left
+// out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
+// event `reset` comes in their place. A comment comes every 15 seconds.
+//
+// The stream ends when the server stops, when the key or session ends, and when nothing is read
+// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
+func (c *ClientWithResponses) WatchPlansWithResponse(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*WatchPlansResponse, error) {
+	rsp, err := c.WatchPlans(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchPlansResponse(rsp)
+}
+
+// UnpinPlanWithResponse End the pin
+//
+// The newest good plan is current at once. It is no error when no plan is pinned.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/plans/pin (the `UnpinPlan` operationId).
+func (c *ClientWithResponses) UnpinPlanWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*UnpinPlanResponse, error) {
+	rsp, err := c.UnpinPlan(ctx, cluster, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnpinPlanResponse(rsp)
+}
+
+// GetPinWithResponse Show which plan is pinned
+//
+// 404 when none is.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/plans/pin (the `GetPin` operationId).
+func (c *ClientWithResponses) GetPinWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*GetPinResponse, error) {
+	rsp, err := c.GetPin(ctx, cluster, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPinResponse(rsp)
+}
+
+// PinPlanWithBodyWithResponse Pin a plan
+//
+// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+func (c *ClientWithResponses) PinPlanWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PinPlanResponse, error) {
+	rsp, err := c.PinPlanWithBody(ctx, cluster, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePinPlanResponse(rsp)
+}
+
+// PinPlanWithResponse Pin a plan
+//
+// Keeps a plan current until a moment, whatever changes. Plans go on being made and stored meanwhile, but none of them becomes current; when the pin ends, the newest good one does. Of several pins the last one counts, so no `If-Match` is needed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/plans/pin (the `PinPlan` operationId).
+func (c *ClientWithResponses) PinPlanWithResponse(ctx context.Context, cluster ClusterName, body PinPlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PinPlanResponse, error) {
+	rsp, err := c.PinPlan(ctx, cluster, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePinPlanResponse(rsp)
 }
 
 // GetPlanWithResponse Read a plan
@@ -13476,7 +14492,7 @@ func ParseGetCurrentPlanResponse(rsp *http.Response) (*GetCurrentPlanResponse, e
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest PlanRecord
+		var dest CurrentPlan
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13510,6 +14526,55 @@ func ParseGetCurrentPlanResponse(rsp *http.Response) (*GetCurrentPlanResponse, e
 	return response, nil
 }
 
+// ParseGetScalingResponse parses an HTTP response from a GetScalingWithResponse call
+func ParseGetScalingResponse(rsp *http.Response) (*GetScalingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetScalingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Scaling
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetScalingResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseDiffPlansResponse parses an HTTP response from a DiffPlansWithResponse call
 func ParseDiffPlansResponse(rsp *http.Response) (*DiffPlansResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13526,6 +14591,127 @@ func ParseDiffPlansResponse(rsp *http.Response) (*DiffPlansResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Difference
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseWatchPlansResponse parses an HTTP response from a WatchPlansWithResponse call
+func ParseWatchPlansResponse(rsp *http.Response) (*WatchPlansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WatchPlansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUnpinPlanResponse parses an HTTP response from a UnpinPlanWithResponse call
+func ParseUnpinPlanResponse(rsp *http.Response) (*UnpinPlanResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UnpinPlanResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPinResponse parses an HTTP response from a GetPinWithResponse call
+func ParseGetPinResponse(rsp *http.Response) (*GetPinResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPinResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Pinned
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePinPlanResponse parses an HTTP response from a PinPlanWithResponse call
+func ParsePinPlanResponse(rsp *http.Response) (*PinPlanResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PinPlanResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Pinned
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,307 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"headroom/internal/capacity"
+)
+
+// Board shows every cluster's current plan from memory, so that polls ask no database and go on to
+// be answered while it is away. A change anywhere reaches it within moments; every minute it is read
+// anew in case word was lost. It is safe for concurrent use.
+type Board struct {
+	source boardSource
+	now    func() time.Time
+	warn   func(message string, err error)
+
+	mu      sync.RWMutex
+	places  map[string]*place
+	running bool      // it is kept up to date
+	away    bool      // the store did not answer last
+	contact time.Time // when the store last answered; a monotonic reading, not the app's clock
+
+	asked sync.Mutex // guards what is asked of the worker
+	all   bool
+	dirty map[string]bool
+	wake  chan struct{}
+}
+
+// boardSource is what a Board needs of the Store.
+type boardSource interface {
+	// Current is a cluster's current plan; NotFound where there is none.
+	Current(ctx context.Context, cluster string) (capacity.Current, error)
+	// Currents are those of all clusters that have a plan.
+	Currents(ctx context.Context) ([]capacity.Current, error)
+	Plans(ctx context.Context, cluster string, page Page) (Listed[capacity.PlanSummary], error)
+	Listen(ctx context.Context, channel string, each func(payload string)) error
+	Ready(ctx context.Context) error
+}
+
+// place is where a cluster's plan hangs.
+type place struct {
+	shown    *Shown        // nil is none
+	changed  chan struct{} // closed when another plan, or another freshness, is shown
+	doubts   int           // counts the reasons to believe that the store has a newer one
+	answered int           // how many of them were answered
+}
+
+// Shown is a cluster's current plan. It never changes: a newer state takes its place.
+type Shown struct {
+	capacity.Current
+	Plan capacity.Plan
+
+	tag   string // of the Current
+	event Event
+	past  []capacity.PastTotal
+	texts texts
+}
+
+func newBoard(source boardSource, now func() time.Time, warn func(string, error)) *Board {
+	return &Board{source: source, now: now, warn: warn, places: map[string]*place{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// Find is a cluster's current plan; nil says that the store must be asked, because none is known or
+// a newer one is on its way.
+func (b *Board) Find(cluster string) *Shown {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if p := b.places[cluster]; p != nil && p.doubts == p.answered {
+		return p.shown
+	}
+	return nil
+}
+
+// Watch is a cluster's current plan, nil where none is known, and a channel that is closed when that
+// changes. A closed channel wakes any number of watchers and waits for none.
+func (b *Board) Watch(cluster string) (*Shown, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.place(cluster)
+	return p.shown, p.changed
+}
+
+// All are the plans that are shown, by cluster.
+func (b *Board) All() map[string]*Shown {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	all := make(map[string]*Shown, len(b.places))
+	for name, p := range b.places {
+		if p.shown != nil {
+			all[name] = p.shown
+		}
+	}
+	return all
+}
+
+// outOfTouch is how long the store may be silent before what is shown counts as old.
+const outOfTouch = 15 * time.Second
+
+// InTouch says whether the store has answered lately. When it has not, what is shown may be old.
+func (b *Board) InTouch() bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.running && !b.away && time.Since(b.contact) < outOfTouch
+}
+
+// Running says whether the board is kept up to date; otherwise everything is asked of the store.
+func (b *Board) Running() bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.running
+}
+
+// SavePlan stores a plan, which can be read here at once.
+func (a *App) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+	a.Board.Doubt(r.Cluster)
+	saved, err := a.Store.SavePlan(ctx, r)
+	if err != nil {
+		a.Board.changed(r.Cluster)
+	}
+	return saved, err
+}
+
+// Doubt makes the store be asked about a cluster until word of a change has come: whoever changed a
+// plan here wants to read it at once.
+func (b *Board) Doubt(cluster string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running {
+		b.place(cluster).doubts++
+	}
+}
+
+// place is a cluster's, made where there is none. b.mu is held.
+func (b *Board) place(cluster string) *place {
+	p := b.places[cluster]
+	if p == nil {
+		p = &place{changed: make(chan struct{})}
+		b.places[cluster] = p
+	}
+	return p
+}
+
+// show puts a plan (nil: none) in its place. answered are the doubts there were before it was read.
+func (b *Board) show(cluster string, shown *Shown, answered int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.place(cluster)
+	before := p.shown
+	p.shown, p.answered = shown, max(p.answered, answered)
+	if (before == nil) != (shown == nil) || before != nil && before.tag != shown.tag {
+		close(p.changed)
+		p.changed = make(chan struct{})
+	}
+}
+
+// state is what hangs in a place, and how much it is doubted.
+func (b *Board) state(cluster string) (*Shown, int) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if p := b.places[cluster]; p != nil {
+		return p.shown, p.doubts
+	}
+	return nil, 0
+}
+
+// readOne reads a cluster's current plan anew.
+func (b *Board) readOne(ctx context.Context, cluster string) error {
+	_, doubts := b.state(cluster)
+	c, err := b.source.Current(ctx, cluster)
+	if errors.Is(err, capacity.NotFound) {
+		b.show(cluster, nil, doubts)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the current plan of cluster %s: %w", cluster, err)
+	}
+	return b.take(ctx, c, doubts)
+}
+
+// readAll reads every cluster's current plan anew, and forgets the places of those that have none.
+func (b *Board) readAll(ctx context.Context) error {
+	b.mu.RLock()
+	doubts := make(map[string]int, len(b.places))
+	for name, p := range b.places {
+		doubts[name] = p.doubts
+	}
+	b.mu.RUnlock()
+	currents, err := b.source.Currents(ctx)
+	if err != nil {
+		return fmt.Errorf("read the current plans: %w", err)
+	}
+	for _, c := range currents {
+		if err := b.take(ctx, c, doubts[c.Record.Cluster]); err != nil {
+			return err
+		}
+		delete(doubts, c.Record.Cluster)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name := range doubts {
+		close(b.places[name].changed) // whoever waits there looks again, and makes a new place
+		delete(b.places, name)
+	}
+	return nil
+}
+
+// take shows what was read.
+func (b *Board) take(ctx context.Context, c capacity.Current, doubts int) error {
+	cluster := c.Record.Cluster
+	before, _ := b.state(cluster)
+	var shown *Shown
+	var err error
+	if before != nil && before.Record.ID == c.Record.ID {
+		shown = &Shown{Current: c, Plan: before.Plan, tag: c.Tag(), event: before.event}
+	} else if shown, err = Show(c); err != nil {
+		return err
+	}
+	if shown.past, err = b.pastOf(ctx, before, shown); err != nil {
+		return err
+	}
+	b.show(cluster, shown, doubts)
+	return nil
+}
+
+// Show reads a current plan, for whoever asks where none hangs yet. What was current before is not
+// known then.
+func Show(c capacity.Current) (*Shown, error) {
+	p, err := capacity.ReadPlan(c.Record.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("read plan %d of cluster %s: %v", c.Record.Number, c.Record.Cluster, err) // not the caller's input
+	}
+	s := &Shown{Current: c, Plan: p, tag: c.Tag()}
+	s.event, err = eventOf(s)
+	return s, err
+}
+
+// pastOf is which totals of VMs were current within the last HoldSeconds: what was seen here, and,
+// the first time, what the store has. The store does not know for how long a plan was pinned, so that
+// a hold that began with the end of a pin may end early where the server was started since.
+func (b *Board) pastOf(ctx context.Context, before, shown *Shown) ([]capacity.PastTotal, error) {
+	if shown.HoldSeconds <= 0 {
+		return nil, nil
+	}
+	now, past := b.now(), []capacity.PastTotal(nil)
+	since := now.Add(-time.Duration(shown.HoldSeconds) * time.Second)
+	if before == nil || before.HoldSeconds < shown.HoldSeconds {
+		stored, err := b.storedPast(ctx, shown.Record, since)
+		if err != nil {
+			return nil, err
+		}
+		past = stored
+	}
+	if before != nil {
+		for _, was := range before.past {
+			if was.Until.After(since) {
+				past = append(past, was)
+			}
+		}
+		if before.Record.ID != shown.Record.ID {
+			past = append(past, capacity.PastTotal{VMs: before.Plan.VMs.Total, Until: now})
+		}
+	}
+	return past, nil
+}
+
+// mostPast bounds how many plans of the past are looked at. That many within the time of a hold say
+// enough.
+const mostPast = 2000
+
+// storedPast are the plans before a cluster's current one that were current after a moment.
+func (b *Board) storedPast(ctx context.Context, current capacity.PlanRecord, since time.Time) (past []capacity.PastTotal, err error) {
+	page, until := Page{Limit: 200}, time.Time{}
+	for range mostPast / page.Limit {
+		list, err := b.source.Plans(ctx, current.Cluster, page)
+		if err != nil {
+			return nil, fmt.Errorf("read the plans of cluster %s: %w", current.Cluster, err)
+		}
+		for _, p := range list.Items {
+			if !p.ForNow() {
+				continue
+			}
+			if p.Number < current.Number {
+				if !until.After(since) {
+					return past, nil
+				}
+				past = append(past, capacity.PastTotal{VMs: p.VMs, Until: until})
+			}
+			until = p.CreatedAt // of the next newer one
+		}
+		if page.After = list.Next; list.Next == "" {
+			break
+		}
+	}
+	return past, nil
+}
+
+// Tag is the version of what is shown: another one when the plan or its freshness is.
+func (s *Shown) Tag() string { return s.tag }
+
+// ScalingAt is what autoscalers are told of the plan; see capacity.Current.
+func (s *Shown) ScalingAt(now time.Time, o capacity.ScalingOptions) (capacity.Scaling, bool) {
+	return s.Current.ScalingAt(now, s.Plan, s.past, o)
+}

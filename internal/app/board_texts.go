@@ -1,0 +1,75 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+)
+
+// Text is an answer about a shown plan as it is sent.
+type Text struct {
+	Body   []byte
+	Length string // of the body, in digits
+	ETag   string
+	second int64 // for which it holds
+}
+
+// texts keeps answers that were written for the second that it is, so that polls of any number cost
+// one writing a second.
+type texts struct {
+	mu   sync.RWMutex
+	kept map[string]Text
+}
+
+// mostTexts bounds how many different questions about one plan are remembered.
+const mostTexts = 64
+
+// Text is the answer to a question (any name for it) as it is in one second; write makes it where
+// it is not known.
+func (s *Shown) Text(question string, second int64, write func() (body []byte, etag string, err error)) (Text, error) {
+	s.texts.mu.RLock()
+	text, ok := s.texts.kept[question]
+	s.texts.mu.RUnlock()
+	if ok && text.second == second {
+		return text, nil
+	}
+	body, etag, err := write()
+	if err != nil {
+		return Text{}, err
+	}
+	text = Text{Body: body, Length: strconv.Itoa(len(body)), ETag: etag, second: second}
+	s.texts.mu.Lock()
+	defer s.texts.mu.Unlock()
+	if len(s.texts.kept) >= mostTexts {
+		clear(s.texts.kept)
+	}
+	if s.texts.kept == nil {
+		s.texts.kept = map[string]Text{}
+	}
+	s.texts.kept[question] = text
+	return text, nil
+}
+
+// Event is the plan as a server-sent event, written once for all who watch.
+type Event struct {
+	ID   string
+	Text []byte
+}
+
+// Event is the plan as an event.
+func (s *Shown) Event() Event { return s.event }
+
+// eventOf writes a plan's event.
+func eventOf(s *Shown) (Event, error) {
+	row, err := json.Marshal(s.Record.PlanSummary)
+	if err != nil {
+		return Event{}, fmt.Errorf("write the summary of a plan: %w", err)
+	}
+	return Event{ID: strconv.FormatInt(s.Record.Number, 10), Text: PlanEvent(s.Record.Number, row)}, nil
+}
+
+// PlanEvent is a plan's row, which is one line, as an event.
+func PlanEvent(number int64, row []byte) []byte {
+	return fmt.Appendf(nil, "id: %d\nevent: plan\ndata: %s\n\n", number, row)
+}

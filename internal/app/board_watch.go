@@ -1,0 +1,153 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	plansEvery = time.Minute      // at least so often all plans are read anew
+	plansAgain = time.Second      // after a lost connection
+	plansPing  = 5 * time.Second  // so often the store is asked whether it is there
+	plansWait  = 10 * time.Second // for an answer of the store
+)
+
+// WatchPlans keeps the board like the store's current plans until the context ends. It returns after
+// the first load, with its error; the rest goes on in the background until done is closed.
+func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
+	if t := a.config.Telemetry; t != nil {
+		if err := t.Registry.Register(boardMetrics{a.Board}); err != nil {
+			return nil, err
+		}
+	}
+	return a.Board.run(ctx)
+}
+
+func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {
+	if err := b.readAll(ctx); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.running, b.contact = true, time.Now()
+	b.mu.Unlock()
+	var both sync.WaitGroup
+	both.Go(func() { b.listen(ctx) })
+	both.Go(func() { b.work(ctx) })
+	done := make(chan struct{})
+	go func() {
+		both.Wait()
+		b.mu.Lock()
+		b.running = false
+		b.mu.Unlock()
+		close(done)
+	}()
+	return done, nil
+}
+
+// listen hears of changes. It starts anew every minute, which makes all plans be read.
+func (b *Board) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		listening, cancel := context.WithTimeout(ctx, plansEvery)
+		err := b.source.Listen(listening, PlansChannel, b.changed)
+		over := listening.Err() != nil
+		cancel()
+		if err != nil && !over {
+			b.heard(err)
+			b.changed("")
+			select {
+			case <-time.After(plansAgain):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// changed asks the worker to read a cluster anew, or all with "". It does not wait, so that any
+// number of changes while the store is read become one.
+func (b *Board) changed(cluster string) {
+	b.asked.Lock()
+	if cluster == "" {
+		b.all = true
+	} else {
+		b.dirty[cluster] = true
+	}
+	b.asked.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work reads what has changed. It is the only one that shows plans.
+func (b *Board) work(ctx context.Context) {
+	ping := time.NewTicker(plansPing)
+	defer ping.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.wake:
+			b.readChanged(ctx)
+		case <-ping.C:
+			b.ask(ctx, b.source.Ready)
+		}
+	}
+}
+
+func (b *Board) readChanged(ctx context.Context) {
+	b.asked.Lock()
+	all, dirty := b.all, b.dirty
+	b.all, b.dirty = false, map[string]bool{}
+	b.asked.Unlock()
+	if all {
+		if !b.ask(ctx, b.readAll) {
+			b.again(ctx, "")
+		}
+		return
+	}
+	for cluster := range dirty {
+		if !b.ask(ctx, func(ctx context.Context) error { return b.readOne(ctx, cluster) }) {
+			b.again(ctx, "")
+			return
+		}
+	}
+}
+
+// again asks the worker for something once more, a moment later.
+func (b *Board) again(ctx context.Context, cluster string) {
+	select {
+	case <-time.After(plansAgain):
+		b.changed(cluster)
+	case <-ctx.Done():
+	}
+}
+
+// ask asks the store something and notes whether it answered.
+func (b *Board) ask(ctx context.Context, what func(context.Context) error) bool {
+	asking, cancel := context.WithTimeout(ctx, plansWait)
+	defer cancel()
+	err := what(asking)
+	if ctx.Err() != nil {
+		return true
+	}
+	b.heard(err)
+	return err == nil
+}
+
+// heard notes an answer of the store, or that there was none. Its return makes all plans be read.
+func (b *Board) heard(err error) {
+	b.mu.Lock()
+	returned, left := b.away && err == nil, !b.away && err != nil
+	b.away = err != nil
+	if err == nil {
+		b.contact = time.Now()
+	}
+	b.mu.Unlock()
+	if left {
+		b.warn("current plans not refreshed", err)
+	}
+	if returned {
+		b.changed("")
+	}
+}
