@@ -20,11 +20,11 @@ import (
 )
 
 func planCommand() *cobra.Command {
-	c := group("plan", "Make, show and compare the plans of a cluster", "\n\nA plan is named by its number, its id, or the word current, which is the newest one.")
+	c := group("plan", "Make, show and compare the plans of a cluster", "\n\nA plan is named by its number, its id, or the word current, which is the\none that holds now: the newest good one, unless another is pinned.")
 	var to connection
 	to.addFlags(c)
 	c.AddCommand(planCreateCommand(&to), planListCommand(&to), planGetCommand(&to), planDiffCommand(&to),
-		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to))
+		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planPinCommand(&to), planUnpinCommand(&to))
 	return c
 }
 
@@ -120,6 +120,9 @@ func planCreateCommand(to *connection) *cobra.Command {
 	var at string
 	c := &cobra.Command{
 		Use: "create CLUSTER", Short: "Plan a cluster and keep the plan",
+		Long: `Plans a cluster and keeps the plan. A plan for now becomes the current one; a plan for a time given with
+--at never does. The server makes plans by itself when inputs change and when a price, a contract or a
+forecast begins or ends; this verb only does it at once.`,
 		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z",
 		Args:    cobra.ExactArgs(1),
 	}
