@@ -69,3 +69,35 @@ func TestTheCurrentPlan(t *testing.T) {
 		t.Errorf("got %d current plans of no cluster", len(all))
 	}
 }
+
+func TestServersOfThePreviousReleaseAskForPlansToo(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := pgtest.OpenWith(t, configOf(url))
+	ctx := filled(t, s)
+	claim := func(what string) *app.Claim {
+		t.Helper()
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if c, _, err := s.Claim(ctx, moment("2026-01-10T05:30:00Z"), time.Minute); err != nil || c != nil {
+				check(t, err)
+				return c
+			}
+		}
+		t.Fatalf("%s: there is nothing to plan", what)
+		return nil
+	}
+	c := claim("a new cluster")
+	plan := record(night)
+	plan.InputsVersion = must(s.Cluster(ctx, night))(t).InputsVersion
+	must(s.Settle(ctx, *c, app.Outcome{At: plan.At, Version: plan.InputsVersion, Plan: &plan}))(t)
+	if again, next, err := s.Claim(ctx, plan.At, time.Minute); again != nil || err != nil || next < 20*time.Minute {
+		t.Fatalf("planned: got %+v, %v, %v", again, next, err)
+	}
+	conn := raw(t, url)
+	if _, err := conn.Exec(ctx, "UPDATE clusters SET inputs_version = inputs_version + 1 WHERE name = $1", night); err != nil { // all that release does
+		t.Fatal(err)
+	}
+	if c := claim("a change"); c.Reason != app.ByInputs || c.Newest != 1 {
+		t.Errorf("got %+v", c)
+	}
+}
