@@ -75,17 +75,17 @@ func (s *server) observe(next http.Handler) http.Handler {
 			took := time.Since(began)
 			route, status := s.route(r), answer.sent()
 			s.telemetry.RequestEnded(r.Method, route, status, took-a.waited)
-			attrs := []slog.Attr{
+			attrs := make([]slog.Attr, 0, 9)
+			attrs = append(attrs,
 				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
-				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes),
-			}
+				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes))
 			if a.principal.ID != "" {
 				attrs = append(attrs, slog.String("key_id", a.principal.ID), slog.String("key_name", a.principal.Name))
 			}
 			if suspect(status) {
 				attrs = append(attrs, slog.String("client", a.address))
 			}
-			s.telemetry.Log.LogAttrs(r.Context(), level(status, route), "request", attrs...)
+			s.telemetry.Request(r.Context(), level(status, route), attrs...)
 		}()
 		next.ServeHTTP(answer, r)
 	})

@@ -17,17 +17,19 @@ const (
 	policyOfPages = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 
+// secureNames are headers of every answer, in the form that they have in a http.Header.
+var (
+	secureNames  = []string{"Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Cache-Control"}
+	secureValues = []string{policyOfData, "nosniff", "DENY", "no-referrer", "same-origin", "same-origin", noStore}
+)
+
 // secureHeaders sets what every answer carries; handlers may set others afterwards.
 func (s *server) secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policyOfData)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", noStore)
+		for i, name := range secureNames {
+			h[name] = secureValues[i : i+1 : i+1] // shared by all answers; who sets another one replaces it
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"context"
 	"io"
 	"log/slog"
 
@@ -14,6 +15,8 @@ type Telemetry struct {
 	Log      *slog.Logger // constant messages, typed keys
 	Registry *prometheus.Registry
 
+	requests *slog.Logger // the same log, unmasked
+
 	metrics
 }
 
@@ -21,9 +24,24 @@ type Telemetry struct {
 func New(w io.Writer, level slog.Leveler) *Telemetry {
 	t := &Telemetry{
 		Log:      slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: mask})),
+		requests: slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})),
 		Registry: prometheus.NewRegistry(),
 		metrics:  newMetrics(),
 	}
 	t.register(t.Registry)
 	return t
+}
+
+// Request writes a line about an answered request, masked like the others but cheaper: there are
+// many of them, and their attributes are numbers and texts alone.
+func (t *Telemetry) Request(ctx context.Context, level slog.Level, attrs ...slog.Attr) {
+	if !t.requests.Enabled(ctx, level) {
+		return
+	}
+	for i, a := range attrs {
+		if a.Value.Kind() == slog.KindString && suspicious(a.Value.String()) {
+			attrs[i].Value = slog.StringValue(masked(a.Value.String()))
+		}
+	}
+	t.requests.LogAttrs(ctx, level, "request", attrs...)
 }

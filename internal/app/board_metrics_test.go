@@ -1,0 +1,139 @@
+package app
+
+import (
+	"io"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+	"headroom/internal/telemetry"
+)
+
+func measured(t *testing.T, classes int) (*Board, boardMetrics) {
+	t.Helper()
+	k, now := newKept(), began
+	k.add(1, 42, began)
+	b := board(t, k, &now)
+	s := b.Find("c")
+	money := func(text string) capacity.Money { return capacity.Money{Decimal: decimal.RequireFromString(text)} }
+	s.Plan.Cost = capacity.Cost{OnDemand: money("1.5"), Reserved: money("2"), ReservedIdle: money("0.5"), Penalties: money("3"), Currency: "USD", PeriodSeconds: 1800}
+	s.Plan.VMs = capacity.VMs{Total: 42, Reserved: 30, OnDemand: 12, Contracts: []capacity.ContractUse{{Name: "x", VMs: 40, Used: 30}}}
+	s.Plan.Objective, s.Plan.Relaxed = money("-90"), &capacity.RelaxedPlan{Objective: money("-100")}
+	for i := range classes {
+		s.Plan.Classes = append(s.Plan.Classes, capacity.ClassPlan{Name: "k" + strings.Repeat("x", i), VMs: 4.8, Admitted: 10, Refused: 2, Slots: &capacity.Slots{Map: 20, Reduce: 8}})
+	}
+	s.LastAttempt = &capacity.Attempt{Failed: true}
+	return b, boardMetrics{b}
+}
+
+func TestBoardMetrics(t *testing.T) {
+	t.Parallel()
+	_, m := measured(t, 1)
+	shown := exported(t, m)
+	for _, want := range []string{
+		`headroom_plan_cost_per_hour{cluster="c",component="on_demand",currency="USD"} 3`,
+		`headroom_plan_cost_per_hour{cluster="c",component="penalty",currency="USD"} 6`,
+		`headroom_plan_cost_per_hour{cluster="c",component="reserved",currency="USD"} 5`,
+		`headroom_plan_integrality_gap_ratio{cluster="c"} 0.1`,
+		`headroom_plan_last_attempt_failed{cluster="c"} 1`,
+		`headroom_plan_slots{class="k",cluster="c",phase="map"} 20`,
+		`headroom_plan_slots{class="k",cluster="c",phase="reduce"} 8`,
+		`headroom_plan_class_vms{class="k",cluster="c"} 4.8`,
+		`headroom_plan_admitted_jobs{class="k",cluster="c"} 10`,
+		`headroom_plan_rejected_jobs{class="k",cluster="c"} 2`,
+		`headroom_plan_vms{cluster="c",purchase="on_demand"} 12`,
+		`headroom_plan_vms{cluster="c",purchase="reserved"} 30`,
+		`headroom_bound_premise_ok{class="k",cluster="c"} 0`,
+		`headroom_reserved_utilization_ratio{cluster="c"} 0.75`,
+		`headroom_plan_stale{cluster="c"} 1`, // nobody keeps this board
+		`headroom_database_in_touch 0`,
+	} {
+		if !strings.Contains(shown, "\n"+want+"\n") {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	_, m = measured(t, mostClassSeries+1)
+	if many := exported(t, m); strings.Contains(many, "class=") || !strings.Contains(many, "headroom_plan_vms{") {
+		t.Errorf("a cluster of %d classes has series for each, or none of its own", mostClassSeries+1)
+	}
+}
+
+// exported is what Prometheus reads.
+func exported(t *testing.T, m boardMetrics) string {
+	t.Helper()
+	tel := telemetry.New(io.Discard, nil)
+	tel.Registry.MustRegister(m)
+	w := httptest.NewRecorder()
+	tel.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	families, err := tel.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := promlint.NewWithMetricFamilies(families).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("the linter says %v (%v)", problems, err)
+	}
+	return w.Body.String()
+}
+
+// Every metric that the rules name is exported, or is a record of theirs.
+func TestRulesNameMetricsThatExist(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../deploy/prometheus/rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Record, Alert, Expr, For string
+				Labels, Annotations      map[string]string
+			}
+		}
+	}
+	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	described, known := make(chan *prometheus.Desc, 100), []string{}
+	boardMetrics{}.Describe(described)
+	close(described)
+	for d := range described {
+		known = append(known, regexp.MustCompile(`fqName: "(\w+)"`).FindStringSubmatch(d.String())[1])
+	}
+	named, alerts := regexp.MustCompile(`\bheadroom[_:][\w:]+`), 0
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			known = append(known, r.Record)
+		}
+	}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			names := named.FindAllString(r.Expr, -1)
+			if len(names) == 0 || (r.Record == "") == (r.Alert == "") {
+				t.Errorf("group %s: %q names no metric, or is not one of a record and an alert", g.Name, r.Expr)
+			}
+			for _, name := range names {
+				if !slices.Contains(known, name) {
+					t.Errorf("%s names %s, which is not exported", r.Record+r.Alert, name)
+				}
+			}
+			if r.Alert != "" {
+				if alerts++; r.Labels["severity"] == "" || r.Annotations["summary"] == "" {
+					t.Errorf("alert %s needs a severity and a summary", r.Alert)
+				}
+			}
+		}
+	}
+	if alerts < 4 {
+		t.Errorf("there are %d alerts, want at least 4", alerts)
+	}
+}
