@@ -99,6 +99,9 @@ func (k *keeper) restart() bool {
 			k.private = private
 			return private.URL("") == k.url // which is where the store looks for it
 		}
+		if k.asked.Err() != nil {
+			return false // the server stops
+		}
 		if full := (*postgres.NoSpaceError)(nil); !errors.As(err, &full) {
 			try++
 		}
@@ -117,6 +120,11 @@ func (k *keeper) restart() bool {
 func (k *keeper) end() error {
 	k.ask()
 	<-k.ended
+	select {
+	case <-k.private.Done():
+		return nil // it ended by itself, as the log says, and there is nothing to stop
+	default:
+	}
 	ending, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	return k.private.Stop(ending)
