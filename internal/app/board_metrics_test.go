@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"io"
 	"net/http/httptest"
 	"os"
@@ -84,6 +85,78 @@ func exported(t *testing.T, m boardMetrics) string {
 	return w.Body.String()
 }
 
+var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
+
+// exportedNames are the metrics of the board.
+func exportedNames() (names []string) {
+	described := make(chan *prometheus.Desc, 100)
+	boardMetrics{}.Describe(described)
+	close(described)
+	for d := range described {
+		names = append(names, regexp.MustCompile(`fqName: "(\w+)"`).FindStringSubmatch(d.String())[1])
+	}
+	return names
+}
+
+// The dashboard shows metrics that are exported, and columns that a plan's row has.
+func TestDashboardShowsWhatThereIs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../deploy/grafana/headroom.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			ID      int
+			Title   string
+			Targets []struct {
+				Expr    string
+				URL     string
+				Columns []struct{ Selector string }
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	row, err := json.Marshal(capacity.PlanSummary{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(row, &members); err != nil {
+		t.Fatal(err)
+	}
+	known, ids, tables := exportedNames(), map[int]bool{}, 0
+	for _, p := range dashboard.Panels {
+		if ids[p.ID] || p.Title == "" || len(p.Targets) == 0 {
+			t.Errorf("panel %d, %q, needs an id of its own, a title and something to show", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for _, target := range p.Targets {
+			names := metricNames.FindAllString(target.Expr, -1)
+			for _, name := range names {
+				if !slices.Contains(known, name) {
+					t.Errorf("panel %q names %s, which is not exported", p.Title, name)
+				}
+			}
+			for _, c := range target.Columns {
+				if _, ok := members[c.Selector]; !ok {
+					t.Errorf("panel %q has a column %s, which rows of plans do not have", p.Title, c.Selector)
+				}
+			}
+			if len(target.Columns) > 0 {
+				tables++
+			} else if len(names) == 0 {
+				t.Errorf("panel %q shows no metric", p.Title)
+			}
+		}
+	}
+	if len(ids) < 5 || tables != 1 {
+		t.Errorf("there are %d panels and %d tables", len(ids), tables)
+	}
+}
+
 // Every metric that the rules name is exported, or is a record of theirs.
 func TestRulesNameMetricsThatExist(t *testing.T) {
 	t.Parallel()
@@ -103,13 +176,7 @@ func TestRulesNameMetricsThatExist(t *testing.T) {
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
 		t.Fatal(err)
 	}
-	described, known := make(chan *prometheus.Desc, 100), []string{}
-	boardMetrics{}.Describe(described)
-	close(described)
-	for d := range described {
-		known = append(known, regexp.MustCompile(`fqName: "(\w+)"`).FindStringSubmatch(d.String())[1])
-	}
-	named, alerts := regexp.MustCompile(`\bheadroom[_:][\w:]+`), 0
+	known, alerts := exportedNames(), 0
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			known = append(known, r.Record)
@@ -117,7 +184,7 @@ func TestRulesNameMetricsThatExist(t *testing.T) {
 	}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			names := named.FindAllString(r.Expr, -1)
+			names := metricNames.FindAllString(r.Expr, -1)
 			if len(names) == 0 || (r.Record == "") == (r.Alert == "") {
 				t.Errorf("group %s: %q names no metric, or is not one of a record and an alert", g.Name, r.Expr)
 			}
