@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -105,8 +106,9 @@ func report(stderr io.Writer, asked *cobra.Command, err error) int {
 	var f *failure
 	if !errors.As(err, &f) {
 		said, similar, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
-		if similar = strings.Join(strings.Fields(similar), " or "); similar != "" {
-			said += "; did you mean " + similar + "?"
+		if verbs := strings.Fields(similar); len(verbs) > 0 {
+			slices.Sort(verbs)
+			said += "; did you mean " + strings.Join(verbs, " or ") + "?"
 		}
 		usage := fmt.Sprintf("It is used as %q; %q says more.", asked.UseLine(), asked.CommandPath()+" --help")
 		if asked.HasAvailableSubCommands() {
