@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -54,8 +55,14 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		return nil, refusal{bodyTooLarge(limit)}
 	}
 	var text bytes.Buffer
-	text.Grow(int(min(max(r.ContentLength, 0), smallBody)) + bytes.MinRead) // larger ones may never be sent
-	if _, err := text.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+	body := http.MaxBytesReader(w, r.Body, limit)
+	text.Grow(int(min(max(r.ContentLength, 0), smallBody)) + bytes.MinRead)
+	_, err := io.CopyN(&text, body, smallBody)
+	if err == nil { // room for more is made once this much has come: what is announced may never be sent
+		text.Grow(int(max(r.ContentLength-smallBody, 0)) + bytes.MinRead)
+		_, err = text.ReadFrom(body)
+	}
+	if err != nil && err != io.EOF {
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) || r.Context().Err() != nil {
 			return nil, err
 		}
