@@ -124,7 +124,12 @@ func quoted(tag string) string { return `"` + tag + `"` }
 func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 	shown, err := s.current(r.Context(), pathValue(r, "cluster"))
 	if err != nil {
-		s.fail(w, r, s.noPlanYet(r.Context(), pathValue(r, "cluster"), err))
+		if _, wrong := s.scalingOptions(r); wrong != nil { // what cannot be read is said first: it is not cured by waiting
+			err = wrong
+		} else {
+			err = s.noPlanYet(r.Context(), pathValue(r, "cluster"), err)
+		}
+		s.fail(w, r, err)
 		return
 	}
 	now := s.app.Now()
@@ -147,10 +152,7 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 // scalingText writes the document that a query asks for. Its ETag is weak: only the age differs
 // between two that have the same.
 func (s *server) scalingText(r *http.Request, shown *app.Shown, now time.Time) ([]byte, string, error) {
-	if err := s.operationOf(r).checkParameters(r); err != nil {
-		return nil, "", err
-	}
-	o, err := scalingOptions(r)
+	o, err := s.scalingOptions(r)
 	if err != nil {
 		return nil, "", err
 	}
@@ -166,8 +168,11 @@ func (s *server) scalingText(r *http.Request, shown *app.Shown, now time.Time) (
 	return append(text, '\n'), fmt.Sprintf(`W/"%s-%d-%t"`, shown.Tag(), document.VMs.Total, document.Stale), nil
 }
 
-// scalingOptions reads a query that has been checked, but for numbers that mean nothing together.
-func scalingOptions(r *http.Request) (o capacity.ScalingOptions, err error) {
+// scalingOptions checks and reads the query.
+func (s *server) scalingOptions(r *http.Request) (o capacity.ScalingOptions, err error) {
+	if err := s.operationOf(r).checkParameters(r); err != nil {
+		return o, err
+	}
 	query := r.URL.Query()
 	o.Class = query.Get("class")
 	if text := query.Get("headroom"); text != "" {

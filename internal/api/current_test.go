@@ -127,6 +127,7 @@ func TestScalingWithoutAPlanIsNotToBeHadYet(t *testing.T) {
 	if a.Header.Get("Retry-After") == "" || !strings.Contains(a.problem(t).Detail, "no plan yet") {
 		t.Errorf("got %q: %s", a.Header.Get("Retry-After"), a.text)
 	}
+	s.ask(s.admin, "GET", scalingOfNight+"?headroom=much", nil).want(t, 400)
 	s.ask(s.admin, "GET", strings.Replace(scalingOfNight, "night", "unknown", 1), nil).want(t, 404)
 }
 
