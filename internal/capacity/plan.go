@@ -26,10 +26,11 @@ const (
 	InfeasibleStatus Status = "infeasible" // there is no plan; Conflicts says why
 )
 
-// Cost is the plan's money per period. Total = OnDemand + Reserved + ReservedIdle + Penalties.
+// Cost is the plan's money per period. Total = OnDemand + Spot + Reserved + ReservedIdle + Penalties.
 type Cost struct {
 	Total         Money  `json:"total"`
 	OnDemand      Money  `json:"on_demand"`
+	Spot          Money  `json:"spot,omitzero"`
 	Reserved      Money  `json:"reserved"`
 	ReservedIdle  Money  `json:"reserved_idle"` // paid though not used (contracts billed always)
 	Penalties     Money  `json:"penalties"`
@@ -47,15 +48,28 @@ type VMs struct {
 	Total     float64       `json:"total"`
 	Reserved  float64       `json:"reserved"`
 	OnDemand  float64       `json:"on_demand"`
-	Contracts []ContractUse `json:"contracts"`
+	Spot      float64       `json:"spot,omitzero"`
+	Contracts []ContractUse `json:"contracts"` // of all types
 	Rounding  float64       `json:"rounding"`
+	Types     []TypeVMs     `json:"types,omitempty"` // where the problem has several, in its order
+}
+
+// TypeVMs is what is rented of one type.
+type TypeVMs struct {
+	Name     string  `json:"name"`
+	Total    float64 `json:"total"`
+	Reserved float64 `json:"reserved"`
+	OnDemand float64 `json:"on_demand"`
+	Spot     float64 `json:"spot,omitzero"`
+	Rounding float64 `json:"rounding"`
 }
 
 // ContractUse is how many of a contract's VMs the plan uses.
 type ContractUse struct {
-	Name string  `json:"name"`
-	VMs  float64 `json:"vms"`
-	Used float64 `json:"used"`
+	Name   string  `json:"name"`
+	VMType string  `json:"vm_type,omitempty"` // where the problem has several
+	VMs    float64 `json:"vms"`
+	Used   float64 `json:"used"`
 }
 
 // ClassPlan is one class's part of the plan.
@@ -71,6 +85,21 @@ type ClassPlan struct {
 	Reason           string  `json:"reason"`
 	BreakEvenPenalty *Money  `json:"break_even_penalty"` // the penalty below which one more job is not worth its VMs
 	Flips            Flips   `json:"flips"`
+
+	// Where the problem has several VM types, what runs on which; those with jobs, in the problem's order.
+	// VMsPerJob is then the average of the admitted jobs, or that of the cheapest type where there are
+	// none; Time is that of the slowest type; of the flips only the penalty's is known.
+	Types []ClassOnType `json:"types,omitempty"`
+}
+
+// ClassOnType is the part of a class that runs on one VM type.
+type ClassOnType struct {
+	VMType    string  `json:"vm_type"`
+	Admitted  float64 `json:"admitted"`
+	VMs       float64 `json:"vms"`
+	VMsPerJob float64 `json:"vms_per_job"`
+	Slots     *Slots  `json:"slots"`
+	Time      *Times  `json:"time_s"`
 }
 
 // Slots is a number of map and reduce slots.
@@ -108,8 +137,16 @@ type Flips struct {
 
 // Prices is what scarcity costs per period at the margin; from the relaxation.
 type Prices struct {
-	Capacity  CapacityPrice   `json:"capacity"`
+	Capacity  CapacityPrice   `json:"capacity"` // with several types that of the cheapest one
 	Contracts []ContractWorth `json:"contracts"`
+	Types     []TypePrice     `json:"types,omitempty"`
+	Budget    *Money          `json:"budget,omitempty"` // what one more unit of money in budget.vm_cost saves
+}
+
+// TypePrice is the worth of one VM of a type.
+type TypePrice struct {
+	Name string `json:"name"`
+	CapacityPrice
 }
 
 // CapacityPrice is the worth of one VM of capacity: Low for one less, High for one more (null when
@@ -143,8 +180,9 @@ type IntegerPlan struct {
 
 // VMLayout is a number of VMs that carry the same slots.
 type VMLayout struct {
-	VMs   int64        `json:"vms"`
-	Slots []ClassSlots `json:"slots"`
+	VMType string       `json:"vm_type,omitempty"` // where the problem has several
+	VMs    int64        `json:"vms"`
+	Slots  []ClassSlots `json:"slots"`
 }
 
 // ClassSlots is how many slots of a class stand on one VM.

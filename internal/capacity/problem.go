@@ -11,35 +11,8 @@ type Problem struct {
 	PeriodSeconds int64   `json:"period_s"` // money amounts of a plan are per this period
 	Supply        Supply  `json:"supply"`
 	Classes       []Class `json:"classes"`
+	Budget        *Budget `json:"budget,omitempty"`
 	Options       Options `json:"options"`
-}
-
-// Supply is where virtual machines come from: contracts already signed, and on-demand.
-type Supply struct {
-	Contracts []Contract `json:"contracts,omitempty"`
-	OnDemand  OnDemand   `json:"on_demand"`
-}
-
-// Contract is a number of reserved VMs at a price per VM-hour.
-type Contract struct {
-	Name    string  `json:"name"`
-	VMs     int64   `json:"vms"`
-	Price   Money   `json:"price"`
-	Billing Billing `json:"billing"`
-}
-
-// Billing says when a contract's VM-hour is paid.
-type Billing string
-
-const (
-	BilledUsed   Billing = "used"   // every hour used (the paper's reading)
-	BilledAlways Billing = "always" // every hour, so that one more used costs nothing
-)
-
-// OnDemand is what is rented by the hour; Quota, if any, is the most that may be rented at once.
-type OnDemand struct {
-	Price Money  `json:"price"`
-	Quota *int64 `json:"quota"`
 }
 
 // Class is a kind of job: how long it takes, until when it must be done, how many run at once and
@@ -51,6 +24,7 @@ type Class struct {
 	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"` // gamma, given directly
 	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
+	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`
 	Penalty         Money            `json:"penalty"` // per refused concurrent place and period
 }
@@ -77,13 +51,6 @@ type Demand struct {
 	MapWorkSeconds    float64 `json:"map_work_s"`
 	ReduceWorkSeconds float64 `json:"reduce_work_s"`
 	FixedSeconds      float64 `json:"fixed_s"`
-}
-
-// SlotsPerVM is how many map slots or reduce slots one VM offers. A VM's share is one or the other:
-// a map slot takes 1/Map of a VM and a reduce slot 1/Reduce (erratum E16).
-type SlotsPerVM struct {
-	Map    int64 `json:"map"`
-	Reduce int64 `json:"reduce"`
 }
 
 // JobRange is how many jobs of a class run at once: Min are promised, Max is the demand.

@@ -48,7 +48,7 @@ func anyProblem(t *rapid.T) Problem {
 func anyClass(t *rapid.T, name string, integrality Integrality, penalty Money) Class {
 	seconds := rapid.Float64Range(0, 1000)
 	c := Class{Name: name, Penalty: penalty, DeadlineSeconds: rapid.Float64Range(1, MaxSeconds).Draw(t, "deadline"),
-		SlotsPerVM: SlotsPerVM{rapid.Int64Range(1, 8).Draw(t, "map"), rapid.Int64Range(1, 8).Draw(t, "reduce")}}
+		SlotsPerVM: SlotsPerVM{Map: rapid.Int64Range(1, 8).Draw(t, "map"), Reduce: rapid.Int64Range(1, 8).Draw(t, "reduce")}}
 	c.Jobs.Max = rapid.Float64Range(0, 100).Draw(t, "max")
 	c.Jobs.Min = c.Jobs.Max * rapid.Float64Range(0, 1).Draw(t, "min")
 	if integrality != Relaxed {
@@ -197,7 +197,7 @@ func bulk(n int) []byte {
 	for i := range n {
 		x := float64(i%97) / 7
 		p.Classes = append(p.Classes, Class{
-			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{2, 4}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(int64(i)+100, -2)},
+			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 4}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(int64(i)+100, -2)},
 			Profile: &Profile{300, 40, 30 + x, 60 + x, 12 + x, 20 + x, 40 + x, 90 + x, 20 + x, 50 + x, 0},
 		})
 	}

@@ -46,7 +46,7 @@ func TestReadProblemReadsWhatIsWritten(t *testing.T) {
 			Name: "nightly-etl",
 			Profile: &Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60, FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20,
 				ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50},
-			DeadlineSeconds: 2700, SlotsPerVM: SlotsPerVM{2, 2}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(5, 0)},
+			DeadlineSeconds: 2700, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(5, 0)},
 		}},
 		Options: DefaultOptions(),
 	}

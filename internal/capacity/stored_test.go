@@ -32,7 +32,7 @@ func amountOf(text string) Money {
 func TestStoredThingsAreRefusedWithPointers(t *testing.T) {
 	early, late := moment("2026-01-01T00:00:00Z"), moment("2027-01-01T00:00:00Z")
 	contract := SignedContract{Name: "three-year", VMType: "small", VMs: 3, Price: amountOf("0.1"), Billing: BilledUsed, From: early, Until: late}
-	class := PlannedClass{Name: "etl", Profile: &ProfileRef{Name: "etl"}, DeadlineSeconds: 60, SlotsPerVM: SlotsPerVM{2, 2}, Jobs: JobRange{1, 2}, Penalty: amountOf("1")}
+	class := PlannedClass{Name: "etl", Profile: &ProfileRef{Name: "etl"}, DeadlineSeconds: 60, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{1, 2}, Penalty: amountOf("1")}
 	for name, test := range map[string]struct {
 		err  error
 		want string // pointer and code; "" for none
@@ -127,7 +127,7 @@ func snapshot() Snapshot {
 			{Name: "other", VMType: "old", VMs: 5, Price: amountOf("0.1"), Billing: BilledUsed, From: from, Until: moment("2027-01-15T00:00:00Z")},
 		},
 		Classes: []PlannedClass{
-			{Name: "a", Profile: &ProfileRef{"p", 2}, DeadlineSeconds: 60, SlotsPerVM: SlotsPerVM{2, 2}, Jobs: JobRange{2, 4}, Penalty: amountOf("1")},
+			{Name: "a", Profile: &ProfileRef{"p", 2}, DeadlineSeconds: 60, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{2, 4}, Penalty: amountOf("1")},
 			{Name: "b", VMsPerJob: pointerTo(amountOf("0.5").Decimal), Jobs: JobRange{0, 4}, Penalty: amountOf("1")},
 		},
 		Profiles:  map[ProfileRef]Profile{{"p", 2}: {MapTasks: 7}},
@@ -146,7 +146,7 @@ func TestProblemOfAMoment(t *testing.T) {
 		Currency: "USD", PeriodSeconds: 3600,
 		Supply: Supply{Contracts: []Contract{{"one", 3, amountOf("0.1"), BilledAlways}}, OnDemand: OnDemand{amountOf("0.2"), pointerTo(int64(9))}},
 		Classes: []Class{
-			{Name: "a", Profile: &Profile{MapTasks: 7}, DeadlineSeconds: 60, SlotsPerVM: SlotsPerVM{2, 2}, Jobs: JobRange{2, 2}, Penalty: amountOf("1")},
+			{Name: "a", Profile: &Profile{MapTasks: 7}, DeadlineSeconds: 60, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{2, 2}, Penalty: amountOf("1")},
 			{Name: "b", VMsPerJob: pointerTo(amountOf("0.5").Decimal), Jobs: JobRange{0, 3}, Penalty: amountOf("1")},
 		},
 		Options: DefaultOptions(),

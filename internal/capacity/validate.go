@@ -167,7 +167,7 @@ func (class *Class) check(c *checker, integrality Integrality) {
 			c.refuse("deadline_s", "range", "The deadline is 0; give the seconds within which a job must be done.")
 		}
 	}
-	if class.VMsPerJob == nil || class.SlotsPerVM != (SlotsPerVM{}) {
+	if class.VMsPerJob == nil || !class.SlotsPerVM.IsZero() {
 		c.enter("slots_per_vm")
 		c.whole("map", "The number of map slots", "slots per VM", class.SlotsPerVM.Map, 1, MaxSlotsPerVM)
 		c.whole("reduce", "The number of reduce slots", "slots per VM", class.SlotsPerVM.Reduce, 1, MaxSlotsPerVM)

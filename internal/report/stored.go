@@ -126,7 +126,7 @@ func PlannedClasses(items []capacity.PlannedClass) Table {
 		if c.DeadlineSeconds > 0 {
 			row[7] = number(c.DeadlineSeconds)
 		}
-		if c.SlotsPerVM != (capacity.SlotsPerVM{}) {
+		if !c.SlotsPerVM.IsZero() {
 			row[8], row[9] = whole(c.SlotsPerVM.Map), whole(c.SlotsPerVM.Reduce)
 		}
 		return append(row, stamp(c.Stamp)...)

@@ -1,0 +1,124 @@
+package capacity
+
+import "encoding/json"
+
+// Supply is where virtual machines come from: contracts already signed, on-demand, and spot. A problem
+// with one kind of machine gives them directly; one with several gives VMTypes instead, and then
+// nothing else.
+type Supply struct {
+	Contracts []Contract     `json:"contracts,omitempty"`
+	OnDemand  OnDemand       `json:"on_demand"` // left out with VMTypes
+	Spot      *Spot          `json:"spot,omitempty"`
+	VMTypes   []VMTypeSupply `json:"vm_types,omitempty"`
+}
+
+// VMTypeSupply is where the VMs of one type come from. Names of contracts differ across types.
+type VMTypeSupply struct {
+	Name      string     `json:"name"`
+	Contracts []Contract `json:"contracts,omitempty"`
+	OnDemand  OnDemand   `json:"on_demand"`
+	Spot      *Spot      `json:"spot,omitempty"`
+}
+
+// Types is the supply as a list of types: one without a name where the problem has a single kind.
+func (s Supply) Types() []VMTypeSupply {
+	if len(s.VMTypes) > 0 {
+		return s.VMTypes
+	}
+	return []VMTypeSupply{{Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}}
+}
+
+// MarshalJSON leaves on_demand out of a supply of several types.
+func (s Supply) MarshalJSON() ([]byte, error) {
+	if len(s.VMTypes) > 0 {
+		return json.Marshal(struct {
+			VMTypes []VMTypeSupply `json:"vm_types"`
+		}{s.VMTypes})
+	}
+	type plain Supply
+	return json.Marshal(plain(s))
+}
+
+// Contract is a number of reserved VMs at a price per VM-hour.
+type Contract struct {
+	Name    string  `json:"name"`
+	VMs     int64   `json:"vms"`
+	Price   Money   `json:"price"`
+	Billing Billing `json:"billing"`
+}
+
+// Billing says when a contract's VM-hour is paid.
+type Billing string
+
+const (
+	BilledUsed   Billing = "used"   // every hour used (the paper's reading)
+	BilledAlways Billing = "always" // every hour, so that one more used costs nothing
+)
+
+// OnDemand is what is rented by the hour; Quota, if any, is the most that may be rented at once.
+type OnDemand struct {
+	Price Money  `json:"price"`
+	Quota *int64 `json:"quota"`
+}
+
+// Spot is what is rented cheaply and can be taken away: of all VMs of a type at most MaxShare may be
+// such. No interruption is modelled, and a warning says so.
+type Spot struct {
+	Price    Money   `json:"price"`
+	MaxShare float64 `json:"max_share"` // 0 to 1
+}
+
+// Budget is the most that may be spent per period; nil limits nothing.
+type Budget struct {
+	VMCost *Money `json:"vm_cost"` // on VMs, idle contracts included
+	Total  *Money `json:"total"`   // with the penalties of refused jobs
+}
+
+// SlotsPerVM is how many map slots or reduce slots one VM offers. A VM's share is one or the other:
+// a map slot takes 1/Map of a VM and a reduce slot 1/Reduce (erratum E16). With several VM types it may
+// be given for each by name; the class then runs on those alone.
+type SlotsPerVM struct {
+	Map    int64
+	Reduce int64
+	ByType map[string]SlotsPerVM // without a ByType of their own; nil: Map and Reduce hold for every type
+}
+
+// IsZero says that nothing is given.
+func (s SlotsPerVM) IsZero() bool { return s.Map == 0 && s.Reduce == 0 && s.ByType == nil }
+
+// On is what a VM of a type offers; zero where the class does not run on it.
+func (s SlotsPerVM) On(vmType string) SlotsPerVM {
+	if s.ByType != nil {
+		return s.ByType[vmType]
+	}
+	return s
+}
+
+// MarshalJSON writes {"map", "reduce"}, or one such object for each type.
+func (s SlotsPerVM) MarshalJSON() ([]byte, error) {
+	if s.ByType != nil {
+		return json.Marshal(s.ByType)
+	}
+	return json.Marshal(struct {
+		Map    int64 `json:"map"`
+		Reduce int64 `json:"reduce"`
+	}{s.Map, s.Reduce})
+}
+
+// Speed is how fast a class's tasks run on VMs of each type: at 2 they take half their time. A type that
+// is not named has speed 1; at 0 the class does not run on it. All of a demand and all of a profile but
+// its overhead_s is divided by it, and so are VMs per job.
+type Speed map[string]float64
+
+// On is the speed on a type.
+func (s Speed) On(vmType string) float64 {
+	if speed, named := s[vmType]; named {
+		return speed
+	}
+	return 1
+}
+
+// RunsOn says whether jobs of the class can run on VMs of a type.
+func (class *Class) RunsOn(vmType string) bool {
+	return class.Speed.On(vmType) > 0 && (class.VMsPerJob != nil && class.SlotsPerVM.IsZero() || !class.SlotsPerVM.On(vmType).IsZero())
+}
