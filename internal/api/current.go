@@ -16,16 +16,32 @@ import (
 // The current plan is polled by many programs. It is answered from memory, outside the layer that
 // holds requests against openapi.yaml: what is asked for is looked at here.
 
-// current is a cluster's current plan: from memory where it is known there, else from the store.
-func (s *server) current(ctx context.Context, cluster string) (*app.Shown, error) {
-	if shown := s.app.Board.Find(cluster); shown != nil {
-		return shown, nil
+// found is a cluster's current plan, and whether a newer one may have been kept from us.
+type found struct {
+	*app.Shown
+	stale bool
+}
+
+// current is a cluster's current plan.
+func (s *server) current(ctx context.Context, cluster string) (found, error) {
+	shown, old, err := s.app.Shown(ctx, cluster)
+	return found{shown, old || !s.reachable()}, err
+}
+
+// etag is another one when the plan, or anything of its freshness, is.
+func (f found) etag(now time.Time) string {
+	if f.stale || f.Stale(now) {
+		return quoted(f.Tag() + "-stale")
 	}
-	c, err := s.app.Current(ctx, cluster)
-	if err != nil {
-		return nil, err
+	return quoted(f.Tag())
+}
+
+// text is an answer about the plan. Whether it is marked is part of the question.
+func (f found) text(question string, now time.Time, write func() ([]byte, string, error)) (app.Text, error) {
+	if f.stale {
+		question += " stale"
 	}
-	return app.Show(c)
+	return f.Text(question, now.Unix(), write)
 }
 
 // reachable says whether what is shown can be believed to be the newest.
@@ -43,7 +59,7 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 	shown, err := s.current(r.Context(), cluster)
 	if err == nil && wait > 0 {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
-		if matches(known, quoted(shown.Tag())) {
+		if matches(known, shown.etag(s.app.Now())) {
 			shown, err = s.waitForChange(w, r, cluster, known, wait)
 		}
 	}
@@ -51,14 +67,14 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	etag, h := quoted(shown.Tag()), w.Header()
+	now, h := s.app.Now(), w.Header()
+	etag := shown.etag(now)
 	h.Set("ETag", etag)
 	if len(known) > 0 && matches(known, etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	now := s.app.Now()
-	text, err := shown.Text("/", now.Unix(), func() ([]byte, string, error) { return s.currentText(shown, now) })
+	text, err := shown.text("/", now, func() ([]byte, string, error) { return currentText(shown, now) })
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -71,9 +87,9 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 var jsonType = []string{"application/json"}
 
 // currentText is a stored plan's text with its freshness.
-func (s *server) currentText(shown *app.Shown, now time.Time) ([]byte, string, error) {
+func currentText(shown found, now time.Time) ([]byte, string, error) {
 	f := shown.Freshness(now)
-	f.Stale = f.Stale || !s.reachable()
+	f.Stale = f.Stale || shown.stale
 	freshness, err := json.Marshal(f)
 	if err != nil {
 		return nil, "", fmt.Errorf("write how fresh a plan is: %w", err)
@@ -133,7 +149,7 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := s.app.Now()
-	text, err := shown.Text(r.URL.RawQuery, now.Unix(), func() ([]byte, string, error) { return s.scalingText(r, shown, now) })
+	text, err := shown.text(r.URL.RawQuery, now, func() ([]byte, string, error) { return s.scalingText(r, shown, now) })
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -151,16 +167,16 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 
 // scalingText writes the document that a query asks for. Its ETag is weak: only the age differs
 // between two that have the same.
-func (s *server) scalingText(r *http.Request, shown *app.Shown, now time.Time) ([]byte, string, error) {
+func (s *server) scalingText(r *http.Request, shown found, now time.Time) ([]byte, string, error) {
 	o, err := s.scalingOptions(r)
 	if err != nil {
 		return nil, "", err
 	}
-	document, found := shown.ScalingAt(now, o)
-	if !found {
+	document, known := shown.ScalingAt(now, o)
+	if !known {
 		return nil, "", refusal{notFound.problem(fmt.Sprintf("The plan has no class %.200q; leave the parameter \"class\" out to see which there are.", o.Class))}
 	}
-	document.Stale = document.Stale || !s.reachable()
+	document.Stale = document.Stale || shown.stale
 	text, err := json.Marshal(document)
 	if err != nil {
 		return nil, "", fmt.Errorf("write the scaling document: %w", err)

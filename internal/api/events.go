@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,9 +17,8 @@ import (
 
 const (
 	heartbeatEvery = 15 * time.Second
-	lookEvery      = 3 * time.Second  // at whether the key or session still opens the stream
-	writeWithin    = 10 * time.Second // who does not read for so long is cut off
-	mostMissed     = 500              // plans that are sent to somebody who comes back
+	lookEvery      = time.Second // at whether the key or session still opens the stream
+	mostMissed     = 500         // plans that are sent to somebody who comes back
 )
 
 // planEvents sends every plan that becomes current, as server-sent events, until the caller goes, may
@@ -59,18 +60,19 @@ func (s *server) planEvents(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	s.stream(stream{ResponseWriter: w, control: http.NewResponseController(w)}, r, cluster, last, missed, reset)
+	s.stream(stream{w, http.NewResponseController(w), s.config.ReadWithin}, r, cluster, last, missed, reset)
 }
 
 // stream is an answer that goes on.
 type stream struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	within  time.Duration // who does not read for so long is cut off
 }
 
 // send writes and says whether it was taken in time.
 func (w stream) send(text []byte) bool {
-	if err := w.control.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+	if err := w.control.SetWriteDeadline(time.Now().Add(w.within)); err != nil {
 		return false
 	}
 	if _, err := w.Write(text); err != nil {
@@ -113,12 +115,17 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 				return
 			}
 		case <-s.config.Stopping:
+			w.send(fmt.Appendf(nil, "retry: %d\n\n", comeBack()))
 			return
 		case <-r.Context().Done():
 			return
 		}
 	}
 }
+
+// comeBack is after how many milliseconds who watched a server that stops should ask another one: soon,
+// but not all at the same moment.
+func comeBack() int { return 100 + rand.IntN(900) }
 
 // lastEventID is the number of the last plan that a returning caller has seen; 0 is none.
 func lastEventID(r *http.Request) (int64, error) {
@@ -147,6 +154,9 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 		return nil, false, nil
 	}
 	list, err := s.app.Plans(ctx, cluster, app.Page{Limit: mostMissed})
+	if errors.Is(err, capacity.Busy) {
+		return nil, true, nil // what is shown is all that can be told at the moment
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -155,7 +165,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	}
 	var missed []capacity.PlanSummary
 	for _, p := range list.Items {
-		if p.Number > last && p.Number != shown.Record.Number && p.ForNow() {
+		if p.Number > last && p.Number != shown.Record.Number && p.ForNow {
 			missed = append(missed, p)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
@@ -25,6 +26,7 @@ type Config struct {
 	Limits            capacity.Limits // of bodies and problems; default capacity.DefaultLimits
 	SolvesPerSecond   int             // of a key; default 20
 	RequestsPerSecond int             // of a key; default 1000
+	ReadWithin        time.Duration   // who watches and does not read for so long is cut off; default 10 s
 	Version           string
 	Draining          *atomic.Bool    // set while the server stops: readyz says so
 	Stopping          <-chan struct{} // closed when the server stops: who waits for changes is sent away
@@ -55,6 +57,9 @@ func New(c Config) (http.Handler, error) {
 	}
 	if c.RequestsPerSecond == 0 {
 		c.RequestsPerSecond = 1000
+	}
+	if c.ReadWithin == 0 {
+		c.ReadWithin = 10 * time.Second
 	}
 	doc, err := loadDocument(openapi.Document)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/app"
 	"headroom/internal/auth"
 )
 
@@ -52,20 +51,21 @@ func tooManyWatchers(w http.ResponseWriter) refusal {
 
 // waitForChange waits until a cluster's current plan is none of those known, the time is up, the
 // server stops or the caller may no longer see it, and answers the plan as it is then.
-func (s *server) waitForChange(w http.ResponseWriter, r *http.Request, cluster string, known []string, wait time.Duration) (*app.Shown, error) {
+func (s *server) waitForChange(w http.ResponseWriter, r *http.Request, cluster string, known []string, wait time.Duration) (found, error) {
 	a := askedOf(r.Context())
 	leave := s.watchers.enter(a.principal.ID)
 	if leave == nil {
-		return nil, tooManyWatchers(w)
+		return found{}, tooManyWatchers(w)
 	}
 	defer leave()
 	defer func(began time.Time) { a.waited = time.Since(began) }(time.Now())
 	up := time.NewTimer(wait)
 	defer up.Stop()
 	for {
-		shown, changed := s.app.Board.Watch(cluster)
-		if shown == nil || !matches(known, quoted(shown.Tag())) {
-			return s.current(r.Context(), cluster)
+		_, changed := s.app.Board.Watch(cluster)
+		shown, err := s.current(r.Context(), cluster)
+		if err != nil || !matches(known, shown.etag(s.app.Now())) {
+			return shown, err
 		}
 		select {
 		case <-changed:
@@ -74,19 +74,20 @@ func (s *server) waitForChange(w http.ResponseWriter, r *http.Request, cluster s
 		case <-s.config.Stopping:
 			return s.stillSeen(r, shown)
 		case <-r.Context().Done():
-			return nil, r.Context().Err()
+			return found{}, r.Context().Err()
 		}
 		if _, err := s.stillSeen(r, shown); err != nil {
-			return nil, err
+			return found{}, err
 		}
 	}
 }
 
 // stillSeen refuses a caller who may no longer see a plan.
-func (s *server) stillSeen(r *http.Request, shown *app.Shown) (*app.Shown, error) {
+func (s *server) stillSeen(r *http.Request, shown found) (found, error) {
 	if !s.stillMay(r) {
-		return nil, refusal{unauthorized("The key or session has ended while the request waited.")}
+		return found{}, refusal{unauthorized("The key or session has ended while the request waited.")}
 	}
+	shown.stale = shown.stale || !s.reachable() // since then
 	return shown, nil
 }
 

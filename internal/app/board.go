@@ -18,11 +18,12 @@ type Board struct {
 	now    func() time.Time
 	warn   func(message string, err error)
 
-	mu      sync.RWMutex
-	places  map[string]*place
-	running bool      // it is kept up to date
-	away    bool      // the store did not answer last
-	contact time.Time // when the store last answered; a monotonic reading, not the app's clock
+	mu       sync.RWMutex
+	places   map[string]*place
+	changing map[string]int // clusters of which something is being changed here
+	running  bool           // it is kept up to date
+	away     bool           // the store did not answer last
+	contact  time.Time      // when the store last answered; a monotonic reading, not the app's clock
 
 	asked sync.Mutex // guards what is asked of the worker
 	all   bool
@@ -36,7 +37,6 @@ type boardSource interface {
 	Current(ctx context.Context, cluster string) (capacity.Current, error)
 	// Currents are those of all clusters that have a plan.
 	Currents(ctx context.Context) ([]capacity.Current, error)
-	Plans(ctx context.Context, cluster string, page Page) (Listed[capacity.PlanSummary], error)
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 	Ready(ctx context.Context) error
 }
@@ -56,20 +56,19 @@ type Shown struct {
 
 	tag   string // of the Current
 	event Event
-	past  []capacity.PastTotal
 	texts texts
 }
 
 func newBoard(source boardSource, now func() time.Time, warn func(string, error)) *Board {
-	return &Board{source: source, now: now, warn: warn, places: map[string]*place{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
+	return &Board{source: source, now: now, warn: warn, places: map[string]*place{}, changing: map[string]int{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
 // Find is a cluster's current plan; nil says that the store must be asked, because none is known or
-// a newer one is on its way.
+// a newer one is on its way. While the store is away, what was shown last is all there is.
 func (b *Board) Find(cluster string) *Shown {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	if p := b.places[cluster]; p != nil && p.doubts == p.answered {
+	if p := b.places[cluster]; p != nil && (b.away || p.doubts == p.answered && b.changing[cluster] == 0) {
 		return p.shown
 	}
 	return nil
@@ -114,24 +113,26 @@ func (b *Board) Running() bool {
 	return b.running
 }
 
-// SavePlan stores a plan, which can be read here at once.
-func (a *App) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
-	a.Board.Doubt(r.Cluster)
-	saved, err := a.Store.SavePlan(ctx, r)
-	if err != nil {
-		a.Board.changed(r.Cluster)
-	}
-	return saved, err
-}
-
-// Doubt makes the store be asked about a cluster until word of a change has come: whoever changed a
-// plan here wants to read it at once.
-func (b *Board) Doubt(cluster string) {
+// Doubt makes the store be asked about a cluster until what is being changed there has been read: who
+// changed something wants to see it at once. settled must follow once the change is committed, or is
+// not; what was read before may be older.
+func (b *Board) Doubt(cluster string) (settled func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.running {
-		b.place(cluster).doubts++
+	if !b.running {
+		return func() {}
 	}
+	b.place(cluster).doubts++
+	b.changing[cluster]++
+	return sync.OnceFunc(func() {
+		b.mu.Lock()
+		b.place(cluster).doubts++
+		if b.changing[cluster]--; b.changing[cluster] == 0 {
+			delete(b.changing, cluster)
+		}
+		b.mu.Unlock()
+		b.changed(cluster)
+	})
 }
 
 // place is a cluster's, made where there is none. b.mu is held.
@@ -178,7 +179,7 @@ func (b *Board) readOne(ctx context.Context, cluster string) error {
 	if err != nil {
 		return fmt.Errorf("read the current plan of cluster %s: %w", cluster, err)
 	}
-	return b.take(ctx, c, doubts)
+	return b.take(c, doubts)
 }
 
 // readAll reads every cluster's current plan anew, and forgets the places of those that have none.
@@ -194,7 +195,7 @@ func (b *Board) readAll(ctx context.Context) error {
 		return fmt.Errorf("read the current plans: %w", err)
 	}
 	for _, c := range currents {
-		if err := b.take(ctx, c, doubts[c.Record.Cluster]); err != nil {
+		if err := b.take(c, doubts[c.Record.Cluster]); err != nil {
 			return err
 		}
 		delete(doubts, c.Record.Cluster)
@@ -209,7 +210,7 @@ func (b *Board) readAll(ctx context.Context) error {
 }
 
 // take shows what was read.
-func (b *Board) take(ctx context.Context, c capacity.Current, doubts int) error {
+func (b *Board) take(c capacity.Current, doubts int) error {
 	cluster := c.Record.Cluster
 	before, _ := b.state(cluster)
 	var shown *Shown
@@ -219,15 +220,11 @@ func (b *Board) take(ctx context.Context, c capacity.Current, doubts int) error 
 	} else if shown, err = Show(c); err != nil {
 		return err
 	}
-	if shown.past, err = b.pastOf(ctx, before, shown); err != nil {
-		return err
-	}
 	b.show(cluster, shown, doubts)
 	return nil
 }
 
-// Show reads a current plan, for whoever asks where none hangs yet. What was current before is not
-// known then.
+// Show reads a current plan, for whoever asks where none hangs yet.
 func Show(c capacity.Current) (*Shown, error) {
 	p, err := capacity.ReadPlan(c.Record.Plan)
 	if err != nil {
@@ -238,70 +235,10 @@ func Show(c capacity.Current) (*Shown, error) {
 	return s, err
 }
 
-// pastOf is which totals of VMs were current within the last HoldSeconds: what was seen here, and,
-// the first time, what the store has. The store does not know for how long a plan was pinned, so that
-// a hold that began with the end of a pin may end early where the server was started since.
-func (b *Board) pastOf(ctx context.Context, before, shown *Shown) ([]capacity.PastTotal, error) {
-	if shown.HoldSeconds <= 0 {
-		return nil, nil
-	}
-	now, past := b.now(), []capacity.PastTotal(nil)
-	since := now.Add(-time.Duration(shown.HoldSeconds) * time.Second)
-	if before == nil || before.HoldSeconds < shown.HoldSeconds {
-		stored, err := b.storedPast(ctx, shown.Record, since)
-		if err != nil {
-			return nil, err
-		}
-		past = stored
-	}
-	if before != nil {
-		for _, was := range before.past {
-			if was.Until.After(since) {
-				past = append(past, was)
-			}
-		}
-		if before.Record.ID != shown.Record.ID {
-			past = append(past, capacity.PastTotal{VMs: before.Plan.VMs.Total, Until: now})
-		}
-	}
-	return past, nil
-}
-
-// mostPast bounds how many plans of the past are looked at. That many within the time of a hold say
-// enough.
-const mostPast = 2000
-
-// storedPast are the plans before a cluster's current one that were current after a moment.
-func (b *Board) storedPast(ctx context.Context, current capacity.PlanRecord, since time.Time) (past []capacity.PastTotal, err error) {
-	page, until := Page{Limit: 200}, time.Time{}
-	for range mostPast / page.Limit {
-		list, err := b.source.Plans(ctx, current.Cluster, page)
-		if err != nil {
-			return nil, fmt.Errorf("read the plans of cluster %s: %w", current.Cluster, err)
-		}
-		for _, p := range list.Items {
-			if !p.ForNow() {
-				continue
-			}
-			if p.Number < current.Number {
-				if !until.After(since) {
-					return past, nil
-				}
-				past = append(past, capacity.PastTotal{VMs: p.VMs, Until: until})
-			}
-			until = p.CreatedAt // of the next newer one
-		}
-		if page.After = list.Next; list.Next == "" {
-			break
-		}
-	}
-	return past, nil
-}
-
 // Tag is the version of what is shown: another one when the plan or its freshness is.
 func (s *Shown) Tag() string { return s.tag }
 
 // ScalingAt is what autoscalers are told of the plan; see capacity.Current.
 func (s *Shown) ScalingAt(now time.Time, o capacity.ScalingOptions) (capacity.Scaling, bool) {
-	return s.Current.ScalingAt(now, s.Plan, s.past, o)
+	return s.Current.ScalingAt(now, s.Plan, o)
 }

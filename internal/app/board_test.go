@@ -15,7 +15,6 @@ import (
 type kept struct {
 	mu     sync.Mutex
 	plans  []capacity.PlanSummary // the newest first
-	hold   int64
 	err    error
 	tell   func(string)
 	reads  int
@@ -45,7 +44,7 @@ func (k *kept) Current(context.Context, string) (c capacity.Current, err error) 
 	}
 	p := k.plans[0]
 	text := fmt.Sprintf(`{"status":"optimal","objective":"0","cost":{},"vms":{"total":%v,"reserved":0,"on_demand":%v,"contracts":[]},"classes":[],"warnings":[],"conflicts":[]}`, p.VMs, p.VMs)
-	return capacity.Current{Record: capacity.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, HoldSeconds: k.hold}, nil
+	return capacity.Current{Record: capacity.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt}, nil
 }
 
 func (k *kept) Currents(ctx context.Context) ([]capacity.Current, error) {
@@ -57,12 +56,6 @@ func (k *kept) Currents(ctx context.Context) ([]capacity.Current, error) {
 		return nil, nil
 	}
 	return []capacity.Current{c}, nil
-}
-
-func (k *kept) Plans(context.Context, string, Page) (Listed[capacity.PlanSummary], error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return Listed[capacity.PlanSummary]{Items: k.plans}, k.err
 }
 
 func (k *kept) Listen(ctx context.Context, _ string, each func(string)) error {
@@ -109,42 +102,6 @@ func total(t *testing.T, b *Board, now time.Time) int64 {
 	return document.VMs.Total
 }
 
-// A decrease is held from what the store has of the past, and from what was seen since.
-func TestBoardHoldsDecreases(t *testing.T) {
-	t.Parallel()
-	k, now := newKept(), began
-	k.hold = 600
-	k.add(1, 90, began.Add(-2*time.Hour))
-	k.add(2, 70, began.Add(-time.Hour)) // current until 5 minutes ago
-	k.add(3, 50, began.Add(-5*time.Minute))
-	k.add(4, 40, began.Add(-time.Minute))
-	b := board(t, k, &now)
-	if got := total(t, b, now); got != 70 {
-		t.Errorf("at the start the total is %d, want 70, which was current 5 minutes ago", got)
-	}
-	if got := total(t, b, began.Add(6*time.Minute)); got != 50 {
-		t.Errorf("6 minutes later the total is %d, want 50", got)
-	}
-	now = began.Add(8 * time.Minute)
-	k.add(5, 20, now)
-	if err := b.readOne(t.Context(), "c"); err != nil {
-		t.Fatal(err)
-	}
-	if got := total(t, b, now); got != 50 {
-		t.Errorf("after another decrease the total is %d, want 50, which was current 9 minutes ago", got)
-	}
-	if got := total(t, b, now.Add(9*time.Minute)); got != 40 {
-		t.Errorf("9 minutes after it the total is %d, want 40", got)
-	}
-	if got := total(t, b, now.Add(11*time.Minute)); got != 20 {
-		t.Errorf("11 minutes after it the total is %d, want 20", got)
-	}
-	k.add(6, 60, now)
-	if err := b.readOne(t.Context(), "c"); err != nil || total(t, b, now) != 60 {
-		t.Errorf("after an increase the total is %d (%v), want 60 at once", total(t, b, now), err)
-	}
-}
-
 func TestBoardWakesAllWatchersAtOnce(t *testing.T) {
 	t.Parallel()
 	k, now := newKept(), began
@@ -186,19 +143,44 @@ func TestBoardWakesAllWatchersAtOnce(t *testing.T) {
 	}
 }
 
-// What somebody has changed here is asked of the store until word of it came.
-func TestBoardIsDoubtedUntilWordCame(t *testing.T) {
+// What somebody is changing here is asked of the store until it was read after the change: what was read
+// while it went on may be older.
+func TestBoardIsDoubtedUntilTheChangeWasRead(t *testing.T) {
 	t.Parallel()
 	k, now := newKept(), began
 	k.add(1, 5, began)
 	b := board(t, k, &now)
 	b.running = true
-	b.Doubt("c")
-	if b.Find("c") != nil {
-		t.Error("a doubted plan is shown")
+	read := func() {
+		t.Helper()
+		if err := b.readOne(t.Context(), "c"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := b.readOne(t.Context(), "c"); err != nil || b.Find("c") == nil {
-		t.Errorf("the plan is not shown after it was read: %v", err)
+	first, second := b.Doubt("c"), b.Doubt("c")
+	for what, do := range map[string]func(){"before the change was committed": func() {}, "before the other one was": first} {
+		do()
+		read()
+		if b.Find("c") != nil {
+			t.Errorf("a plan is shown that was read %s", what)
+		}
+	}
+	first() // only the first call counts
+	second()
+	if b.Find("c") != nil {
+		t.Error("a plan is shown that was read before the change was committed")
+	}
+	if !b.dirty["c"] {
+		t.Error("nobody is asked to read the plan anew")
+	}
+	read()
+	if b.Find("c") == nil || len(b.changing) > 0 {
+		t.Error("the plan is not shown after it was read")
+	}
+	b.Doubt("c")
+	b.heard(errors.New("away"))
+	if b.Find("c") == nil {
+		t.Error("the last plan is not shown while the store is away")
 	}
 }
 

@@ -138,6 +138,7 @@ func (a *App) CreateCluster(ctx context.Context, c capacity.Cluster) (capacity.C
 	if err := mayName(ctx, c.Name); err != nil {
 		return c, err
 	}
+	defer a.changing(ctx, c.Name)()
 	return a.Store.CreateCluster(ctx, c)
 }
 
@@ -159,6 +160,7 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c capacity.Clus
 	if err := a.checkWholeJobs(ctx, c, ""); err != nil {
 		return c, err
 	}
+	defer a.changing(ctx, c.Name)()
 	return a.Store.ReplaceCluster(ctx, version, c)
 }
 
@@ -228,6 +230,9 @@ func (a *App) Apply(ctx context.Context, version int64, d capacity.Document, dry
 		if err := a.checkWholeJobs(ctx, d.Cluster, "/cluster"); err != nil {
 			return Applied{}, err
 		}
+	}
+	if !dryRun {
+		defer a.changing(ctx, d.Cluster.Name)()
 	}
 	return a.Store.Apply(ctx, version, d, dryRun)
 }

@@ -218,5 +218,6 @@ func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until ti
 		return capacity.Pin{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "range",
 			Detail: fmt.Sprintf("The pin would end at %s, which is past; give a later time.", until.UTC().Format(time.RFC3339))}}}
 	}
+	defer a.changing(ctx, cluster)()
 	return a.Store.PinPlan(ctx, cluster, ref, until)
 }

@@ -8,13 +8,14 @@ type Current struct {
 	// ConfirmedAt is when the inputs were last seen to be those of the plan; of a pinned plan, when it
 	// was last seen what the inputs ask for, be it another plan.
 	ConfirmedAt      time.Time
-	ConfirmedVersion int64      // the inputs' version that was seen then
-	Boundary         *time.Time // the next moment at which a price, contract or forecast changes or a pin ends; nil is none in sight
-	InputsVersion    int64      // the cluster's, now
-	InputsChangedAt  time.Time  // when they became that
-	Pin              *Pin       // an operator's word that this plan stays
-	LastAttempt      *Attempt   // the last try to make a newer plan, where it failed or changed nothing
-	HoldSeconds      int64      // how long a decrease of VMs is held back from autoscalers
+	ConfirmedVersion int64       // the inputs' version that was seen then
+	Boundary         *time.Time  // the next moment at which a price, contract or forecast changes or a pin ends; nil is none in sight
+	InputsVersion    int64       // the cluster's, now
+	InputsChangedAt  time.Time   // when they became that
+	Pin              *Pin        // an operator's word that this plan stays
+	LastAttempt      *Attempt    // the last try to make a newer plan, where it failed or changed nothing
+	HoldSeconds      int64       // how long a decrease of VMs is held back from autoscalers
+	Past             []PastTotal // what was current before, within that time
 }
 
 // Pin keeps a plan current until a moment, whatever changes.

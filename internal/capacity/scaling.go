@@ -58,27 +58,16 @@ type ScalingOptions struct {
 	Class    string  // only this class is listed; "" is all
 }
 
-// forNow is how long after the moment it is for a plan may have been stored and still be for the
-// moment it was made at: it may have waited, and solving takes a while.
-const forNow = 5 * time.Minute
-
-// ForNow says whether a plan was made for the time of its making. Others are never current.
-func (s PlanSummary) ForNow() bool {
-	late := s.CreatedAt.Sub(s.At)
-	return late > -time.Second && late < forNow
-}
-
 // PastTotal is a plan's total of VMs that was current until a moment.
 type PastTotal struct {
-	VMs   float64
-	Until time.Time
+	VMs   float64   `json:"vms"`
+	Until time.Time `json:"until"`
 }
 
-// ScalingAt is what autoscalers are told of a current plan at a moment. p is its plan, past what was
-// current before it. A decrease is held back: the total is the largest that was current within the
+// ScalingAt is what autoscalers are told of a current plan at a moment. p is its plan. A decrease is held back: the total is the largest that was current within the
 // last HoldSeconds. A pinned plan counts at once, because its operator wants it so. found is false
 // where the plan has no class of the name asked for.
-func (c Current) ScalingAt(now time.Time, p Plan, past []PastTotal, o ScalingOptions) (s Scaling, found bool) {
+func (c Current) ScalingAt(now time.Time, p Plan, o ScalingOptions) (s Scaling, found bool) {
 	s = Scaling{
 		PlanID: c.Record.ID, Number: c.Record.Number, GeneratedAt: c.Record.CreatedAt.UTC(), ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(),
 		AgeSeconds: max(0, int64(now.Sub(c.Record.CreatedAt)/time.Second)), Stale: c.Stale(now), Status: p.Status,
@@ -88,7 +77,7 @@ func (c Current) ScalingAt(now time.Time, p Plan, past []PastTotal, o ScalingOpt
 	total := s.VMs.Planned
 	if c.HoldSeconds > 0 && (c.Pin == nil || !now.Before(c.Pin.Until)) {
 		since := now.Add(-time.Duration(c.HoldSeconds) * time.Second)
-		for _, was := range past {
+		for _, was := range c.Past {
 			if was.Until.After(since) {
 				total = max(total, whole(was.VMs))
 			}

@@ -221,6 +221,7 @@ const grants = `
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON clusters, vm_types, prices, contracts, classes, forecasts, keys, sessions, sign_in_links, idempotency TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON profile_versions TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON planning TO headroom_service;
+	    GRANT SELECT ON plan_turns TO headroom_service;
 	    GRANT SELECT, INSERT ON plans, audit TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON admissions TO headroom_service;
 	    GRANT SELECT ON audit_eras, goose_db_version TO headroom_service;

@@ -13,10 +13,18 @@ import (
 	"headroom/internal/capacity"
 )
 
+// past is what was current before, within the time that a decrease is held back: of each total when it
+// was last. A little more than that, because the moments that are compared go by other clocks.
+const past = `
+	CASE WHEN c.hold_seconds > 0 THEN (
+	    SELECT json_agg(json_build_object('vms', vms, 'until', until) ORDER BY until) FROM (
+	        SELECT vms, max(until) AS until FROM (SELECT vms, lead(since) OVER (ORDER BY since) AS until FROM plan_turns t WHERE t.cluster_id = g.cluster_id) turns
+	        WHERE until > clock_timestamp() - make_interval(secs => c.hold_seconds) - interval '1 minute' GROUP BY vms) totals)::text END`
+
 // selectCurrent reads current plans; g is the row of planning.
 const selectCurrent = `
 	SELECT ` + planColumns + `, p.plan::text AS plan, g.confirmed_at, coalesce(g.confirmed_version, 0) AS confirmed_version, least(g.boundary, g.pin_until) AS boundary,
-	       c.inputs_version AS cluster_inputs_version, g.inputs_changed_at, g.pin_number, g.pin_until, g.pin_by, g.last_attempt::text AS last_attempt, c.hold_seconds
+	       c.inputs_version AS cluster_inputs_version, g.inputs_changed_at, g.pin_number, g.pin_until, g.pin_by, g.last_attempt::text AS last_attempt, c.hold_seconds, ` + past + ` AS past
 	FROM planning g JOIN clusters c ON c.id = g.cluster_id JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number`
 
 // Current is the plan that holds now.
@@ -72,6 +80,7 @@ func currentOf(row pgx.CollectableRow) (capacity.Current, error) {
 		PinBy                *string
 		LastAttempt          *string
 		HoldSeconds          int64
+		Past                 *string
 	}
 	r, err := pgx.RowToStructByName[columns](row)
 	if err != nil {
@@ -86,6 +95,11 @@ func currentOf(row pgx.CollectableRow) (capacity.Current, error) {
 	}
 	if r.PinNumber != nil {
 		c.Pin = &capacity.Pin{Number: *r.PinNumber, Until: *r.PinUntil, By: *r.PinBy}
+	}
+	if r.Past != nil {
+		if err := json.Unmarshal([]byte(*r.Past), &c.Past); err != nil {
+			return c, fmt.Errorf("read what was current before: %w", err)
+		}
 	}
 	c.LastAttempt, err = attemptOf(r.LastAttempt)
 	return c, err

@@ -69,6 +69,7 @@ func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capac
 		}
 		if o.Plan != nil {
 			r = *o.Plan
+			r.ForNow = true
 			if _, err := insertPlan(ctx, q, &r); err != nil {
 				return err
 			}

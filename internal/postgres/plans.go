@@ -15,10 +15,11 @@ import (
 )
 
 const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost,
-	p.on_demand_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_reserved, p.admitted, p.refused, p.gap`
+	p.on_demand_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_reserved, p.admitted, p.refused, p.gap, coalesce(p.for_now, p.created_at - p.at > interval '-1 second' AND p.created_at - p.at < interval '5 minutes') AS for_now`
 
 // SavePlan numbers and stores a plan, and makes it current (see adopt).
 func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+	r.ForNow = true
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := insertPlan(ctx, q, &r)
 		if err != nil {
@@ -31,6 +32,7 @@ func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.P
 
 // KeepPlan numbers and stores a plan that is not to be current: one for another moment.
 func (s *Store) KeepPlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+	r.ForNow = false
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		_, err := insertPlan(ctx, q, &r)
 		return err
@@ -55,15 +57,15 @@ func insertPlan(ctx context.Context, q querier, r *capacity.PlanRecord) (cluster
 	r.ID, r.CreatedBy = newID(), auth.From(ctx).Name
 	return cluster, at(r.Cluster, r.PlanSummary, q.QueryRow(ctx, `
 		INSERT INTO plans (id, cluster_id, number, at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, reserved_cost,
-		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_reserved, admitted, refused, gap, problem, plan)
+		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_reserved, admitted, refused, gap, for_now, problem, plan)
 		VALUES (@id, @cluster, @number, @at, @created_by, @inputs_version, @status, @objective, @total_cost, @on_demand_cost, @reserved_cost,
-		        @penalties, @currency, @period_seconds, @vms, @vms_on_demand, @vms_reserved, @admitted, @refused, @gap, @problem, @plan)
+		        @penalties, @currency, @period_seconds, @vms, @vms_on_demand, @vms_reserved, @admitted, @refused, @gap, @for_now, @problem, @plan)
 		RETURNING at, created_at`,
 		pgx.NamedArgs{
 			"id": r.ID, "cluster": cluster, "number": r.Number, "at": r.At, "created_by": r.CreatedBy, "inputs_version": r.InputsVersion,
 			"status": r.Status, "objective": r.Objective, "total_cost": r.TotalCost, "on_demand_cost": r.OnDemandCost, "reserved_cost": r.ReservedCost,
 			"penalties": r.Penalties, "currency": r.Currency, "period_seconds": r.PeriodSeconds, "vms": r.VMs, "vms_on_demand": r.VMsOnDemand,
-			"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "problem": string(r.Problem), "plan": string(r.Plan),
+			"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "for_now": r.ForNow, "problem": string(r.Problem), "plan": string(r.Plan),
 		}).Scan(&r.At, &r.CreatedAt))
 }
 
