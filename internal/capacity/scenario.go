@@ -9,13 +9,17 @@ type Scenario struct {
 	Stamp
 }
 
+// MaxScenarioChanges is how many changes one scenario may have.
+const MaxScenarioChanges = 100
+
 // ScenarioChange is one change of a problem. Which members it takes depends on What; see the constants.
-// A number is changed by exactly one of Factor and Value.
+// A number is changed by exactly one of Factor and Value; what counts jobs, VMs or a quota is then
+// rounded to the nearest whole number, jobs of a relaxed problem excepted.
 type ScenarioChange struct {
 	What     What     `json:"what"`
 	Class    string   `json:"class,omitempty"`    // "": every class
 	VMType   string   `json:"vm_type,omitempty"`  // "": every type
-	Contract string   `json:"contract,omitempty"` // of prices and counts: "" is not a contract's but that of the purchase
+	Contract string   `json:"contract,omitempty"` // of prices: "" is not a contract's but that of the purchase
 	Purchase Purchase `json:"purchase,omitempty"` // of prices: on_demand (the default) or spot
 	Factor   *float64 `json:"factor,omitempty"`
 	Value    *Money   `json:"value,omitempty"` // in the unit of what is changed
@@ -29,7 +33,7 @@ type What string
 // The changes of a scenario.
 const (
 	ChangeDeadline  What = "deadline"   // deadline_s of a class
-	ChangeDemand    What = "demand"     // jobs.max of a class, rounded to whole jobs unless relaxed; jobs.min follows down
+	ChangeDemand    What = "demand"     // jobs.max of a class; jobs.min follows down
 	ChangePromised  What = "promised"   // jobs.min of a class
 	ChangePenalty   What = "penalty"    // of a class
 	ChangePrice     What = "price"      // per VM-hour: on demand, spot or of a contract
@@ -63,3 +67,6 @@ type AddedSupply struct {
 	SlotsPerVM map[string]SlotsPerVM `json:"slots_per_vm,omitempty"` // by class
 	Speed      map[string]float64    `json:"speed,omitempty"`        // by class
 }
+
+// SoleVMType is what the machines of a problem without VM types are called once a scenario adds one.
+const SoleVMType = "current"
