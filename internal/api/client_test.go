@@ -31,7 +31,7 @@ func TestClient(t *testing.T) {
 	if err != nil || from.JSON200 == nil || from.JSON200.Name != "odd/name" || !*from.JSON200.InUse {
 		t.Fatalf("read a VM type: %v %s", err, from.Body)
 	}
-	solved, err := c.SolveWithResponse(ctx, client.Problem{Currency: "USD", Supply: client.Supply{OnDemand: client.OnDemand{Price: "0.20"}},
+	solved, err := c.SolveWithResponse(ctx, client.Problem{Currency: "USD", Supply: client.Supply{OnDemand: &client.OnDemand{Price: "0.20"}},
 		Classes: []client.ProblemClass{{Name: "a", VmsPerJob: new("4.5"), Jobs: client.JobRange{Min: 2, Max: 2}, Penalty: "1"}}})
 	if err != nil || solved.JSON200 == nil || solved.JSON200.Cost.OnDemand != "1.80" {
 		t.Fatalf("solve: %v %s", err, solved.Body)

@@ -47,6 +47,9 @@ type Better = proof.Better
 // Billing Which hours of a contract's VMs are paid: those used, or all.
 type Billing = capacity.Billing
 
+// Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
+type Budget = capacity.Budget
+
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice = capacity.CapacityPrice
 
@@ -70,6 +73,9 @@ type ClassChange = plan.ClassChange
 
 // ClassList A page of classes.
 type ClassList = list[capacity.PlannedClass]
+
+// ClassOnType The part of a class that runs on one VM type.
+type ClassOnType = capacity.ClassOnType
 
 // ClassPlan One class's part of the plan.
 type ClassPlan = capacity.ClassPlan
@@ -95,7 +101,7 @@ type ContractUse = capacity.ContractUse
 // ContractWorth The saving of one more VM in a contract.
 type ContractWorth = capacity.ContractWorth
 
-// Cost The plan's money per period; the first is the sum of the next four.
+// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
 type Cost = capacity.Cost
 
 // CountChange One number in both plans.
@@ -177,6 +183,11 @@ type LeaseList = list[capacity.Lease]
 
 // MaybeAmount An amount; null where there is none.
 type MaybeAmount = string
+
+// MaybeMoney An amount that is not negative, or null.
+//
+// Example: 250.00
+type MaybeMoney = capacity.Money
 
 // Money An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
 //
@@ -269,13 +280,26 @@ type Role = auth.Role
 // Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 type Slots = capacity.Slots
 
-// SlotsPerVM How many map slots or reduce slots one VM offers.
+// SlotsOnVM How many map slots or reduce slots one VM offers; a VM's share is one or the other.
+type SlotsOnVM = capacity.SlotsPerVM
+
+// SlotsPerVM How many map slots or reduce slots one VM offers. Where there are several VM types it may be given for each by name; the class then runs on those alone.
+//
+// Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
 type SlotsPerVM = capacity.SlotsPerVM
+
+// Speed How fast a class's tasks run on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
+//
+// Example: {"m5.2xlarge":1.8}
+type Speed = capacity.Speed
+
+// Spot What is rented cheaply and can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
+type Spot = capacity.Spot
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
-// Supply Where virtual machines come from.
+// Supply Where virtual machines come from. A problem with one kind of machine gives `on_demand` and perhaps `contracts` and `spot`; one with several gives `vm_types` instead, and then nothing else. Up to 1,000 contracts in all.
 type Supply = capacity.Supply
 
 // SupplyContract A number of reserved VMs at a price per VM-hour.
@@ -283,6 +307,12 @@ type SupplyContract = capacity.Contract
 
 // Times The predicted time of an execution. A class given by a demand has the average alone.
 type Times = capacity.Times
+
+// TypePrice The worth of one VM of a type.
+type TypePrice = capacity.TypePrice
+
+// TypeVMs What is rented of one VM type.
+type TypeVMs = capacity.TypeVMs
 
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout = capacity.VMLayout
@@ -293,13 +323,16 @@ type VMType = capacity.VMType
 // VMTypeList A page of VM types.
 type VMTypeList = list[capacity.VMType]
 
+// VMTypeSupply Where the VMs of one type come from. Contracts of different types have different names.
+type VMTypeSupply = capacity.VMTypeSupply
+
 // VMs What is rented.
 type VMs = capacity.VMs
 
 // Warning Something a reader should know.
 type Warning = capacity.Warning
 
-// Worths What scarcity costs per period at the margin; from the relaxation.
+// Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths = capacity.Prices
 
 // Written What a write did.

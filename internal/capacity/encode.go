@@ -42,6 +42,9 @@ func AppendPlan(dst []byte, p Plan) []byte {
 func appendCost(dst []byte, c *Cost) []byte {
 	dst = appendMoney(append(dst, `{"total":`...), c.Total)
 	dst = appendMoney(append(dst, `,"on_demand":`...), c.OnDemand)
+	if !c.Spot.IsZero() {
+		dst = appendMoney(append(dst, `,"spot":`...), c.Spot)
+	}
 	dst = appendMoney(append(dst, `,"reserved":`...), c.Reserved)
 	dst = appendMoney(append(dst, `,"reserved_idle":`...), c.ReservedIdle)
 	dst = appendMoney(append(dst, `,"penalties":`...), c.Penalties)
@@ -56,13 +59,34 @@ func appendVMs(dst []byte, v *VMs) []byte {
 	dst = appendNumber(append(dst, `{"total":`...), v.Total)
 	dst = appendNumber(append(dst, `,"reserved":`...), v.Reserved)
 	dst = appendNumber(append(dst, `,"on_demand":`...), v.OnDemand)
+	if v.Spot != 0 {
+		dst = appendNumber(append(dst, `,"spot":`...), v.Spot)
+	}
 	dst = appendList(append(dst, `,"contracts":`...), v.Contracts, appendContractUse)
+	dst = appendNumber(append(dst, `,"rounding":`...), v.Rounding)
+	if len(v.Types) > 0 {
+		dst = appendList(append(dst, `,"types":`...), v.Types, appendTypeVMs)
+	}
+	return append(dst, '}')
+}
+
+func appendTypeVMs(dst []byte, v *TypeVMs) []byte {
+	dst = appendText(append(dst, `{"name":`...), v.Name)
+	dst = appendNumber(append(dst, `,"total":`...), v.Total)
+	dst = appendNumber(append(dst, `,"reserved":`...), v.Reserved)
+	dst = appendNumber(append(dst, `,"on_demand":`...), v.OnDemand)
+	if v.Spot != 0 {
+		dst = appendNumber(append(dst, `,"spot":`...), v.Spot)
+	}
 	dst = appendNumber(append(dst, `,"rounding":`...), v.Rounding)
 	return append(dst, '}')
 }
 
 func appendContractUse(dst []byte, c *ContractUse) []byte {
 	dst = appendText(append(dst, `{"name":`...), c.Name)
+	if c.VMType != "" {
+		dst = appendText(append(dst, `,"vm_type":`...), c.VMType)
+	}
 	dst = appendNumber(append(dst, `,"vms":`...), c.VMs)
 	dst = appendNumber(append(dst, `,"used":`...), c.Used)
 	return append(dst, '}')
@@ -74,36 +98,70 @@ func appendClassPlan(dst []byte, c *ClassPlan) []byte {
 	dst = appendNumber(append(dst, `,"refused":`...), c.Refused)
 	dst = appendNumber(append(dst, `,"vms":`...), c.VMs)
 	dst = appendNumber(append(dst, `,"vms_per_job":`...), c.VMsPerJob)
-	dst = append(dst, `,"slots":`...)
-	if c.Slots == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = appendNumber(append(dst, `{"map":`...), c.Slots.Map)
-		dst = appendNumber(append(dst, `,"reduce":`...), c.Slots.Reduce)
-		dst = append(dst, '}')
-	}
-	dst = append(dst, `,"time_s":`...)
-	if c.Time == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = appendOptional(append(dst, `{"lower":`...), c.Time.Lower)
-		dst = appendOptional(append(dst, `,"average":`...), c.Time.Average)
-		dst = appendOptional(append(dst, `,"upper":`...), c.Time.Upper)
-		dst = append(dst, '}')
-	}
+	dst = appendNeed(dst, c.Slots, c.Time)
 	dst = appendText(append(dst, `,"verdict":`...), string(c.Verdict))
 	dst = appendText(append(dst, `,"reason":`...), c.Reason)
 	dst = appendOptionalMoney(append(dst, `,"break_even_penalty":`...), c.BreakEvenPenalty)
 	dst = appendOptionalMoney(append(dst, `,"flips":{"penalty":`...), c.Flips.Penalty)
 	dst = appendOptional(append(dst, `,"deadline_s":`...), c.Flips.DeadlineSeconds)
 	dst = appendOptionalMoney(append(dst, `,"on_demand_price":`...), c.Flips.OnDemandPrice)
-	return append(dst, "}}"...)
+	dst = append(dst, '}')
+	if len(c.Types) > 0 {
+		dst = appendList(append(dst, `,"types":`...), c.Types, appendClassOnType)
+	}
+	return append(dst, '}')
+}
+
+func appendClassOnType(dst []byte, c *ClassOnType) []byte {
+	dst = appendText(append(dst, `{"vm_type":`...), c.VMType)
+	dst = appendNumber(append(dst, `,"admitted":`...), c.Admitted)
+	dst = appendNumber(append(dst, `,"vms":`...), c.VMs)
+	dst = appendNumber(append(dst, `,"vms_per_job":`...), c.VMsPerJob)
+	dst = appendNeed(dst, c.Slots, c.Time)
+	return append(dst, '}')
+}
+
+// appendNeed writes the slots of some jobs and the time they take with them.
+func appendNeed(dst []byte, slots *Slots, time *Times) []byte {
+	dst = append(dst, `,"slots":`...)
+	if slots == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendNumber(append(dst, `{"map":`...), slots.Map)
+		dst = appendNumber(append(dst, `,"reduce":`...), slots.Reduce)
+		dst = append(dst, '}')
+	}
+	dst = append(dst, `,"time_s":`...)
+	if time == nil {
+		return append(dst, "null"...)
+	}
+	dst = appendOptional(append(dst, `{"lower":`...), time.Lower)
+	dst = appendOptional(append(dst, `,"average":`...), time.Average)
+	dst = appendOptional(append(dst, `,"upper":`...), time.Upper)
+	return append(dst, '}')
 }
 
 func appendPrices(dst []byte, p *Prices) []byte {
-	dst = appendMoney(append(dst, `{"capacity":{"low":`...), p.Capacity.Low)
-	dst = appendOptionalMoney(append(dst, `,"high":`...), p.Capacity.High)
+	dst = appendCapacityPrice(append(dst, `{"capacity":{`...), p.Capacity)
 	dst = appendList(append(dst, `},"contracts":`...), p.Contracts, appendContractWorth)
+	if len(p.Types) > 0 {
+		dst = appendList(append(dst, `,"types":`...), p.Types, appendTypePrice)
+	}
+	if p.Budget != nil {
+		dst = appendMoney(append(dst, `,"budget":`...), *p.Budget)
+	}
+	return append(dst, '}')
+}
+
+// appendCapacityPrice writes the members alone.
+func appendCapacityPrice(dst []byte, p CapacityPrice) []byte {
+	dst = appendMoney(append(dst, `"low":`...), p.Low)
+	return appendOptionalMoney(append(dst, `,"high":`...), p.High)
+}
+
+func appendTypePrice(dst []byte, p *TypePrice) []byte {
+	dst = appendText(append(dst, `{"name":`...), p.Name)
+	dst = appendCapacityPrice(append(dst, ','), p.CapacityPrice)
 	return append(dst, '}')
 }
 
@@ -129,7 +187,11 @@ func appendInteger(dst []byte, p *IntegerPlan) []byte {
 }
 
 func appendVMLayout(dst []byte, v *VMLayout) []byte {
-	dst = strconv.AppendInt(append(dst, `{"vms":`...), v.VMs, 10)
+	dst = append(dst, '{')
+	if v.VMType != "" {
+		dst = append(appendText(append(dst, `"vm_type":`...), v.VMType), ',')
+	}
+	dst = strconv.AppendInt(append(dst, `"vms":`...), v.VMs, 10)
 	dst = appendList(append(dst, `,"slots":`...), v.Slots, appendClassSlots)
 	return append(dst, '}')
 }

@@ -338,6 +338,19 @@ type BoundsQuestion struct {
 	union json.RawMessage
 }
 
+// Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
+type Budget struct {
+	// Total An amount that is not negative, or null.
+	//
+	// Example: 250.00
+	Total *MaybeMoney `json:"total,omitempty"`
+
+	// VmCost An amount that is not negative, or null.
+	//
+	// Example: 250.00
+	VmCost *MaybeMoney `json:"vm_cost,omitempty"`
+}
+
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice struct {
 	// High An amount; null where there is none.
@@ -397,7 +410,9 @@ type Class struct {
 	// Profile One version of a profile.
 	Profile *ProfileRef `json:"profile,omitempty"`
 
-	// SlotsPerVm How many map slots or reduce slots one VM offers.
+	// SlotsPerVm How many map slots or reduce slots one VM offers. Where there are several VM types it may be given for each by name; the class then runs on those alone.
+	//
+	// Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
 	SlotsPerVm *SlotsPerVM `json:"slots_per_vm,omitempty"`
 	UpdatedAt  *time.Time  `json:"updated_at,omitempty"`
 
@@ -454,6 +469,20 @@ type ClassList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// ClassOnType The part of a class that runs on one VM type.
+type ClassOnType struct {
+	Admitted float64 `json:"admitted"`
+
+	// Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
+	Slots *Slots `json:"slots"`
+
+	// TimeS The predicted time of an execution. A class given by a demand has the average alone.
+	TimeS     *Times  `json:"time_s"`
+	VmType    string  `json:"vm_type"`
+	Vms       float64 `json:"vms"`
+	VmsPerJob float64 `json:"vms_per_job"`
+}
+
 // ClassPlan One class's part of the plan.
 type ClassPlan struct {
 	Admitted float64 `json:"admitted"`
@@ -472,6 +501,9 @@ type ClassPlan struct {
 
 	// TimeS The predicted time of an execution. A class given by a demand has the average alone.
 	TimeS *Times `json:"time_s"`
+
+	// Types Where the problem has several VM types, what runs on which; those with jobs, in the problem's order. `vms_per_job` of the class is then the average of the admitted jobs, or that of the cheapest type where there are none; `time_s` is that of the slowest type; of the flips only the penalty's is known.
+	Types []ClassOnType `json:"types,omitempty"`
 
 	// Verdict The first that fits: no number of slots meets the deadline; all jobs are admitted; none is; only the promised ones; some.
 	Verdict ClassPlanVerdict `json:"verdict"`
@@ -591,7 +623,10 @@ type ContractList struct {
 type ContractUse struct {
 	Name string  `json:"name"`
 	Used float64 `json:"used"`
-	Vms  float64 `json:"vms"`
+
+	// VmType Where the problem has several.
+	VmType *string `json:"vm_type,omitempty"`
+	Vms    float64 `json:"vms"`
 }
 
 // ContractWorth The saving of one more VM in a contract.
@@ -604,7 +639,7 @@ type ContractWorth struct {
 	Worth Amount `json:"worth"`
 }
 
-// Cost The plan's money per period; the first is the sum of the next four.
+// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
 type Cost struct {
 	Currency string `json:"currency"`
 
@@ -638,6 +673,11 @@ type Cost struct {
 	//
 	// Example: -44.80
 	ReservedIdle Amount `json:"reserved_idle"`
+
+	// Spot An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	Spot *Amount `json:"spot,omitempty"`
 
 	// Total An exact amount per period, such as a cost; it may be negative.
 	//
@@ -1049,6 +1089,11 @@ type LeaseList struct {
 // MaybeAmount An amount; null where there is none.
 type MaybeAmount = string
 
+// MaybeMoney An amount that is not negative, or null.
+//
+// Example: 250.00
+type MaybeMoney = string
+
 // Money An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
 //
 // Example: 0.20
@@ -1225,7 +1270,7 @@ type Plan struct {
 	// Conflicts Infeasible problems: what contradicts what, with cures.
 	Conflicts []Finding `json:"conflicts"`
 
-	// Cost The plan's money per period; the first is the sum of the next four.
+	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
 	Cost Cost `json:"cost"`
 
 	// Integer The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
@@ -1239,7 +1284,7 @@ type Plan struct {
 	// Example: -44.80
 	Objective Amount `json:"objective"`
 
-	// Prices What scarcity costs per period at the margin; from the relaxation.
+	// Prices What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 	Prices *Worths `json:"prices,omitempty"`
 
 	// Proof What the answer rests on.
@@ -1437,6 +1482,8 @@ type PriceList struct {
 //
 // Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
 type Problem struct {
+	// Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
+	Budget  *Budget        `json:"budget,omitempty"`
 	Classes []ProblemClass `json:"classes"`
 
 	// Currency Example: USD
@@ -1448,7 +1495,7 @@ type Problem struct {
 	// PeriodS Costs and penalties are per this period.
 	PeriodS *int64 `json:"period_s,omitempty"`
 
-	// Supply Where virtual machines come from.
+	// Supply Where virtual machines come from. A problem with one kind of machine gives `on_demand` and perhaps `contracts` and `spot`; one with several gives `vm_types` instead, and then nothing else. Up to 1,000 contracts in all.
 	Supply Supply `json:"supply"`
 }
 
@@ -1475,8 +1522,15 @@ type ProblemClass struct {
 	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
 	Profile *Execution `json:"profile,omitempty"`
 
-	// SlotsPerVm How many map slots or reduce slots one VM offers.
+	// SlotsPerVm How many map slots or reduce slots one VM offers. Where there are several VM types it may be given for each by name; the class then runs on those alone.
+	//
+	// Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
 	SlotsPerVm *SlotsPerVM `json:"slots_per_vm,omitempty"`
+
+	// Speed How fast a class's tasks run on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
+	//
+	// Example: {"m5.2xlarge":1.8}
+	Speed *Speed `json:"speed,omitempty"`
 
 	// VmsPerJob A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 	//
@@ -1724,21 +1778,48 @@ type Slots struct {
 	Reduce float64 `json:"reduce"`
 }
 
-// SlotsPerVM How many map slots or reduce slots one VM offers.
-type SlotsPerVM struct {
+// SlotsOnVM How many map slots or reduce slots one VM offers; a VM's share is one or the other.
+type SlotsOnVM struct {
 	Map    int64 `json:"map"`
 	Reduce int64 `json:"reduce"`
+}
+
+// SlotsPerVM How many map slots or reduce slots one VM offers. Where there are several VM types it may be given for each by name; the class then runs on those alone.
+//
+// Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
+type SlotsPerVM = json.RawMessage
+
+// Speed How fast a class's tasks run on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
+//
+// Example: {"m5.2xlarge":1.8}
+type Speed map[string]float64
+
+// Spot What is rented cheaply and can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
+type Spot struct {
+	// MaxShare How many of the type's VMs may be spot at most, as a share of all of them.
+	//
+	// Example: 0.5
+	MaxShare float64 `json:"max_share"`
+
+	// Price An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Price Money `json:"price"`
 }
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status string
 
-// Supply Where virtual machines come from.
+// Supply Where virtual machines come from. A problem with one kind of machine gives `on_demand` and perhaps `contracts` and `spot`; one with several gives `vm_types` instead, and then nothing else. Up to 1,000 contracts in all.
 type Supply struct {
 	Contracts []SupplyContract `json:"contracts,omitempty"`
 
 	// OnDemand What is rented by the hour.
-	OnDemand OnDemand `json:"on_demand"`
+	OnDemand *OnDemand `json:"on_demand,omitempty"`
+
+	// Spot What is rented cheaply and can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
+	Spot    *Spot          `json:"spot,omitempty"`
+	VmTypes []VMTypeSupply `json:"vm_types,omitempty"`
 }
 
 // SupplyContract A number of reserved VMs at a price per VM-hour.
@@ -1785,10 +1866,37 @@ type TwoJobsQuestion struct {
 // TwoJobsQuestionKind defines model for TwoJobsQuestion.Kind.
 type TwoJobsQuestionKind string
 
+// TypePrice The worth of one VM of a type.
+type TypePrice struct {
+	// High An amount; null where there is none.
+	High *MaybeAmount `json:"high"`
+
+	// Low An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	Low  Amount `json:"low"`
+	Name string `json:"name"`
+}
+
+// TypeVMs What is rented of one VM type.
+type TypeVMs struct {
+	Name     string  `json:"name"`
+	OnDemand float64 `json:"on_demand"`
+	Reserved float64 `json:"reserved"`
+	Rounding float64 `json:"rounding"`
+
+	// Spot There where it is not 0.
+	Spot  *float64 `json:"spot,omitempty"`
+	Total float64  `json:"total"`
+}
+
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout struct {
 	Slots []ClassSlots `json:"slots"`
-	Vms   int64        `json:"vms"`
+
+	// VmType Where the problem has several.
+	VmType *string `json:"vm_type,omitempty"`
+	Vms    int64   `json:"vms"`
 }
 
 // VMType A kind of machine that can be rented.
@@ -1820,15 +1928,36 @@ type VMTypeList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// VMTypeSupply Where the VMs of one type come from. Contracts of different types have different names.
+type VMTypeSupply struct {
+	Contracts []SupplyContract `json:"contracts,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// OnDemand What is rented by the hour.
+	OnDemand OnDemand `json:"on_demand"`
+
+	// Spot What is rented cheaply and can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
+	Spot *Spot `json:"spot,omitempty"`
+}
+
 // VMs What is rented.
 type VMs struct {
+	// Contracts Of all types.
 	Contracts []ContractUse `json:"contracts"`
 	OnDemand  float64       `json:"on_demand"`
 	Reserved  float64       `json:"reserved"`
 
 	// Rounding The total minus the classes' shares.
 	Rounding float64 `json:"rounding"`
-	Total    float64 `json:"total"`
+
+	// Spot There where it is not 0.
+	Spot  *float64 `json:"spot,omitempty"`
+	Total float64  `json:"total"`
+
+	// Types Where the problem has several VM types, in its order.
+	Types []TypeVMs `json:"types,omitempty"`
 }
 
 // Warning Something a reader should know.
@@ -1838,11 +1967,19 @@ type Warning struct {
 	Pointer *string `json:"pointer,omitempty"`
 }
 
-// Worths What scarcity costs per period at the margin; from the relaxation.
+// Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths struct {
+	// Budget An exact amount per period, such as a cost; it may be negative.
+	//
+	// Example: -44.80
+	Budget *Amount `json:"budget,omitempty"`
+
 	// Capacity The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 	Capacity  CapacityPrice   `json:"capacity"`
 	Contracts []ContractWorth `json:"contracts"`
+
+	// Types Where the problem has several VM types; `capacity` is then that of the cheapest one.
+	Types []TypePrice `json:"types,omitempty"`
 }
 
 // Written What a write did.
