@@ -35,6 +35,7 @@ type config struct {
 	MaxClasses        int      `env:"HEADROOM_MAX_CLASSES" envDefault:"10000" validate:"min=1,max=1000000" help:"classes in one request"`
 	MaxBodyMB         int      `env:"HEADROOM_MAX_BODY_MB" envDefault:"8" validate:"min=1,max=1024" help:"size of one request's body"`
 	SolverProcesses   int      `env:"HEADROOM_SOLVER_PROCESSES" envDefault:"0" validate:"min=0,max=1024" help:"solver processes; 0 is one a processor"`
+	Runs              int      `env:"HEADROOM_RUNS" envDefault:"0" validate:"min=0,max=1024" help:"background runs at once; 0 is one a processor"`
 	LogLevel          string   `env:"HEADROOM_LOG_LEVEL" validate:"omitempty,oneof=debug info warn error" help:"debug, info, warn or error; default info, on a terminal warn"`
 }
 

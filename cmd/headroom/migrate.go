@@ -119,6 +119,8 @@ func schemaOf(s postgres.Status) schema {
 	switch {
 	case s.Have == 0:
 		out.State, out.Summary = "empty", "The database has no tables of Headroom's yet; \"headroom migrate up\" or the next \"headroom serve\" makes them."
+	case s.Have == s.Known && s.Behind():
+		out.State, out.Summary = "behind", fmt.Sprintf("The tables of background runs have version %d of %d; \"headroom migrate up\" or the next \"headroom serve\" brings them up.", s.River, s.KnownRiver)
 	case s.Have < s.Known:
 		out.State, out.Summary = "behind", fmt.Sprintf("The schema has version %d of %d; \"headroom migrate up\" or the next \"headroom serve\" brings it up.", s.Have, s.Known)
 	case s.Have > s.Known:

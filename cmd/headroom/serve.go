@@ -24,6 +24,7 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
 	"headroom/internal/lp/worker"
+	runs "headroom/internal/run"
 	"headroom/internal/telemetry"
 )
 
@@ -127,6 +128,14 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	planning, stopPlanning := context.WithCancel(ctx)
 	planned := a.StartPlanner(planning)
 	defer func() { stopPlanning(); <-planned }()
+	heard := a.WatchRuns(watching)
+	defer func() { stopWatching(); <-heard }()
+	connections, schema := store.River()
+	runner, err := runs.Start(ctx, runs.Config{App: a, Pool: connections, Schema: schema, Telemetry: t, AtOnce: settings.Runs})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runner.Stop(ctx)) }()
 
 	var draining atomic.Bool
 	stopping := make(chan struct{})

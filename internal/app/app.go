@@ -28,6 +28,8 @@ type App struct {
 	Keys  *auth.Keyring
 	Board *Board // the current plans in memory, once WatchPlans keeps it
 
+	RunWatch RunWatch // who waits for runs
+
 	config Config
 	solves *turnstile
 }

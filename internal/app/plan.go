@@ -89,21 +89,26 @@ func (a *App) problem(ctx context.Context, cluster string, at time.Time) (capaci
 // inputs it answers. A plan for now becomes the current one, a plan for a given moment never does. A
 // cluster that cannot be planned is an *InfeasibleError, and nothing is stored.
 func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (capacity.PlanRecord, error) {
-	save := a.KeepPlan
-	if at.IsZero() {
-		at, save = a.Now(), a.SavePlan
-	}
-	snapshot, p, err := a.problem(ctx, cluster, at)
-	if err != nil {
-		return capacity.PlanRecord{}, err
-	}
-	record, err := a.answer(ctx, snapshot, p, at)
+	record, save, err := a.makePlan(ctx, cluster, at)
 	if err != nil {
 		return capacity.PlanRecord{}, err
 	}
 	saved, err := save(ctx, record)
 	a.countPlan(saved, err)
 	return saved, err
+}
+
+// makePlan answers the plan that CreatePlan stores, and how.
+func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (record capacity.PlanRecord, save func(context.Context, capacity.PlanRecord) (capacity.PlanRecord, error), err error) {
+	save = a.KeepPlan
+	if at.IsZero() {
+		at, save = a.Now(), a.SavePlan
+	}
+	snapshot, p, err := a.problem(ctx, cluster, at)
+	if err == nil {
+		record, err = a.answer(ctx, snapshot, p, at)
+	}
+	return record, save, err
 }
 
 // answer solves a cluster's problem and makes of it what is stored.

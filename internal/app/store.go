@@ -77,6 +77,7 @@ type Store interface {
 	TakeLink(ctx context.Context, hash auth.Hash) error
 
 	Admissions
+	Runs
 
 	// Audit lists the newest first.
 	Audit(ctx context.Context, of AuditFilter, page Page) (Listed[AuditEntry], error)

@@ -113,7 +113,7 @@ func Empty(t testing.TB) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, "DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
+	if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS river CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
 		t.Fatal(err)
 	}
 	return address

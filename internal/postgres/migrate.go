@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +27,13 @@ type Status struct {
 	Known  int64 // the newest step this release has
 	Server int   // the server's release, such as 15
 	Role   bool  // the service can work as Role
+
+	River, KnownRiver int64  // the same as Have and Known, of the tables that hand out background runs
+	RiverSchema       string // where those are
 }
+
+// Behind says that the schema lacks steps that this release needs.
+func (s Status) Behind() bool { return s.Have < s.Known || s.River < s.KnownRiver }
 
 // Migrate brings the schema up to this release, or leaves a newer one as it is: the previous release
 // works on it. Any number of processes may do it at once; the later ones wait and find it done.
@@ -49,10 +56,14 @@ func Migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return setupError(ctx, "migrate the database", err)
 	}
+	more, err := migrateRiver(ctx, conn)
+	if err != nil {
+		return setupError(ctx, "make the tables of background runs", err)
+	}
 	if err := newEra(ctx, conn); err != nil {
 		return setupError(ctx, "look at the audit log's order", err)
 	}
-	if err := allowService(ctx, conn, len(done) > 0); err != nil {
+	if err := allowService(ctx, conn, len(done) > 0 || more); err != nil {
 		return setupError(ctx, "grant the service what it needs", err)
 	}
 	return nil
@@ -84,6 +95,15 @@ func StatusOf(ctx context.Context, url string) (Status, error) {
 		if err != nil {
 			return status, setupError(ctx, "read the schema's version", err)
 		}
+	}
+	if status.RiverSchema, err = riverHome(ctx, conn); err != nil {
+		return status, setupError(ctx, "look for the tables of background runs", err)
+	}
+	if status.River, err = riverVersion(ctx, conn, status.RiverSchema); err != nil {
+		return status, setupError(ctx, "look at the tables of background runs", err)
+	}
+	if status.KnownRiver, err = newestRiver(); err != nil {
+		return status, err
 	}
 	db := stdlib.OpenDB(*conn.Config()) // connects to nothing as long as nothing is asked
 	defer func() { _ = db.Close() }()
@@ -195,7 +215,14 @@ func allowService(ctx context.Context, conn *pgx.Conn, changed bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, grants)
+	if _, err = conn.Exec(ctx, grants); err != nil {
+		return err
+	}
+	schema, err := riverHome(ctx, conn)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, strings.ReplaceAll(riverGrants, "{river}", pgx.Identifier{schema}.Sanitize()))
 	return err
 }
 
@@ -207,7 +234,8 @@ func SchemaSum() string {
 		text, _ := migrations.Files.ReadFile(name) // it was just listed, and is in this program
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 	}
-	fmt.Fprint(sum, grants)
+	river, _ := newestRiver() // of this program's own files
+	fmt.Fprint(sum, grants, riverGrants, river)
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
@@ -224,7 +252,20 @@ const grants = `
 	    GRANT SELECT ON plan_turns TO headroom_service;
 	    GRANT SELECT, INSERT ON plans, audit TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON admissions TO headroom_service;
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON runs TO headroom_service;
 	    GRANT SELECT ON audit_eras, goose_db_version TO headroom_service;
+	END $$`
+
+// riverGrants is what the service's role may do with River's tables, wherever they are.
+const riverGrants = `
+	DO $$ BEGIN
+	    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'headroom_service') THEN
+	        RETURN;
+	    END IF;
+	    GRANT USAGE ON SCHEMA {river} TO headroom_service;
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON {river}.river_job, {river}.river_leader, {river}.river_queue, {river}.river_notification TO headroom_service;
+	    GRANT USAGE, SELECT ON {river}.river_job_id_seq, {river}.river_notification_id_seq TO headroom_service;
+	    GRANT SELECT ON {river}.river_migration TO headroom_service;
 	END $$`
 
 // grantTo lets the user the service signs in as work as Role, when it is not the one who migrates.

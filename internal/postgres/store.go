@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
 
 	"headroom/internal/app"
 )
@@ -57,6 +58,9 @@ type Store struct {
 	places chan struct{} // for idempotent requests, so that others always find a connection
 	sweep  sweeper
 
+	river  *river.Client[pgx.Tx] // hands work out
+	schema string                // of River's tables
+
 	limits     planLimits
 	leaseSweep sweeper
 }
@@ -78,7 +82,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case status.Have < status.Known:
+	case status.Have == status.Known && status.Behind():
+		return nil, fmt.Errorf("the database's tables of background runs have version %d and this release needs %d; run \"headroom migrate up\"", status.River, status.KnownRiver)
+	case status.Behind():
 		return nil, fmt.Errorf("the database's schema has version %d and this release needs %d; run \"headroom migrate up\"", status.Have, status.Known)
 	case status.Have > status.Known:
 		c.Log.Warn("schema newer than this release", "have", status.Have, "known", status.Known)
@@ -103,7 +109,12 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, &badAddress{err}
 	}
-	return &Store{pool: pool, config: c, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2))}, nil
+	inserter, err := newInserter(status.RiverSchema)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &Store{pool: pool, config: c, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}, nil
 }
 
 // timesInUTC makes times come out in UTC, not in the zone this process happens to run in.

@@ -1,0 +1,51 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+)
+
+// Kind is a sort of run.
+type Kind struct {
+	// Do is the work. It ends soon when its context does, and reports how far it is as often as it
+	// likes. A Busy error is tried again; any other fails the run, and what is in the result then is
+	// kept as a part.
+	Do       func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error)
+	Timeout  time.Duration // of one attempt
+	Attempts int           // at most, those that died with their server among them
+}
+
+// Kinds are all that there are.
+var Kinds = map[string]Kind{
+	app.PlanRun: {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+}
+
+// Result is what work makes; the zero Result is nothing.
+type Result struct {
+	Type string // a media type
+	Body []byte
+	// Make, unless nil, stores what the run makes and answers the result, in the transaction that
+	// finishes the run: so it is made once, whatever dies.
+	Make func(context.Context) (app.RunResult, error)
+}
+
+func (r Result) kept() *app.RunResult {
+	if r.Type == "" {
+		return nil
+	}
+	return &app.RunResult{Type: r.Type, Body: r.Body}
+}
+
+// plan makes a plan of a cluster.
+func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+	report(capacity.Progress{Total: 1, Unit: "plan"})
+	save, err := a.PlanForRun(ctx, claim)
+	if err != nil {
+		return Result{}, err
+	}
+	report(capacity.Progress{Done: 1, Total: 1, Unit: "plan"})
+	return Result{Make: save}, nil
+}

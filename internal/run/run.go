@@ -1,0 +1,192 @@
+// Package run does background work: it takes runs from the store, works on them beside any number of
+// other servers, shows how far they are and says what became of them. What the work is stands in
+// kinds.go; how requests start, watch and end runs is app's and api's.
+//
+// A run's row in the store decides everything. River only hands out the work of looking at a row, so
+// what River loses, doubles or brings late does no harm.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"headroom/internal/app"
+	"headroom/internal/telemetry"
+)
+
+// Config is how runs are worked on. Zero values mean the defaults named.
+type Config struct {
+	App       *app.App
+	Pool      *pgxpool.Pool // of the store
+	Schema    string        // of River's tables
+	Telemetry *telemetry.Telemetry
+	AtOnce    int             // runs at once; default one a processor
+	StopWait  time.Duration   // how long Stop lets runs go on; default 3 s
+	Kinds     map[string]Kind // default Kinds
+}
+
+const (
+	lease      = 15 * time.Second // of a server that died its runs are free after this
+	renewEvery = lease / 3
+	showEvery  = time.Second     // how far a run is
+	sweepEvery = 2 * time.Second // for runs that dead servers have left
+	pollEvery  = 5 * time.Second // for work, in case a notification was lost
+	stopWait   = 3 * time.Second
+	stopTime   = 5 * time.Second // to end what does not end by itself, beyond StopWait
+
+	forgetEvery = 6 * time.Hour
+	forgetAfter = 30 * 24 * time.Hour
+)
+
+// Runner works on runs until it is stopped.
+type Runner struct {
+	config  Config
+	app     *app.App
+	log     *slog.Logger
+	metrics metrics
+	client  *river.Client[pgx.Tx]
+	most    map[string]int // attempts, by kind
+	stop    context.CancelFunc
+	swept   sync.WaitGroup
+}
+
+// Start begins to work on runs.
+func Start(ctx context.Context, c Config) (*Runner, error) {
+	if c.AtOnce <= 0 {
+		c.AtOnce = runtime.GOMAXPROCS(0)
+	}
+	if c.StopWait <= 0 {
+		c.StopWait = stopWait
+	}
+	if c.Kinds == nil {
+		c.Kinds = Kinds
+	}
+	r := &Runner{config: c, app: c.App, log: slog.New(slog.DiscardHandler), metrics: newMetrics(c.Kinds), most: map[string]int{}}
+	for name, kind := range c.Kinds {
+		r.most[name] = kind.Attempts
+	}
+	if c.Telemetry != nil {
+		r.log = c.Telemetry.Log
+		if err := r.metrics.register(c.Telemetry.Registry); err != nil {
+			return nil, err
+		}
+	}
+	d := duties{workers: river.NewWorkers(), queues: map[string]river.QueueConfig{}}
+	takeUp(d, c.AtOnce, r.look)
+	takeUp(d, 1, r.forget)
+
+	client, err := river.NewClient(riverpgxv5.New(c.Pool), &river.Config{
+		Schema: c.Schema, Workers: d.workers, Queues: d.queues, Logger: slog.New(warnings{r.log.With("part", "river").Handler()}),
+		FetchPollInterval: pollEvery, SoftStopTimeout: c.StopWait,
+		ReindexerIndexNames: []string{}, // whose the tables are is not who works on them
+		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(forgetEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return forgetWork{}, &river.InsertOpts{Queue: forgetWork{}.Queue(), MaxAttempts: forgetWork{}.MostAttempts()}
+		}, &river.PeriodicJobOpts{RunOnStart: true})},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make ready for background runs: %w", err)
+	}
+	r.client = client
+	going, stop := context.WithCancel(context.WithoutCancel(ctx)) // Stop ends it, in its order
+	if err := client.Start(going); err != nil {
+		stop()
+		return nil, fmt.Errorf("start working on background runs: %w", err)
+	}
+	r.stop = stop
+	r.swept.Go(func() { r.sweep(going) })
+	return r, nil
+}
+
+// Stop takes no more runs, lets those that go on finish for a while, then ends the rest, which other
+// servers take up at once.
+func (r *Runner) Stop(ctx context.Context) error {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.config.StopWait+stopTime)
+	defer cancel()
+	err := r.client.Stop(ending)
+	r.stop()
+	r.swept.Wait()
+	if err != nil {
+		return errors.New("background runs did not end in time; other servers take them up when their leases have passed")
+	}
+	return nil
+}
+
+// duties is what a server does for River.
+type duties struct {
+	workers *river.Workers
+	queues  map[string]river.QueueConfig
+}
+
+// takeUp adds one sort of work, so much of it at once. An error from do is tried again by River as
+// often as the work asks for.
+func takeUp[T app.Work](d duties, atOnce int, do func(context.Context, T) error) {
+	var work T
+	river.AddWorker(d.workers, &worker[T]{do: do})
+	d.queues[work.Queue()] = river.QueueConfig{MaxWorkers: atOnce}
+}
+
+type worker[T app.Work] struct {
+	river.WorkerDefaults[T]
+	do func(context.Context, T) error
+}
+
+func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error { return w.do(ctx, job.Args) }
+
+// Timeout is none: whose work may not take for ever says so itself.
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration { return -1 }
+
+// forgetWork makes one of the servers delete old runs.
+type forgetWork struct{}
+
+func (forgetWork) Kind() string      { return "forget_runs" }
+func (forgetWork) Queue() string     { return "upkeep" }
+func (forgetWork) MostAttempts() int { return 3 }
+
+func (r *Runner) forget(ctx context.Context, _ forgetWork) error {
+	deleted, err := r.app.ForgetRuns(ctx, forgetAfter)
+	if deleted > 0 {
+		r.log.Info("old runs deleted", "count", deleted)
+	}
+	return err
+}
+
+// sweep hands out again what dead servers have left.
+func (r *Runner) sweep(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		failed, err := r.app.SweepRuns(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.log.Debug("looking for runs of dead servers failed", "error", err.Error())
+		}
+		for _, kind := range failed {
+			r.metrics.ended(kind, "failed")
+		}
+	}
+}
+
+// warnings lets warnings and errors pass alone.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
