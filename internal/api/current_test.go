@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -40,83 +39,6 @@ func (s *service) shows(cluster string, number int64) {
 }
 
 const scalingOfNight = "/v1/clusters/night/plans/current/scaling"
-
-// quantity is how Kubernetes writes numbers (resource.Quantity), in which KEDA reads texts.
-var quantity = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]+)?$`)
-
-// kedaReads finds a value as KEDA's metrics-api scaler does: by a path, where it must be a number or
-// a text that is a quantity.
-func kedaReads(t *testing.T, text []byte, path ...string) float64 {
-	t.Helper()
-	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range path {
-		switch v := value.(type) {
-		case map[string]any:
-			value = v[name]
-		case []any: // #(class=="name")
-			value = nil
-			for _, one := range v {
-				if row := one.(map[string]any); row["class"] == name {
-					value = row
-				}
-			}
-		}
-	}
-	number, ok := value.(float64)
-	if text, is := value.(string); is && quantity.MatchString(text) {
-		number, ok = 0, true
-	}
-	if !ok || number < 0 {
-		t.Fatalf("%v is %v, of which KEDA says that it must point to a numeric value", path, value)
-	}
-	return number
-}
-
-func TestScalingIsReadAsKedaDoes(t *testing.T) {
-	t.Parallel()
-	s := shownPlan(t)
-	key := s.key("keda", auth.Viewer, []string{"night"})
-	r, err := http.NewRequest("GET", s.url+scalingOfNight, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("X-API-KEY", key)
-	a := s.send(r).want(t, 200)
-	total, sum := kedaReads(t, a.text, "vms", "total"), 0.0
-	for _, class := range []string{"nightly", "ad-hoc"} {
-		vms := kedaReads(t, a.text, "classes", class, "vms")
-		if got := kedaReads(t, a.text, "items", class, "vms"); got != vms {
-			t.Errorf("class %s has %v VMs as a row and %v by name", class, got, vms)
-		}
-		kedaReads(t, a.text, "classes", class, "slots_map")
-		kedaReads(t, a.text, "classes", class, "admitted")
-		sum += vms
-	}
-	if total == 0 || sum != total || total != kedaReads(t, a.text, "vms", "reserved")+kedaReads(t, a.text, "vms", "on_demand") {
-		t.Errorf("the classes have %v VMs of %v: %s", sum, total, a.text)
-	}
-	one := s.ask(key, "GET", scalingOfNight+"?class=nightly&headroom=1.5&min=2&max=1000", nil).want(t, 200)
-	if got, want := kedaReads(t, one.text, "vms", "total"), float64(int(total*1.5+0.999)); got != want {
-		t.Errorf("with headroom the total is %v, want %v", got, want)
-	}
-	if strings.Contains(string(one.text), "ad-hoc") {
-		t.Errorf("another class is in %s", one.text)
-	}
-	if got := s.ask(key, "GET", scalingOfNight+"?max=3", nil).want(t, 200); kedaReads(t, got.text, "vms", "total") != 3 {
-		t.Errorf("the total is not clamped: %s", got.text)
-	}
-	for query, want := range map[string]int{"class=none": 404, "class=": 400, "headroom=0": 400, "headroom=NaN": 400, "headroom=99": 400, "min=-1": 400, "max=0": 400, "min=5&max=4": 400, "slots=1": 400, "min=1&min=2": 400, "%zz": 400} {
-		if got := s.ask(key, "GET", scalingOfNight+"?"+query, nil); got.StatusCode != want {
-			t.Errorf("%s: got %d, want %d", query, got.StatusCode, want)
-		}
-	}
-	s.ask(key, "GET", scalingOfNight, nil, "If-None-Match", a.etag()).want(t, 304)
-	s.ask(s.key("other", auth.Viewer, []string{"day"}), "GET", scalingOfNight, nil).want(t, 404)
-	s.ask(key, "GET", strings.Replace(scalingOfNight, "night", "nights", 1), nil).want(t, 404)
-}
 
 // Only what has never had a plan gives 503: KEDA leaves the replicas alone then.
 func TestScalingWithoutAPlanIsNotToBeHadYet(t *testing.T) {

@@ -133,6 +133,12 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case strings.Contains(path, "/classes"):
 		thing("classes", strings.Replace(adHoc, "ad-hoc", name, 1))
 		path = strings.Replace(path, "{name}", "ad-hoc", 1)
+	case strings.Contains(path, "/observations"):
+		if operation == "createObservation" {
+			body = `{"vms":3}`
+		}
+		s.ask(s.admin, "POST", "/v1/clusters/mine/observations", `{"vms":3}`).want(s, 201)
+		path = strings.Replace(path, "{observation}", "latest", 1)
 	case strings.Contains(path, "/admissions"):
 		if operation == "createAdmission" {
 			body = `{"class":"nightly"}`

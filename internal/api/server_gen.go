@@ -50,6 +50,9 @@ type Billing = capacity.Billing
 // Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
 type Budget = capacity.Budget
 
+// BusySlots How many slots do work, in all VMs together.
+type BusySlots = capacity.BusySlots
+
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice = capacity.CapacityPrice
 
@@ -208,6 +211,15 @@ type NewKey = newKey
 
 // NextCursor Where the next page starts; null on the last one.
 type NextCursor = string
+
+// Observation What really ran at a moment, held against the plan that was current then. It never changes.
+type Observation = capacity.Observation
+
+// ObservationList A page of observations, the newest first.
+type ObservationList = list[capacity.Observation]
+
+// ObservationRequest What really runs in a cluster.
+type ObservationRequest = capacity.ObservationRequest
 
 // OnDemand What is rented by the hour.
 type OnDemand = capacity.OnDemand
@@ -392,6 +404,15 @@ type LeaseID = string
 // Limit defines model for Limit.
 type Limit = int64
 
+// ObservationRef defines model for ObservationRef.
+type ObservationRef = string
+
+// ObservedFrom defines model for ObservedFrom.
+type ObservedFrom = time.Time
+
+// ObservedUntil defines model for ObservedUntil.
+type ObservedUntil = time.Time
+
 // PlanRef defines model for PlanRef.
 type PlanRef = string
 
@@ -575,6 +596,24 @@ type ListForecastsParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ListObservationsParams defines parameters for ListObservations.
+type ListObservationsParams struct {
+	// From Only of this moment or later.
+	From *ObservedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only of before this moment.
+	Until *ObservedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
 	// Limit How many items a page has at most.
@@ -721,6 +760,9 @@ type ApplyDocumentJSONRequestBody = Document
 
 // PutForecastsJSONRequestBody defines body for PutForecasts for application/json ContentType.
 type PutForecastsJSONRequestBody = ForecastRows
+
+// CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
+type CreateObservationJSONRequestBody = ObservationRequest
 
 // CreatePlanJSONRequestBody defines body for CreatePlan for application/json ContentType.
 type CreatePlanJSONRequestBody = PlanRequest
@@ -894,6 +936,15 @@ type ServerInterface interface {
 	// PutForecasts Write forecasts
 	// (PUT /v1/clusters/{cluster}/forecasts)
 	PutForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ListObservations List observations
+	// (GET /v1/clusters/{cluster}/observations)
+	ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams)
+	// CreateObservation Say what really runs
+	// (POST /v1/clusters/{cluster}/observations)
+	CreateObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// GetObservation Read an observation
+	// (GET /v1/clusters/{cluster}/observations/{observation})
+	GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef)
 	// ListPlans List plans
 	// (GET /v1/clusters/{cluster}/plans)
 	ListPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPlansParams)
@@ -1149,6 +1200,24 @@ func (_ Unimplemented) ListForecasts(w http.ResponseWriter, r *http.Request, clu
 // PutForecasts Write forecasts
 // (PUT /v1/clusters/{cluster}/forecasts)
 func (_ Unimplemented) PutForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListObservations List observations
+// (GET /v1/clusters/{cluster}/observations)
+func (_ Unimplemented) ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateObservation Say what really runs
+// (POST /v1/clusters/{cluster}/observations)
+func (_ Unimplemented) CreateObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetObservation Read an observation
+// (GET /v1/clusters/{cluster}/observations/{observation})
+func (_ Unimplemented) GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2695,6 +2764,161 @@ func (siw *ServerInterfaceWrapper) PutForecasts(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ListObservations operation middleware
+func (siw *ServerInterfaceWrapper) ListObservations(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListObservationsParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListObservations(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateObservation operation middleware
+func (siw *ServerInterfaceWrapper) CreateObservation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateObservation(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetObservation operation middleware
+func (siw *ServerInterfaceWrapper) GetObservation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "observation" -------------
+	var observation ObservationRef
+
+	err = runtime.BindStyledParameterWithOptions("simple", "observation", chi.URLParam(r, "observation"), &observation, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "observation", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetObservation(w, r, cluster, observation)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListPlans operation middleware
 func (siw *ServerInterfaceWrapper) ListPlans(w http.ResponseWriter, r *http.Request) {
 
@@ -4201,6 +4425,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/forecasts", wrapper.PutForecasts)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/observations", wrapper.ListObservations)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/observations", wrapper.CreateObservation)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/observations/{observation}", wrapper.GetObservation)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/plans", wrapper.ListPlans)
 	})
 	r.Group(func(r chi.Router) {
@@ -4458,6 +4691,24 @@ type ListForecastsRequest struct {
 type PutForecastsRequest struct {
 	Cluster ClusterName
 	Body    *PutForecastsJSONRequestBody
+}
+
+// ListObservationsRequest is what ListObservations is asked.
+type ListObservationsRequest struct {
+	Cluster ClusterName
+	Params  ListObservationsParams
+}
+
+// CreateObservationRequest is what CreateObservation is asked.
+type CreateObservationRequest struct {
+	Cluster ClusterName
+	Body    *CreateObservationJSONRequestBody
+}
+
+// GetObservationRequest is what GetObservation is asked.
+type GetObservationRequest struct {
+	Cluster     ClusterName
+	Observation ObservationRef
 }
 
 // ListPlansRequest is what ListPlans is asked.
@@ -4728,6 +4979,15 @@ type StrictServerInterface interface {
 	// Write forecasts
 	// (PUT /v1/clusters/{cluster}/forecasts)
 	PutForecasts(ctx context.Context, request PutForecastsRequest) (reply[Written], error)
+	// List observations
+	// (GET /v1/clusters/{cluster}/observations)
+	ListObservations(ctx context.Context, request ListObservationsRequest) (reply[ObservationList], error)
+	// Say what really runs
+	// (POST /v1/clusters/{cluster}/observations)
+	CreateObservation(ctx context.Context, request CreateObservationRequest) (reply[Observation], error)
+	// Read an observation
+	// (GET /v1/clusters/{cluster}/observations/{observation})
+	GetObservation(ctx context.Context, request GetObservationRequest) (reply[Observation], error)
 	// List plans
 	// (GET /v1/clusters/{cluster}/plans)
 	ListPlans(ctx context.Context, request ListPlansRequest) (reply[PlanList], error)
@@ -5169,6 +5429,44 @@ func (h *strictHandler) PutForecasts(w http.ResponseWriter, r *http.Request, clu
 		return
 	}
 	answer, err := h.operations.PutForecasts(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams) {
+	request := ListObservationsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListObservations(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := CreateObservationRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateObservation(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef) {
+	request := GetObservationRequest{Cluster: cluster, Observation: observation}
+	answer, err := h.operations.GetObservation(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -13,15 +15,39 @@ const (
 	plansWait  = 10 * time.Second // for an answer of the store
 )
 
-// WatchPlans keeps the board like the store's current plans until the context ends. It returns after
-// the first load, with its error; the rest goes on in the background until done is closed.
+// WatchPlans keeps the board like the store's current plans, and the latest observations, until the
+// context ends. It returns after the first load, with its error; the rest goes on in the background
+// until done is closed.
 func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
+	watching, stop := context.WithCancel(ctx)
+	seen := &observed{source: a.Store, now: a.Now, warn: a.Board.warn}
 	if t := a.config.Telemetry; t != nil {
-		if err := t.Registry.Register(boardMetrics{a.Board}); err != nil {
-			return nil, err
+		for _, c := range []prometheus.Collector{boardMetrics{a.Board}, seen} {
+			if err := t.Registry.Register(c); err != nil {
+				stop()
+				return nil, err
+			}
 		}
 	}
-	return a.Board.run(ctx)
+	shown, err := a.Board.run(watching)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	observed, err := seen.run(watching)
+	if err != nil {
+		stop()
+		<-shown
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		<-shown
+		<-observed
+		stop()
+		close(ended)
+	}()
+	return ended, nil
 }
 
 func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {

@@ -78,6 +78,7 @@ type Store interface {
 
 	Admissions
 	Runs
+	Observations
 
 	// Audit lists the newest first.
 	Audit(ctx context.Context, of AuditFilter, page Page) (Listed[AuditEntry], error)

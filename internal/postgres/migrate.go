@@ -253,6 +253,7 @@ const grants = `
 	    GRANT SELECT, INSERT ON plans, audit TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON admissions TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON runs TO headroom_service;
+	    GRANT SELECT, INSERT, DELETE ON observations TO headroom_service;
 	    GRANT SELECT ON audit_eras, goose_db_version TO headroom_service;
 	END $$`
 

@@ -63,6 +63,8 @@ type Store struct {
 
 	limits     planLimits
 	leaseSweep sweeper
+
+	observationSweep sweeper
 }
 
 var _ app.Store = (*Store)(nil)

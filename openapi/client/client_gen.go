@@ -166,6 +166,12 @@ const (
 	ListForecastsParamsFormatJson ListForecastsParamsFormat = "json"
 )
 
+// Defines values for ListObservationsParamsFormat.
+const (
+	ListObservationsParamsFormatCsv  ListObservationsParamsFormat = "csv"
+	ListObservationsParamsFormatJson ListObservationsParamsFormat = "json"
+)
+
 // Defines values for ListPlansParamsFormat.
 const (
 	ListPlansParamsFormatCsv  ListPlansParamsFormat = "csv"
@@ -349,6 +355,12 @@ type Budget struct {
 	//
 	// Example: 250.00
 	VmCost *MaybeMoney `json:"vm_cost,omitempty"`
+}
+
+// BusySlots How many slots do work, in all VMs together.
+type BusySlots struct {
+	Map    int64 `json:"map"`
+	Reduce int64 `json:"reduce"`
 }
 
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
@@ -1145,6 +1157,59 @@ type NewKey struct {
 
 // NextCursor Where the next page starts; null on the last one.
 type NextCursor = string
+
+// Observation What really ran at a moment, held against the plan that was current then. It never changes.
+type Observation struct {
+	At time.Time `json:"at"`
+
+	// DriftRatio The same in proportion to planned; null where none is planned.
+	DriftRatio *float64 `json:"drift_ratio"`
+
+	// DriftVms Running less planned.
+	DriftVms *float64 `json:"drift_vms"`
+
+	// Id A UUID of version 7.
+	Id string `json:"id"`
+
+	// ObservedBy The name of the key.
+	ObservedBy string `json:"observed_by"`
+	PlanNumber *int64 `json:"plan_number"`
+
+	// PlanStale Whether the plan was to be taken with care; null also where another plan is current today.
+	PlanStale *bool `json:"plan_stale"`
+
+	// PlannedVms What the plan rents in all.
+	PlannedVms *float64   `json:"planned_vms"`
+	Slots      *BusySlots `json:"slots"`
+
+	// Utilization The part of the VMs that the busy slots take. Above 1 somebody counted wrong, or runs more slots on a VM than the classes say.
+	Utilization *float64 `json:"utilization"`
+
+	// Vms How many VMs ran.
+	Vms int64 `json:"vms"`
+}
+
+// ObservationList A page of observations, the newest first.
+type ObservationList struct {
+	Items []Observation `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// ObservationRequest What really runs in a cluster.
+type ObservationRequest struct {
+	// At When that was so; now, unless given.
+	At *time.Time `json:"at,omitempty"`
+
+	// Slots How many slots do work, in all VMs together.
+	Slots *BusySlots `json:"slots,omitempty"`
+
+	// Vms How many VMs run, whoever pays for them.
+	//
+	// Example: 46
+	Vms int64 `json:"vms"`
+}
 
 // OnDemand What is rented by the hour.
 type OnDemand struct {
@@ -2044,6 +2109,15 @@ type LeaseID = string
 // Limit defines model for Limit.
 type Limit = int64
 
+// ObservationRef defines model for ObservationRef.
+type ObservationRef = string
+
+// ObservedFrom defines model for ObservedFrom.
+type ObservedFrom = time.Time
+
+// ObservedUntil defines model for ObservedUntil.
+type ObservedUntil = time.Time
+
 // PlanRef defines model for PlanRef.
 type PlanRef = string
 
@@ -2319,6 +2393,42 @@ type ListForecastsParams struct {
 
 // ListForecastsParamsFormat defines parameters for ListForecasts.
 type ListForecastsParamsFormat string
+
+// ListObservationsParams defines parameters for ListObservations.
+type ListObservationsParams struct {
+	// From Only of this moment or later.
+	From *ObservedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only of before this moment.
+	Until *ObservedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListObservationsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListObservationsParamsFormat defines parameters for ListObservations.
+type ListObservationsParamsFormat string
+
+// CreateObservationParams defines parameters for CreateObservation.
+type CreateObservationParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetObservationParams defines parameters for GetObservation.
+type GetObservationParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
@@ -2610,6 +2720,9 @@ type ApplyDocumentJSONRequestBody = Document
 
 // PutForecastsJSONRequestBody defines body for PutForecasts for application/json ContentType.
 type PutForecastsJSONRequestBody = ForecastRows
+
+// CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
+type CreateObservationJSONRequestBody = ObservationRequest
 
 // CreatePlanJSONRequestBody defines body for CreatePlan for application/json ContentType.
 type CreatePlanJSONRequestBody = PlanRequest
@@ -3311,6 +3424,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
 	PutForecasts(ctx context.Context, cluster ClusterName, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListObservations List observations
+	//
+	// The newest first, by the moment they are about. They are kept for 90 days.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/observations (the `ListObservations` operationId).
+	ListObservations(ctx context.Context, cluster ClusterName, params *ListObservationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateObservationWithBody Say what really runs
+	//
+	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+	CreateObservationWithBody(ctx context.Context, cluster ClusterName, params *CreateObservationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateObservation Say what really runs
+	//
+	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+	CreateObservation(ctx context.Context, cluster ClusterName, params *CreateObservationParams, body CreateObservationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetObservation Read an observation
+	//
+	// By its id, or the `latest`: the one of the latest moment, however late others came.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/observations/{observation} (the `GetObservation` operationId).
+	GetObservation(ctx context.Context, cluster ClusterName, observation ObservationRef, params *GetObservationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPlans List plans
 	//
@@ -4383,6 +4532,82 @@ func (c *Client) PutForecastsWithBody(ctx context.Context, cluster ClusterName, 
 // Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
 func (c *Client) PutForecasts(ctx context.Context, cluster ClusterName, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutForecastsRequest(c.Server, cluster, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListObservations List observations
+//
+// The newest first, by the moment they are about. They are kept for 90 days.
+//
+// Corresponds with GET /v1/clusters/{cluster}/observations (the `ListObservations` operationId).
+func (c *Client) ListObservations(ctx context.Context, cluster ClusterName, params *ListObservationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListObservationsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateObservationWithBody Say what really runs
+//
+// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+func (c *Client) CreateObservationWithBody(ctx context.Context, cluster ClusterName, params *CreateObservationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateObservationRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateObservation Say what really runs
+//
+// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+func (c *Client) CreateObservation(ctx context.Context, cluster ClusterName, params *CreateObservationParams, body CreateObservationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateObservationRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetObservation Read an observation
+//
+// By its id, or the `latest`: the one of the latest moment, however late others came.
+//
+// Corresponds with GET /v1/clusters/{cluster}/observations/{observation} (the `GetObservation` operationId).
+func (c *Client) GetObservation(ctx context.Context, cluster ClusterName, observation ObservationRef, params *GetObservationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetObservationRequest(c.Server, cluster, observation, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7222,6 +7447,248 @@ func NewPutForecastsRequestWithBody(server string, cluster ClusterName, contentT
 	return req, nil
 }
 
+// NewListObservationsRequest constructs an http.Request for the ListObservations method
+func NewListObservationsRequest(server string, cluster ClusterName, params *ListObservationsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/observations", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateObservationRequest calls the generic CreateObservation builder with application/json body
+func NewCreateObservationRequest(server string, cluster ClusterName, params *CreateObservationParams, body CreateObservationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateObservationRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreateObservationRequestWithBody constructs an http.Request for the CreateObservation method, with any body, and a specified content type
+func NewCreateObservationRequestWithBody(server string, cluster ClusterName, params *CreateObservationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/observations", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetObservationRequest constructs an http.Request for the GetObservation method
+func NewGetObservationRequest(server string, cluster ClusterName, observation ObservationRef, params *GetObservationParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "observation", observation, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/observations/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListPlansRequest constructs an http.Request for the ListPlans method
 func NewListPlansRequest(server string, cluster ClusterName, params *ListPlansParams) (*http.Request, error) {
 	var err error
@@ -9903,6 +10370,46 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
 	PutForecastsWithResponse(ctx context.Context, cluster ClusterName, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error)
 
+	// ListObservationsWithResponse List observations
+	//
+	// The newest first, by the moment they are about. They are kept for 90 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/observations (the `ListObservations` operationId).
+	ListObservationsWithResponse(ctx context.Context, cluster ClusterName, params *ListObservationsParams, reqEditors ...RequestEditorFn) (*ListObservationsResponse, error)
+
+	// CreateObservationWithBodyWithResponse Say what really runs
+	//
+	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+	CreateObservationWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateObservationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateObservationResponse, error)
+
+	// CreateObservationWithResponse Say what really runs
+	//
+	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+	CreateObservationWithResponse(ctx context.Context, cluster ClusterName, params *CreateObservationParams, body CreateObservationJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateObservationResponse, error)
+
+	// GetObservationWithResponse Read an observation
+	//
+	// By its id, or the `latest`: the one of the latest moment, however late others came.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/observations/{observation} (the `GetObservation` operationId).
+	GetObservationWithResponse(ctx context.Context, cluster ClusterName, observation ObservationRef, params *GetObservationParams, reqEditors ...RequestEditorFn) (*GetObservationResponse, error)
+
 	// ListPlansWithResponse List plans
 	//
 	// The newest first, one flat row each.
@@ -11104,6 +11611,95 @@ func (r PutForecastsResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutForecastsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListObservationsResponse304Headers the declared response headers of an HTTP 304 response for ListObservations
+type ListObservationsResponse304Headers struct {
+	ETag *string
+}
+
+type ListObservationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ObservationList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListObservationsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListObservationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListObservationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateObservationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Observation
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateObservationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateObservationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetObservationResponse304Headers the declared response headers of an HTTP 304 response for GetObservation
+type GetObservationResponse304Headers struct {
+	ETag *string
+}
+
+type GetObservationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Observation
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetObservationResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetObservationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetObservationResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -12692,6 +13288,70 @@ func (c *ClientWithResponses) PutForecastsWithResponse(ctx context.Context, clus
 		return nil, err
 	}
 	return ParsePutForecastsResponse(rsp)
+}
+
+// ListObservationsWithResponse List observations
+//
+// The newest first, by the moment they are about. They are kept for 90 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/observations (the `ListObservations` operationId).
+func (c *ClientWithResponses) ListObservationsWithResponse(ctx context.Context, cluster ClusterName, params *ListObservationsParams, reqEditors ...RequestEditorFn) (*ListObservationsResponse, error) {
+	rsp, err := c.ListObservations(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListObservationsResponse(rsp)
+}
+
+// CreateObservationWithBodyWithResponse Say what really runs
+//
+// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+func (c *ClientWithResponses) CreateObservationWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateObservationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateObservationResponse, error) {
+	rsp, err := c.CreateObservationWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateObservationResponse(rsp)
+}
+
+// CreateObservationWithResponse Say what really runs
+//
+// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/observations (the `CreateObservation` operationId).
+func (c *ClientWithResponses) CreateObservationWithResponse(ctx context.Context, cluster ClusterName, params *CreateObservationParams, body CreateObservationJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateObservationResponse, error) {
+	rsp, err := c.CreateObservation(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateObservationResponse(rsp)
+}
+
+// GetObservationWithResponse Read an observation
+//
+// By its id, or the `latest`: the one of the latest moment, however late others came.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/observations/{observation} (the `GetObservation` operationId).
+func (c *ClientWithResponses) GetObservationWithResponse(ctx context.Context, cluster ClusterName, observation ObservationRef, params *GetObservationParams, reqEditors ...RequestEditorFn) (*GetObservationResponse, error) {
+	rsp, err := c.GetObservation(ctx, cluster, observation, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetObservationResponse(rsp)
 }
 
 // ListPlansWithResponse List plans
@@ -14524,6 +15184,140 @@ func ParsePutForecastsResponse(rsp *http.Response) (*PutForecastsResponse, error
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListObservationsResponse parses an HTTP response from a ListObservationsWithResponse call
+func ParseListObservationsResponse(rsp *http.Response) (*ListObservationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListObservationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ObservationList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListObservationsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateObservationResponse parses an HTTP response from a CreateObservationWithResponse call
+func ParseCreateObservationResponse(rsp *http.Response) (*CreateObservationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateObservationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Observation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetObservationResponse parses an HTTP response from a GetObservationWithResponse call
+func ParseGetObservationResponse(rsp *http.Response) (*GetObservationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetObservationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Observation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetObservationResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil

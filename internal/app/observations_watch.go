@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"headroom/internal/capacity"
+)
+
+// observed keeps every cluster's latest observation in memory for Prometheus, so that a scrape asks no
+// database and every replica shows the same.
+type observed struct {
+	source observedSource
+	now    func() time.Time
+	warn   func(message string, err error)
+
+	mu     sync.RWMutex
+	latest map[string]capacity.Observation
+}
+
+// observedSource is what it needs of the Store.
+type observedSource interface {
+	LatestObservations(ctx context.Context) (map[string]capacity.Observation, error)
+	Listen(ctx context.Context, channel string, each func(payload string)) error
+}
+
+// run reads the latest observations, and reads them anew whenever there may be others, at most once a
+// second, until the context ends.
+func (o *observed) run(ctx context.Context) (done <-chan struct{}, err error) {
+	if err := o.read(ctx); err != nil {
+		return nil, err
+	}
+	wake := make(chan struct{}, 1)
+	var both sync.WaitGroup
+	both.Go(func() { o.listen(ctx, wake) })
+	both.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-wake:
+			}
+			if err := o.read(ctx); err != nil && ctx.Err() == nil {
+				o.warn("observations not refreshed", err) // listening begins anew within a minute, and wakes
+			}
+			rest(ctx, plansAgain)
+		}
+	})
+	ended := make(chan struct{})
+	go func() { both.Wait(); close(ended) }()
+	return ended, nil
+}
+
+// listen hears of observations. It starts anew every minute, which makes them be read in any case.
+func (o *observed) listen(ctx context.Context, wake chan<- struct{}) {
+	for ctx.Err() == nil {
+		listening, cancel := context.WithTimeout(ctx, plansEvery)
+		_ = o.source.Listen(listening, ObservationsChannel, func(string) { // the board complains when the store is away
+			select {
+			case wake <- struct{}{}:
+			default:
+			}
+		})
+		over := listening.Err() != nil
+		cancel()
+		if !over {
+			rest(ctx, plansAgain)
+		}
+	}
+}
+
+func (o *observed) read(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, plansWait)
+	defer cancel()
+	latest, err := o.source.LatestObservations(asking)
+	if err != nil {
+		return fmt.Errorf("read the latest observations: %w", err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.latest = latest
+	return nil
+}
+
+// How long an observation is shown: its figures while they may still be true, its time for longer, so
+// that an alert can say that there are no newer ones.
+const (
+	observationFresh = time.Hour
+	observationKnown = 7 * 24 * time.Hour
+)
+
+var (
+	observedVMs         = planMetric("headroom_observed_vms", "VMs that really run, as observed last; shown for an hour.")
+	observedDrift       = planMetric("headroom_plan_drift_vms", "VMs that ran less those planned, at the last observation.")
+	observedDriftRatio  = planMetric("headroom_plan_drift_ratio", "VMs that ran less those planned, in proportion to planned, at the last observation.")
+	observedUtilization = planMetric("headroom_observed_utilization_ratio", "The part of the running VMs that busy slots took at the last observation.")
+	observedAt          = planMetric("headroom_observation_timestamp_seconds", "When the cluster was observed last; shown for 7 days.")
+)
+
+// Describe names all there is.
+func (o *observed) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{observedVMs, observedDrift, observedDriftRatio, observedUtilization, observedAt} {
+		to <- d
+	}
+}
+
+// Collect shows every cluster's latest observation.
+func (o *observed) Collect(to chan<- prometheus.Metric) {
+	o.mu.RLock()
+	latest := maps.Clone(o.latest)
+	o.mu.RUnlock()
+	now := o.now()
+	for cluster, seen := range latest {
+		show := func(d *prometheus.Desc, value *float64) {
+			if value != nil {
+				to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, *value, cluster)
+			}
+		}
+		age := now.Sub(seen.At)
+		if age < observationKnown {
+			show(observedAt, new(seconds(seen.At)))
+		}
+		if age < observationFresh {
+			show(observedVMs, new(float64(seen.VMs)))
+			show(observedDrift, seen.DriftVMs)
+			show(observedDriftRatio, seen.DriftRatio)
+			show(observedUtilization, seen.Utilization)
+		}
+	}
+}
