@@ -57,6 +57,12 @@ func (s *server) validate(next http.Handler) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
+		if solves(r) {
+			if err := s.app.MaySolve(r.Context()); err != nil {
+				s.fail(w, r, err) // before a large body is read
+				return
+			}
+		}
 		if o.body != nil {
 			text, err := s.takeBody(w, r, o)
 			if err == nil && o.schema != nil && (len(text) > 0 || o.body.Required) {

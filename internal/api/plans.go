@@ -97,12 +97,13 @@ func recordText(record capacity.PlanRecord) []byte {
 
 // solve answers a problem without storing anything.
 func (s *server) solve(w http.ResponseWriter, r *http.Request) {
-	p, err := capacity.ReadProblem(bodyOf(r), s.config.Limits)
-	if err != nil {
-		s.fail(w, r, readingProblem(err))
-		return
-	}
-	answer, err := s.app.Solve(r.Context(), p)
+	answer, err := s.app.Solve(r.Context(), func() (capacity.Problem, error) {
+		p, err := capacity.ReadProblem(bodyOf(r), s.config.Limits)
+		if err != nil {
+			err = readingProblem(err)
+		}
+		return p, err
+	})
 	switch {
 	case err != nil:
 		s.fail(w, r, err)

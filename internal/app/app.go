@@ -14,7 +14,7 @@ import (
 // Config is how an App works. Zero values mean the defaults named.
 type Config struct {
 	Solver    lp.Solver        // none is allowed: what CBC cannot say is then a warning
-	Solves    int              // solves at once; default one a processor
+	Solves    int              // solves at once; default one less than processors, at least one
 	Queue     int              // solves that may wait; default 48
 	Clock     func() time.Time // default time.Now
 	Telemetry *telemetry.Telemetry

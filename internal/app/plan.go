@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
 	"headroom/internal/proof"
@@ -23,14 +24,23 @@ func (e *InfeasibleError) Error() string {
 // Is makes it an error of kind Infeasible.
 func (e *InfeasibleError) Is(target error) bool { return target == capacity.Infeasible }
 
-// Solve answers a problem within its time budget. It waits for a place to solve in; when too many
-// wait already it is capacity.Busy at once.
-func (a *App) Solve(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+// MaySolve says whether the caller would be let in to wait for a place to solve in: who would not is
+// best told before anything is read for them.
+func (a *App) MaySolve(ctx context.Context) error { return a.solves.room(auth.From(ctx).ID) }
+
+// Solve answers a problem within its time budget. It waits for a place to solve in and reads the
+// problem there, so that those who wait cost nothing; when too many wait already it is capacity.Busy
+// at once.
+func (a *App) Solve(ctx context.Context, read func() (capacity.Problem, error)) (capacity.Plan, error) {
 	leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return capacity.Plan{}, err
 	}
 	defer leave()
+	p, err := read()
+	if err != nil {
+		return capacity.Plan{}, err
+	}
 	began := time.Now() // a duration, not a moment: the clock of App is for moments
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
@@ -113,7 +123,7 @@ func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (recor
 
 // answer solves a cluster's problem and makes of it what is stored.
 func (a *App) answer(ctx context.Context, snapshot capacity.Snapshot, p capacity.Problem, at time.Time) (capacity.PlanRecord, error) {
-	answer, err := a.Solve(ctx, p)
+	answer, err := a.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
 	if err != nil {
 		return capacity.PlanRecord{}, err
 	}

@@ -44,7 +44,7 @@ func (a *App) planAll(ctx context.Context) {
 	defer all.Wait()
 	woken := make(chan struct{}, 1)
 	all.Go(func() { a.wakePlanner(ctx, woken) })
-	places := make(chan struct{}, cap(a.solves.passing))
+	places := make(chan struct{}, a.solves.places)
 	for {
 		select {
 		case places <- struct{}{}:

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 )
@@ -80,8 +82,85 @@ func TestTurnstile(t *testing.T) {
 			}
 			e.leave()
 		}
-		if ts.inside != 0 || len(ts.byKey) != 0 || len(ts.passing) != 0 {
-			t.Errorf("everybody left, but %d are inside, %v, %d", ts.inside, ts.byKey, len(ts.passing))
+		if passing, waiting := ts.count(); len(ts.byKey) != 0 || passing != 0 || waiting != 0 {
+			t.Errorf("everybody left, but %d pass and %d wait, %v", passing, waiting, ts.byKey)
+		}
+	})
+}
+
+// The planner lets users pass, but gets every fourth place that they both wait for; it is never sent away.
+func TestTurnstileForThePlanner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts := newTurnstile(1, 8)
+		order := make(chan string, 20)
+		enter := func(key string) {
+			go func() {
+				leave, err := ts.enter(as(t.Context(), key))
+				if err != nil {
+					t.Error(key, err)
+					return
+				}
+				order <- key
+				leave()
+			}()
+			synctest.Wait()
+		}
+		leave, err := ts.enter(as(t.Context(), "first"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		enter(planner.ID)
+		for i := range 8 {
+			enter(string(rune('a' + i)))
+		}
+		enter(planner.ID) // as many wait as may
+		leave()
+		synctest.Wait()
+		close(order)
+		var got []string
+		for key := range order {
+			got = append(got, key)
+		}
+		if diff := cmp.Diff([]string{"a", "b", "c", planner.ID, "d", "e", "f", planner.ID, "g", "h"}, got); diff != "" {
+			t.Error(diff)
+		}
+		if passing, waiting := ts.count(); len(ts.byKey) != 0 || passing != 0 || waiting != 0 {
+			t.Errorf("everybody left, but %d pass and %d wait, %v", passing, waiting, ts.byKey)
+		}
+	})
+}
+
+// Who waits when the server stops is told so at once, and who is inside stays.
+func TestTurnstileCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ts := newTurnstile(1, 8)
+		leave, err := ts.enter(as(t.Context(), "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited := make(chan error, 2)
+		for _, key := range []string{"b", planner.ID} {
+			go func() {
+				_, err := ts.enter(as(t.Context(), key))
+				waited <- err
+			}()
+		}
+		synctest.Wait()
+		ts.close()
+		for range 2 {
+			if err := <-waited; !errors.Is(err, capacity.Busy) {
+				t.Errorf("who waited: got %v, want busy", err)
+			}
+		}
+		if _, err := ts.enter(as(t.Context(), "c")); !errors.Is(err, capacity.Busy) {
+			t.Errorf("who comes: got %v, want busy", err)
+		}
+		if passing, waiting := ts.count(); passing != 1 || waiting != 0 {
+			t.Errorf("got %d inside and %d waiting, want 1 and none", passing, waiting)
+		}
+		leave()
+		if passing, _ := ts.count(); len(ts.byKey) != 0 || passing != 0 {
+			t.Errorf("everybody left, but %d pass, %v", passing, ts.byKey)
 		}
 	})
 }

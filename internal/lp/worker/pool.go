@@ -45,7 +45,7 @@ var errClosed = fmt.Errorf("the pool of solvers is closed: %w", lp.ErrUnavailabl
 
 // New makes a pool without starting anything. Close it when done.
 func New(c Config) *Pool {
-	c.Processes = cmp.Or(c.Processes, runtime.NumCPU())
+	c.Processes = cmp.Or(c.Processes, runtime.GOMAXPROCS(0)) // which knows a container's limit
 	c.Queue = max(0, cmp.Or(c.Queue, 64))
 	c.Solves = cmp.Or(c.Solves, 2000)
 	c.RecycleMB = cmp.Or(c.RecycleMB, 512)

@@ -77,11 +77,19 @@ func start(ctx context.Context, path string, memoryMB int) (*process, error) {
 	return p, nil
 }
 
+// nicer is how much nicer than the service a solver is: it gives way to it, whose polls are to stay
+// fast, and still gets a tenth of a processor that the service would have whole.
+const nicer = 10
+
 // keep starts the child and waits for its end on one operating system thread: the kernel sends the
-// child its death signal when the thread that started it ends, not only when we do.
+// child its death signal when the thread that started it ends, not only when we do. The thread is
+// nice, because all threads of a child are as nice as the one it was started from, and it is never
+// unlocked, so that it ends with this goroutine: nobody may take back niceness.
 func (p *process) keep(started chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	if raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil { // 20 less the niceness
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, min(19, 20-raw+nicer)) // a solver that is not nice solves as well
+	}
 	err := p.command.Start()
 	started <- err
 	if err != nil {
