@@ -162,7 +162,7 @@ func (k *keeper) answer() app.Answer {
 	if k.repeat != nil {
 		a.Body = k.repeat
 	}
-	for _, name := range []string{"Content-Type", "ETag", "Location"} {
+	for _, name := range []string{"Content-Type", "ETag", "Location", "Preference-Applied"} {
 		if value := k.header.Get(name); value != "" {
 			a.Header[name] = value
 		}

@@ -97,6 +97,7 @@ func TestListsAsTables(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/admissions", `{"class":"nightly","holder":"=1+1"}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/observations", `{"vms":3}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil, "Prefer", "respond-async").want(t, 202)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {

@@ -37,7 +37,7 @@ func cell(who asker, role, path string, allClusters, agent bool) int {
 	if allClusters && who.clusters != nil {
 		return http.StatusForbidden
 	}
-	if strings.Contains(path, "{cluster}") && who.clusters != nil && who.clusters[0] != "mine" {
+	if (strings.Contains(path, "{cluster}") || strings.HasPrefix(path, "/v1/runs/")) && who.clusters != nil && who.clusters[0] != "mine" {
 		return http.StatusNotFound
 	}
 	return 0
@@ -149,6 +149,16 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			defer s.ask(s.admin, "DELETE", "/v1/clusters/mine/admissions/"+a.ID, nil)
 			path = strings.Replace(path, "{id}", a.ID, 1)
 		}
+	case strings.HasPrefix(path, "/v1/runs/"):
+		id := s.runInMine()
+		defer s.ask(s.admin, "DELETE", "/v1/runs/"+id, nil)
+		switch operation {
+		case "retryRun":
+			s.ask(s.admin, "DELETE", "/v1/runs/"+id, nil).want(s, 204)
+		case "getRunResult":
+			s.finishRun(id)
+		}
+		path = strings.Replace(path, "{id}", id, 1)
 	case strings.Contains(path, "/profiles"):
 		thing("profiles", strings.Replace(someProfile, `"etl"`, fmt.Sprintf("%q", name), 1))
 		path = strings.NewReplacer("{name}", "etl", "{version}", "1").Replace(path)

@@ -35,6 +35,11 @@ func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanL
 }
 
 func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[PlanRecord], error) {
+	if preferAsync(r.Params.Prefer) {
+		answer, err := startedRun[PlanRecord](s.app.StartPlanRun(ctx, r.Cluster, r.Body.At))
+		answer.applied = "respond-async"
+		return answer, err
+	}
 	record, err := s.app.CreatePlan(ctx, r.Cluster, r.Body.At)
 	answer, err := planReply(record, err)
 	answer.created = strconv.FormatInt(record.Number, 10)

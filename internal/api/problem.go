@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -131,6 +132,7 @@ func problemOf(err error) problem {
 		impossible *app.InfeasibleError
 		version    *app.VersionError
 		tooLong    *http.MaxBytesError
+		waiting    *app.TooManyError
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -143,6 +145,8 @@ func problemOf(err error) problem {
 		return invalid.aboutBody(input.Findings)
 	case errors.As(err, &tooLong):
 		return bodyTooLarge(tooLong.Limit)
+	case errors.As(err, &waiting):
+		return tooMany(waiting.Detail)
 	case errors.Is(err, auth.ErrToken):
 		return unauthorized(sentence(err, auth.ErrToken))
 	case errors.Is(err, capacity.Invalid):
@@ -217,6 +221,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.log(r.Context()).Error("request failed", "error", err.Error())
 	} else if cause := errors.Unwrap(err); p.Status == http.StatusServiceUnavailable && cause != nil && cause != error(capacity.Busy) {
 		s.log(r.Context()).Warn("request not answered", "error", err.Error(), "cause", cause.Error())
+	}
+	if waiting := (*app.TooManyError)(nil); errors.As(err, &waiting) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(waiting.RetryAfter.Seconds())))
 	}
 	s.refuse(w, r, p)
 }

@@ -18,15 +18,18 @@ import (
 
 // reply is the answer of an operation whose body is a T.
 type reply[T any] struct {
-	body    T
-	created string        // the last part of the address of what was created; "" where nothing was
-	etag    string        // with its quotes; "" is none
-	text    func() []byte // writes the body's JSON, where it is there already; nil encodes body
-	next    string        // of a list: the cursor of the next page
-	hashed  bool          // the ETag is a hash of the body
-	csv     *csvReply     // in the place of the body
-	retry   int64         // in how many seconds to ask again; 0 is not at all
-	repeat  *T            // what a repetition by Idempotency-Key gets in the place of the body
+	body     T
+	created  string        // the last part of the address of what was created; "" where nothing was
+	accepted string        // the address of what goes on in the background; "" where nothing does
+	applied  string        // the preference that was followed
+	empty    bool          // there is nothing to say, though other answers of the operation have a body
+	etag     string        // with its quotes; "" is none
+	text     func() []byte // writes the body's JSON, where it is there already; nil encodes body
+	next     string        // of a list: the cursor of the next page
+	hashed   bool          // the ETag is a hash of the body
+	csv      *csvReply     // in the place of the body
+	retry    int64         // in how many seconds to ask again; 0 is not at all
+	repeat   *T            // what a repetition by Idempotency-Key gets in the place of the body
 }
 
 // nothing is the body of answers that have none.
@@ -63,7 +66,7 @@ func (a reply[T]) write(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
-	if _, empty := any(a.body).(nothing); empty {
+	if _, empty := any(a.body).(nothing); empty || a.empty {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
@@ -92,6 +95,13 @@ func (a reply[T]) write(w http.ResponseWriter, r *http.Request) error {
 	if a.created != "" {
 		status = http.StatusCreated
 		h.Set("Location", r.URL.EscapedPath()+"/"+url.PathEscape(a.created))
+	}
+	if a.accepted != "" {
+		status = http.StatusAccepted
+		h.Set("Location", a.accepted)
+	}
+	if a.applied != "" {
+		h.Set("Preference-Applied", a.applied)
 	}
 	if kept, ok := w.(*keeper); ok && a.repeat != nil {
 		var other bytes.Buffer

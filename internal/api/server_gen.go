@@ -21,6 +21,24 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for RunStateFilter.
+const (
+	RunStateFilterCancelled RunStateFilter = "cancelled"
+	RunStateFilterFailed    RunStateFilter = "failed"
+	RunStateFilterQueued    RunStateFilter = "queued"
+	RunStateFilterRunning   RunStateFilter = "running"
+	RunStateFilterSucceeded RunStateFilter = "succeeded"
+)
+
+// Defines values for ListRunsParamsState.
+const (
+	ListRunsParamsStateCancelled ListRunsParamsState = "cancelled"
+	ListRunsParamsStateFailed    ListRunsParamsState = "failed"
+	ListRunsParamsStateQueued    ListRunsParamsState = "queued"
+	ListRunsParamsStateRunning   ListRunsParamsState = "running"
+	ListRunsParamsStateSucceeded ListRunsParamsState = "succeeded"
+)
+
 // Admission The answer to a job that asks for a place.
 type Admission = capacity.Admission
 
@@ -289,6 +307,21 @@ type Report = proof.Report
 // Role Each of the first four may all that those before it may.
 type Role = auth.Role
 
+// Run A piece of work in the background.
+type Run = capacity.Run
+
+// RunError Why a run failed.
+type RunError = capacity.RunError
+
+// RunList A page of runs, the newest first.
+type RunList = list[capacity.Run]
+
+// RunProgress How far a run is.
+type RunProgress = capacity.Progress
+
+// RunState The last three are final.
+type RunState = capacity.RunState
+
 // Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 type Slots = capacity.Slots
 
@@ -427,6 +460,18 @@ type ProfileName = string
 
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
+
+// RunCluster defines model for RunCluster.
+type RunCluster = string
+
+// RunID defines model for RunID.
+type RunID = string
+
+// RunKind Example: plan
+type RunKind = string
+
+// RunStateFilter defines model for RunStateFilter.
+type RunStateFilter string
 
 // ToPlan defines model for ToPlan.
 type ToPlan = string
@@ -626,6 +671,12 @@ type ListPlansParams struct {
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 }
 
+// CreatePlanParams defines parameters for CreatePlan.
+type CreatePlanParams struct {
+	// Prefer respond-async: plan in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
 // DiffPlansParams defines parameters for DiffPlans.
 type DiffPlansParams struct {
 	// From The plan to compare from, by number, id, or `current`.
@@ -730,6 +781,30 @@ type ListKeysParams struct {
 	// Format How the list is written.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 }
+
+// ListRunsParams defines parameters for ListRuns.
+type ListRunsParams struct {
+	// Cluster Only runs of this cluster.
+	Cluster *RunCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// State Only runs in this state.
+	State *ListRunsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Kind Only runs of this kind.
+	Kind *RunKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListRunsParamsState defines parameters for ListRuns.
+type ListRunsParamsState string
 
 // CreateClusterJSONRequestBody defines body for CreateCluster for application/json ContentType.
 type CreateClusterJSONRequestBody = Cluster
@@ -950,7 +1025,7 @@ type ServerInterface interface {
 	ListPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPlansParams)
 	// CreatePlan Plan the cluster
 	// (POST /v1/clusters/{cluster}/plans)
-	CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CreatePlanParams)
 	// DiffPlans Compare two plans
 	// (GET /v1/clusters/{cluster}/plans/diff)
 	DiffPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DiffPlansParams)
@@ -1035,6 +1110,15 @@ type ServerInterface interface {
 	// RevokeKey Revoke a key
 	// (DELETE /v1/keys/{id})
 	RevokeKey(w http.ResponseWriter, r *http.Request, id KeyID)
+	// ListRuns List runs
+	// (GET /v1/runs)
+	ListRuns(w http.ResponseWriter, r *http.Request, params ListRunsParams)
+	// CancelRun Cancel a run
+	// (DELETE /v1/runs/{id})
+	CancelRun(w http.ResponseWriter, r *http.Request, id RunID)
+	// RetryRun Try a run again
+	// (POST /v1/runs/{id}/retry)
+	RetryRun(w http.ResponseWriter, r *http.Request, id RunID)
 }
 
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
@@ -1229,7 +1313,7 @@ func (_ Unimplemented) ListPlans(w http.ResponseWriter, r *http.Request, cluster
 
 // CreatePlan Plan the cluster
 // (POST /v1/clusters/{cluster}/plans)
-func (_ Unimplemented) CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+func (_ Unimplemented) CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CreatePlanParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1398,6 +1482,24 @@ func (_ Unimplemented) CreateKey(w http.ResponseWriter, r *http.Request) {
 // RevokeKey Revoke a key
 // (DELETE /v1/keys/{id})
 func (_ Unimplemented) RevokeKey(w http.ResponseWriter, r *http.Request, id KeyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRuns List runs
+// (GET /v1/runs)
+func (_ Unimplemented) ListRuns(w http.ResponseWriter, r *http.Request, params ListRunsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CancelRun Cancel a run
+// (DELETE /v1/runs/{id})
+func (_ Unimplemented) CancelRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RetryRun Try a run again
+// (POST /v1/runs/{id}/retry)
+func (_ Unimplemented) RetryRun(w http.ResponseWriter, r *http.Request, id RunID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3002,8 +3104,32 @@ func (siw *ServerInterfaceWrapper) CreatePlan(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreatePlanParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Prefer" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Prefer")]; found {
+		var Prefer string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Prefer", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Prefer", valueList[0], &Prefer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Prefer", Err: err})
+			return
+		}
+
+		params.Prefer = &Prefer
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreatePlan(w, r, cluster)
+		siw.Handler.CreatePlan(w, r, cluster, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4230,6 +4356,156 @@ func (siw *ServerInterfaceWrapper) RevokeKey(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// ListRuns operation middleware
+func (siw *ServerInterfaceWrapper) ListRuns(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRunsParams
+
+	// ------------- Optional query parameter "cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRuns(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CancelRun operation middleware
+func (siw *ServerInterfaceWrapper) CancelRun(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CancelRun(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryRun operation middleware
+func (siw *ServerInterfaceWrapper) RetryRun(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryRun(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -4523,6 +4799,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/keys/{id}", wrapper.RevokeKey)
 	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/runs", wrapper.ListRuns)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/runs/{id}", wrapper.CancelRun)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/runs/{id}/retry", wrapper.RetryRun)
+	})
 
 	return r
 }
@@ -4720,6 +5005,7 @@ type ListPlansRequest struct {
 // CreatePlanRequest is what CreatePlan is asked.
 type CreatePlanRequest struct {
 	Cluster ClusterName
+	Params  CreatePlanParams
 	Body    *CreatePlanJSONRequestBody
 }
 
@@ -4894,6 +5180,21 @@ type CreateKeyRequest struct {
 // RevokeKeyRequest is what RevokeKey is asked.
 type RevokeKeyRequest struct {
 	Id KeyID
+}
+
+// ListRunsRequest is what ListRuns is asked.
+type ListRunsRequest struct {
+	Params ListRunsParams
+}
+
+// CancelRunRequest is what CancelRun is asked.
+type CancelRunRequest struct {
+	Id RunID
+}
+
+// RetryRunRequest is what RetryRun is asked.
+type RetryRunRequest struct {
+	Id RunID
 }
 
 // StrictServerInterface is every operation with what it is asked and what it answers.
@@ -5078,6 +5379,15 @@ type StrictServerInterface interface {
 	// Revoke a key
 	// (DELETE /v1/keys/{id})
 	RevokeKey(ctx context.Context, request RevokeKeyRequest) (reply[nothing], error)
+	// List runs
+	// (GET /v1/runs)
+	ListRuns(ctx context.Context, request ListRunsRequest) (reply[RunList], error)
+	// Cancel a run
+	// (DELETE /v1/runs/{id})
+	CancelRun(ctx context.Context, request CancelRunRequest) (reply[Run], error)
+	// Try a run again
+	// (POST /v1/runs/{id}/retry)
+	RetryRun(ctx context.Context, request RetryRunRequest) (reply[Run], error)
 }
 
 // NewStrictHandler makes the handlers of the operations; failed answers errors.
@@ -5486,8 +5796,8 @@ func (h *strictHandler) ListPlans(w http.ResponseWriter, r *http.Request, cluste
 	}
 }
 
-func (h *strictHandler) CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	request := CreatePlanRequest{Cluster: cluster}
+func (h *strictHandler) CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CreatePlanParams) {
+	request := CreatePlanRequest{Cluster: cluster, Params: params}
 
 	if err := readBody(r, &request.Body); err != nil {
 		h.failed(w, r, err)
@@ -5842,6 +6152,39 @@ func (h *strictHandler) CreateKey(w http.ResponseWriter, r *http.Request) {
 func (h *strictHandler) RevokeKey(w http.ResponseWriter, r *http.Request, id KeyID) {
 	request := RevokeKeyRequest{Id: id}
 	answer, err := h.operations.RevokeKey(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListRuns(w http.ResponseWriter, r *http.Request, params ListRunsParams) {
+	request := ListRunsRequest{Params: params}
+	answer, err := h.operations.ListRuns(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CancelRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	request := CancelRunRequest{Id: id}
+	answer, err := h.operations.CancelRun(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) RetryRun(w http.ResponseWriter, r *http.Request, id RunID) {
+	request := RetryRunRequest{Id: id}
+	answer, err := h.operations.RetryRun(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

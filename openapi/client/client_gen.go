@@ -101,6 +101,15 @@ const (
 	RoleViewer   Role = "viewer"
 )
 
+// Defines values for RunState.
+const (
+	RunStateCancelled RunState = "cancelled"
+	RunStateFailed    RunState = "failed"
+	RunStateQueued    RunState = "queued"
+	RunStateRunning   RunState = "running"
+	RunStateSucceeded RunState = "succeeded"
+)
+
 // Defines values for SharedPhaseQuestionKind.
 const (
 	SharedPhaseQuestionKindSharedPhase SharedPhaseQuestionKind = "shared_phase"
@@ -122,6 +131,15 @@ const (
 const (
 	FormatCsv  Format = "csv"
 	FormatJson Format = "json"
+)
+
+// Defines values for RunStateFilter.
+const (
+	RunStateFilterCancelled RunStateFilter = "cancelled"
+	RunStateFilterFailed    RunStateFilter = "failed"
+	RunStateFilterQueued    RunStateFilter = "queued"
+	RunStateFilterRunning   RunStateFilter = "running"
+	RunStateFilterSucceeded RunStateFilter = "succeeded"
 )
 
 // Defines values for ListAuditParamsFormat.
@@ -206,6 +224,21 @@ const (
 const (
 	ListKeysParamsFormatCsv  ListKeysParamsFormat = "csv"
 	ListKeysParamsFormatJson ListKeysParamsFormat = "json"
+)
+
+// Defines values for ListRunsParamsState.
+const (
+	ListRunsParamsStateCancelled ListRunsParamsState = "cancelled"
+	ListRunsParamsStateFailed    ListRunsParamsState = "failed"
+	ListRunsParamsStateQueued    ListRunsParamsState = "queued"
+	ListRunsParamsStateRunning   ListRunsParamsState = "running"
+	ListRunsParamsStateSucceeded ListRunsParamsState = "succeeded"
+)
+
+// Defines values for ListRunsParamsFormat.
+const (
+	ListRunsParamsFormatCsv  ListRunsParamsFormat = "csv"
+	ListRunsParamsFormatJson ListRunsParamsFormat = "json"
 )
 
 // Admission The answer to a job that asks for a place.
@@ -1718,6 +1751,87 @@ type Report struct {
 // Role Each of the first four may all that those before it may.
 type Role string
 
+// Run A piece of work in the background.
+type Run struct {
+	// Attempt How often it was begun. It is begun again when the server that worked on it dies, or when something is busy.
+	Attempt int64 `json:"attempt"`
+
+	// By The name of the key that started it.
+	By string `json:"by"`
+
+	// Cancelling Somebody has cancelled it, and it is about to end.
+	Cancelling bool      `json:"cancelling"`
+	Cluster    *string   `json:"cluster"`
+	CreatedAt  time.Time `json:"created_at"`
+	Error      *RunError `json:"error"`
+
+	// EtaS How many seconds it takes yet, counted from `updated_at`; null where that is not known, and unless it is running.
+	EtaS       *float64   `json:"eta_s"`
+	FinishedAt *time.Time `json:"finished_at"`
+
+	// Id A UUID of version 7.
+	Id string `json:"id"`
+
+	// Kind What it does, such as `plan`.
+	Kind string `json:"kind"`
+
+	// Partial The result is what the run had when it failed or was cancelled.
+	Partial bool `json:"partial"`
+
+	// Progress How far a run is.
+	Progress RunProgress `json:"progress"`
+
+	// Result What it made, where that is JSON of at most 64 kB; null else, and in lists.
+	Result interface{} `json:"result"`
+
+	// ResultUrl Where the result is; null where there is none.
+	ResultUrl *string `json:"result_url"`
+
+	// StartedAt When the last attempt began.
+	StartedAt *time.Time `json:"started_at"`
+
+	// State The last three are final.
+	State RunState `json:"state"`
+
+	// UpdatedAt When its state or its progress changed last.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// RunError Why a run failed.
+type RunError struct {
+	// Conflicts Why no plan meets the demands.
+	Conflicts []Finding `json:"conflicts,omitempty"`
+	Detail    string    `json:"detail"`
+
+	// Errors What is wrong with the inputs.
+	Errors []Finding `json:"errors,omitempty"`
+
+	// Kind `infeasible`, `invalid`, `not found`, `conflict`, `forbidden`, `busy`; `timeout`; `lost`: the servers that worked on it died; `too large`; `internal`: a mistake of ours.
+	Kind string `json:"kind"`
+}
+
+// RunList A page of runs, the newest first.
+type RunList struct {
+	Items []Run `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// RunProgress How far a run is.
+type RunProgress struct {
+	Done int64 `json:"done"`
+
+	// Total 0 where it is not known.
+	Total int64 `json:"total"`
+
+	// Unit What is counted.
+	Unit string `json:"unit"`
+}
+
+// RunState The last three are final.
+type RunState string
+
 // Scaling What an autoscaler follows. Numbers are finite and not negative.
 type Scaling struct {
 	// AgeS Since generated_at.
@@ -2133,6 +2247,18 @@ type ProfileName = string
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
 
+// RunCluster defines model for RunCluster.
+type RunCluster = string
+
+// RunID defines model for RunID.
+type RunID = string
+
+// RunKind Example: plan
+type RunKind = string
+
+// RunStateFilter defines model for RunStateFilter.
+type RunStateFilter string
+
 // ToPlan defines model for ToPlan.
 type ToPlan = string
 
@@ -2452,6 +2578,9 @@ type ListPlansParamsFormat string
 type CreatePlanParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: plan in the background.
+	Prefer *string `json:"Prefer,omitempty"`
 }
 
 // GetCurrentPlanParams defines parameters for GetCurrentPlan.
@@ -2684,6 +2813,63 @@ type ListKeysParamsFormat string
 
 // CreateKeyParams defines parameters for CreateKey.
 type CreateKeyParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListRunsParams defines parameters for ListRuns.
+type ListRunsParams struct {
+	// Cluster Only runs of this cluster.
+	Cluster *RunCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// State Only runs in this state.
+	State *ListRunsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Kind Only runs of this kind.
+	Kind *RunKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListRunsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListRunsParamsState defines parameters for ListRuns.
+type ListRunsParamsState string
+
+// ListRunsParamsFormat defines parameters for ListRuns.
+type ListRunsParamsFormat string
+
+// GetRunParams defines parameters for GetRun.
+type GetRunParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// Prefer wait=N: wait up to N seconds, at most 60, for another version than the one in If-None-Match.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// WatchRunParams defines parameters for WatchRun.
+type WatchRunParams struct {
+	// LastEventID The id of the last event seen.
+	LastEventID *int64 `json:"Last-Event-ID,omitempty"`
+}
+
+// GetRunResultParams defines parameters for GetRunResult.
+type GetRunResultParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// RetryRunParams defines parameters for RetryRun.
+type RetryRunParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -3474,6 +3660,8 @@ type ClientInterface interface {
 	//
 	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 	//
+	// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -3484,6 +3672,8 @@ type ClientInterface interface {
 	// Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 	//
 	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+	//
+	// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3795,6 +3985,54 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRuns List runs
+	//
+	// The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
+	//
+	// Corresponds with GET /v1/runs (the `ListRuns` operationId).
+	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelRun Cancel a run
+	//
+	// A run that waits is cancelled at once: 204. One that is being worked on is asked to end, on whichever server it runs: 202, and it is `cancelled` a moment later, unless it finishes first. Cancelling a run that is over, or twice, is no error. What the run had until then may be kept as a partial result.
+	//
+	// A run can be cancelled with the role that starting it needs.
+	//
+	// Corresponds with DELETE /v1/runs/{id} (the `CancelRun` operationId).
+	CancelRun(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRun Read a run
+	//
+	// How far it is, and when it has finished what it made. A JSON result of at most 64 kB stands in `result`; any is at `result_url`.
+	//
+	// Its ETag changes with its state and its progress. With `If-None-Match` and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
+	//
+	// Corresponds with GET /v1/runs/{id} (the `GetRun` operationId).
+	GetRun(ctx context.Context, id RunID, params *GetRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WatchRun Watch a run as server-sent events
+	//
+	// An event `run` with the run at once and whenever its state or its progress changes; its id counts the changes. The stream ends after the final one. A comment comes every 15 seconds.
+	//
+	// The stream also ends when the server stops, when the key or session ends, and when nothing is read for 10 seconds; come back then. Who comes back with the final event's id in `Last-Event-ID` gets 204, which keeps browsers from coming again.
+	//
+	// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+	WatchRun(ctx context.Context, id RunID, params *WatchRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRunResult Read what a run made
+	//
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	//
+	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
+	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryRun Try a run again
+	//
+	// A run that failed or was cancelled begins from the beginning, with the inputs as they are then; its old result and error are forgotten. Any other run is a conflict.
+	//
+	// Corresponds with POST /v1/runs/{id}/retry (the `RetryRun` operationId).
+	RetryRun(ctx context.Context, id RunID, params *RetryRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteSession End the session
 	//
@@ -4641,6 +4879,8 @@ func (c *Client) ListPlans(ctx context.Context, cluster ClusterName, params *Lis
 //
 // A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 //
+// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -4661,6 +4901,8 @@ func (c *Client) CreatePlanWithBody(ctx context.Context, cluster ClusterName, pa
 // Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 //
 // A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+//
+// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5363,6 +5605,114 @@ func (c *Client) CreateKey(ctx context.Context, params *CreateKeyParams, body Cr
 // Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeKeyRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRuns List runs
+//
+// The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
+//
+// Corresponds with GET /v1/runs (the `ListRuns` operationId).
+func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRunsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelRun Cancel a run
+//
+// A run that waits is cancelled at once: 204. One that is being worked on is asked to end, on whichever server it runs: 202, and it is `cancelled` a moment later, unless it finishes first. Cancelling a run that is over, or twice, is no error. What the run had until then may be kept as a partial result.
+//
+// A run can be cancelled with the role that starting it needs.
+//
+// Corresponds with DELETE /v1/runs/{id} (the `CancelRun` operationId).
+func (c *Client) CancelRun(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelRunRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRun Read a run
+//
+// How far it is, and when it has finished what it made. A JSON result of at most 64 kB stands in `result`; any is at `result_url`.
+//
+// Its ETag changes with its state and its progress. With `If-None-Match` and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
+//
+// Corresponds with GET /v1/runs/{id} (the `GetRun` operationId).
+func (c *Client) GetRun(ctx context.Context, id RunID, params *GetRunParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRunRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WatchRun Watch a run as server-sent events
+//
+// An event `run` with the run at once and whenever its state or its progress changes; its id counts the changes. The stream ends after the final one. A comment comes every 15 seconds.
+//
+// The stream also ends when the server stops, when the key or session ends, and when nothing is read for 10 seconds; come back then. Who comes back with the final event's id in `Last-Event-ID` gets 204, which keeps browsers from coming again.
+//
+// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchRunRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRunResult Read what a run made
+//
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+//
+// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
+func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRunResultRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryRun Try a run again
+//
+// A run that failed or was cancelled begins from the beginning, with the inputs as they are then; its old result and error are forgotten. Any other run is a conflict.
+//
+// Corresponds with POST /v1/runs/{id}/retry (the `RetryRun` operationId).
+func (c *Client) RetryRun(ctx context.Context, id RunID, params *RetryRunParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryRunRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7846,6 +8196,17 @@ func NewCreatePlanRequestWithBody(server string, cluster ClusterName, params *Cr
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -9851,6 +10212,376 @@ func NewRevokeKeyRequest(server string, id KeyID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListRunsRequest constructs an http.Request for the ListRuns method
+func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cluster", *params.Cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCancelRunRequest constructs an http.Request for the CancelRun method
+func NewCancelRunRequest(server string, id RunID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetRunRequest constructs an http.Request for the GetRun method
+func NewGetRunRequest(server string, id RunID, params *GetRunParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewWatchRunRequest constructs an http.Request for the WatchRun method
+func NewWatchRunRequest(server string, id RunID, params *WatchRunParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "integer", Format: "int64"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetRunResultRequest constructs an http.Request for the GetRunResult method
+func NewGetRunResultRequest(server string, id RunID, params *GetRunResultParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s/result", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRetryRunRequest constructs an http.Request for the RetryRun method
+func NewRetryRunRequest(server string, id RunID, params *RetryRunParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s/retry", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewDeleteSessionRequest constructs an http.Request for the DeleteSession method
 func NewDeleteSessionRequest(server string) (*http.Request, error) {
 	var err error
@@ -10425,6 +11156,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 	//
+	// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -10435,6 +11168,8 @@ type ClientWithResponsesInterface interface {
 	// Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 	//
 	// A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+	//
+	// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10792,6 +11527,66 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
+
+	// ListRunsWithResponse List runs
+	//
+	// The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/runs (the `ListRuns` operationId).
+	ListRunsWithResponse(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*ListRunsResponse, error)
+
+	// CancelRunWithResponse Cancel a run
+	//
+	// A run that waits is cancelled at once: 204. One that is being worked on is asked to end, on whichever server it runs: 202, and it is `cancelled` a moment later, unless it finishes first. Cancelling a run that is over, or twice, is no error. What the run had until then may be kept as a partial result.
+	//
+	// A run can be cancelled with the role that starting it needs.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/runs/{id} (the `CancelRun` operationId).
+	CancelRunWithResponse(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*CancelRunResponse, error)
+
+	// GetRunWithResponse Read a run
+	//
+	// How far it is, and when it has finished what it made. A JSON result of at most 64 kB stands in `result`; any is at `result_url`.
+	//
+	// Its ETag changes with its state and its progress. With `If-None-Match` and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/runs/{id} (the `GetRun` operationId).
+	GetRunWithResponse(ctx context.Context, id RunID, params *GetRunParams, reqEditors ...RequestEditorFn) (*GetRunResponse, error)
+
+	// WatchRunWithResponse Watch a run as server-sent events
+	//
+	// An event `run` with the run at once and whenever its state or its progress changes; its id counts the changes. The stream ends after the final one. A comment comes every 15 seconds.
+	//
+	// The stream also ends when the server stops, when the key or session ends, and when nothing is read for 10 seconds; come back then. Who comes back with the final event's id in `Last-Event-ID` gets 204, which keeps browsers from coming again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+	WatchRunWithResponse(ctx context.Context, id RunID, params *WatchRunParams, reqEditors ...RequestEditorFn) (*WatchRunResponse, error)
+
+	// GetRunResultWithResponse Read what a run made
+	//
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
+	GetRunResultWithResponse(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*GetRunResultResponse, error)
+
+	// RetryRunWithResponse Try a run again
+	//
+	// A run that failed or was cancelled begins from the beginning, with the inputs as they are then; its old result and error are forgotten. Any other run is a conflict.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/runs/{id}/retry (the `RetryRun` operationId).
+	RetryRunWithResponse(ctx context.Context, id RunID, params *RetryRunParams, reqEditors ...RequestEditorFn) (*RetryRunResponse, error)
 
 	// DeleteSessionWithResponse End the session
 	//
@@ -11743,6 +12538,8 @@ type CreatePlanResponse struct {
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *PlanRecord
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Refusal
 }
@@ -12617,6 +13414,175 @@ func (r RevokeKeyResponse) StatusCode() int {
 	return 0
 }
 
+// ListRunsResponse304Headers the declared response headers of an HTTP 304 response for ListRuns
+type ListRunsResponse304Headers struct {
+	ETag *string
+}
+
+type ListRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RunList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListRunsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CancelRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetRunResponse304Headers the declared response headers of an HTTP 304 response for GetRun
+type GetRunResponse304Headers struct {
+	ETag *string
+}
+
+type GetRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetRunResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type WatchRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r WatchRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WatchRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetRunResultResponse304Headers the declared response headers of an HTTP 304 response for GetRunResult
+type GetRunResultResponse304Headers struct {
+	ETag *string
+}
+
+type GetRunResultResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *interface{}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetRunResultResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRunResultResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRunResultResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type RetryRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type DeleteSessionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13375,6 +14341,8 @@ func (c *ClientWithResponses) ListPlansWithResponse(ctx context.Context, cluster
 //
 // A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
 //
+// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/clusters/{cluster}/plans (the `CreatePlan` operationId).
@@ -13391,6 +14359,8 @@ func (c *ClientWithResponses) CreatePlanWithBodyWithResponse(ctx context.Context
 // Plans for a moment (now, unless `at` says otherwise) and stores the plan with the exact inputs it answers. A cluster that cannot be planned is refused with its conflicts, and nothing is stored.
 //
 // A plan for now is the current one afterwards, unless another is pinned; a plan for a moment given in `at` never is. The service plans by itself whenever inputs change and whenever a price, a contract or a forecast begins or ends, so nobody has to ask for plans.
+//
+// With `Prefer: respond-async` the answer is 202 at once, and the work is a run at `Location`; its result is the plan. A cluster that cannot be planned is then a run that failed, with the conflicts in its `error`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13987,6 +14957,102 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, id KeyI
 		return nil, err
 	}
 	return ParseRevokeKeyResponse(rsp)
+}
+
+// ListRunsWithResponse List runs
+//
+// The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/runs (the `ListRuns` operationId).
+func (c *ClientWithResponses) ListRunsWithResponse(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*ListRunsResponse, error) {
+	rsp, err := c.ListRuns(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRunsResponse(rsp)
+}
+
+// CancelRunWithResponse Cancel a run
+//
+// A run that waits is cancelled at once: 204. One that is being worked on is asked to end, on whichever server it runs: 202, and it is `cancelled` a moment later, unless it finishes first. Cancelling a run that is over, or twice, is no error. What the run had until then may be kept as a partial result.
+//
+// A run can be cancelled with the role that starting it needs.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/runs/{id} (the `CancelRun` operationId).
+func (c *ClientWithResponses) CancelRunWithResponse(ctx context.Context, id RunID, reqEditors ...RequestEditorFn) (*CancelRunResponse, error) {
+	rsp, err := c.CancelRun(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelRunResponse(rsp)
+}
+
+// GetRunWithResponse Read a run
+//
+// How far it is, and when it has finished what it made. A JSON result of at most 64 kB stands in `result`; any is at `result_url`.
+//
+// Its ETag changes with its state and its progress. With `If-None-Match` and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/runs/{id} (the `GetRun` operationId).
+func (c *ClientWithResponses) GetRunWithResponse(ctx context.Context, id RunID, params *GetRunParams, reqEditors ...RequestEditorFn) (*GetRunResponse, error) {
+	rsp, err := c.GetRun(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRunResponse(rsp)
+}
+
+// WatchRunWithResponse Watch a run as server-sent events
+//
+// An event `run` with the run at once and whenever its state or its progress changes; its id counts the changes. The stream ends after the final one. A comment comes every 15 seconds.
+//
+// The stream also ends when the server stops, when the key or session ends, and when nothing is read for 10 seconds; come back then. Who comes back with the final event's id in `Last-Event-ID` gets 204, which keeps browsers from coming again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/runs/{id}/events (the `WatchRun` operationId).
+func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID, params *WatchRunParams, reqEditors ...RequestEditorFn) (*WatchRunResponse, error) {
+	rsp, err := c.WatchRun(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchRunResponse(rsp)
+}
+
+// GetRunResultWithResponse Read what a run made
+//
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
+func (c *ClientWithResponses) GetRunResultWithResponse(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*GetRunResultResponse, error) {
+	rsp, err := c.GetRunResult(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRunResultResponse(rsp)
+}
+
+// RetryRunWithResponse Try a run again
+//
+// A run that failed or was cancelled begins from the beginning, with the inputs as they are then; its old result and error are forgotten. Any other run is a conflict.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/runs/{id}/retry (the `RetryRun` operationId).
+func (c *ClientWithResponses) RetryRunWithResponse(ctx context.Context, id RunID, params *RetryRunParams, reqEditors ...RequestEditorFn) (*RetryRunResponse, error) {
+	rsp, err := c.RetryRun(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryRunResponse(rsp)
 }
 
 // DeleteSessionWithResponse End the session
@@ -15396,6 +16462,13 @@ func ParseCreatePlanResponse(rsp *http.Response) (*CreatePlanResponse, error) {
 		}
 		response.JSON201 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -16614,6 +17687,257 @@ func ParseRevokeKeyResponse(rsp *http.Response) (*RevokeKeyResponse, error) {
 	switch {
 	case rsp.StatusCode == 204:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListRunsResponse parses an HTTP response from a ListRunsWithResponse call
+func ParseListRunsResponse(rsp *http.Response) (*ListRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RunList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListRunsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCancelRunResponse parses an HTTP response from a CancelRunWithResponse call
+func ParseCancelRunResponse(rsp *http.Response) (*CancelRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRunResponse parses an HTTP response from a GetRunWithResponse call
+func ParseGetRunResponse(rsp *http.Response) (*GetRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetRunResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseWatchRunResponse parses an HTTP response from a WatchRunWithResponse call
+func ParseWatchRunResponse(rsp *http.Response) (*WatchRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WatchRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRunResultResponse parses an HTTP response from a GetRunResultWithResponse call
+func ParseGetRunResultResponse(rsp *http.Response) (*GetRunResultResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRunResultResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (*/*) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetRunResultResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRetryRunResponse parses an HTTP response from a RetryRunWithResponse call
+func ParseRetryRunResponse(rsp *http.Response) (*RetryRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
