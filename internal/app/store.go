@@ -77,6 +77,7 @@ type Store interface {
 	TakeLink(ctx context.Context, hash auth.Hash) error
 
 	Admissions
+	Webhooks
 	Runs
 	Observations
 

@@ -42,10 +42,11 @@ const (
 // Events are those that a webhook can ask for.
 var Events = []Event{PlanChanged, PlanFailed, RunFinished}
 
-// WebhookKind and HostKind are the words of the audit log.
+// The words of the audit log. Of a secret it says only that it was changed.
 const (
-	WebhookKind = "webhook"
-	HostKind    = "allowed_host"
+	WebhookKind       = "webhook"
+	WebhookSecretKind = "webhook_secret"
+	HostKind          = "allowed_host"
 )
 
 // UnmarshalJSON fills in what is left out.
@@ -239,6 +240,20 @@ type PlanFailedEvent struct {
 	EventHead
 	PlanNumber int64  `json:"plan_number"` // the current plan's
 	Reason     string `json:"reason"`
+}
+
+// RunFinishedEvent says that a background run is over.
+type RunFinishedEvent struct {
+	EventHead
+	Run EventRun `json:"run"`
+}
+
+// EventRun is a run in an event.
+type EventRun struct {
+	ID    string   `json:"id"`
+	Kind  string   `json:"kind"`
+	State RunState `json:"state"`
+	Error string   `json:"error"` // why it failed; "" where it did not
 }
 
 // PingEvent is sent to try a webhook.

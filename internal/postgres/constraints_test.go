@@ -15,6 +15,8 @@ import (
 
 // ours are constraints that no input can break: what writes these columns is the store itself.
 var ours = []string{
+	"allowed_hosts_pkey", "webhooks_pkey", "webhook_secrets_webhook_fkey", "webhook_secrets_current", "webhook_deliveries_pkey", "webhook_deliveries_webhook_fkey",
+	"webhook_deliveries_state_check", "webhook_deliveries_next_check", "webhook_deliveries_claim_check",
 	"admissions_cluster_fkey", "admissions_pkey", "admissions_place_check", "admissions_place_key", "admissions_ttl_check",
 	"audit_action_check", "audit_pkey", "audit_eras_pkey", "classes_cluster_fkey", "classes_pkey", "clusters_pkey", "contracts_cluster_fkey", "contracts_pkey",
 	"idempotency_fingerprint_check", "idempotency_pkey", "keys_hash_check", "keys_hash_key", "keys_pkey", "observations_cluster_fkey", "observations_pkey", "observations_plan_check", "observations_slots_check", "observations_utilization_check", "observations_vms_check",

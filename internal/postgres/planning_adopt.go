@@ -44,8 +44,8 @@ const confirmed = answered + `,
 // adopt makes a stored plan for its own present the newest good one, and the current one unless another
 // is pinned. A plan about older inputs than those already planned changes nothing. Whoever plans the
 // cluster at the time has lost his claim.
-func adopt(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord, reason string) error {
-	_, err := q.Exec(ctx, `
+func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord, reason string) error {
+	t, err := turned(ctx, q, `
 		UPDATE planning
 		SET newest_number = @number, inputs_sum = @sum, current_number = CASE WHEN pin_until > @at THEN current_number ELSE @number END,
 		    last_attempt = CASE WHEN pin_until > @at THEN json_build_object('at', @at::timestamptz, 'reason', @reason::text, 'failed', false, 'detail',
@@ -56,6 +56,9 @@ func adopt(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord,
 		pgx.NamedArgs{"cluster": cluster, "number": r.Number, "at": r.At, "sum": r.Sum, "version": r.InputsVersion, "reason": reason})
 	if err != nil {
 		return fmt.Errorf("make plan %d of cluster %s current: %w", r.Number, r.Cluster, err)
+	}
+	if err := s.tellTurn(ctx, q, cluster, r.Cluster, t, nil); err != nil {
+		return err
 	}
 	return plansChanged(ctx, q, r.Cluster)
 }
@@ -73,7 +76,7 @@ func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capac
 			if _, err := insertPlan(ctx, q, &r); err != nil {
 				return err
 			}
-			return adopt(ctx, q, id, r, c.Reason)
+			return s.adopt(ctx, q, id, r, c.Reason)
 		}
 		attempt, err := jsonText(o.Attempt)
 		if err != nil {
@@ -88,10 +91,13 @@ func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capac
 		default: // the boundary stays: from then on the plan that is kept is stale
 			settle += answered + `, failures = failures + 1, wake_at = least(b.next, CASE WHEN pin_until > @at THEN pin_until END)`
 		}
-		_, err = q.Exec(ctx, `UPDATE planning SET `+settle+` FROM `+nextBoundary+` b WHERE cluster_id = @cluster`,
+		t, err := turned(ctx, q, `UPDATE planning SET `+settle+` FROM `+nextBoundary+` b WHERE cluster_id = @cluster`,
 			pgx.NamedArgs{"cluster": id, "at": o.At, "version": o.Version, "attempt": attempt, "retry": o.Retry.Seconds()})
 		if err != nil {
 			return fmt.Errorf("settle a try to plan cluster %s: %w", c.Cluster, err)
+		}
+		if err := s.tellTurn(ctx, q, id, c.Cluster, t, &o.Attempt); err != nil {
+			return err
 		}
 		return plansChanged(ctx, q, c.Cluster)
 	})

@@ -34,12 +34,14 @@ func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, un
 				return missing
 			}
 		}
+		var t planTurn
 		err = q.QueryRow(ctx, `
 			UPDATE planning g SET pin_number = p.number, pin_until = @until, pin_by = @by, current_number = p.number, wake_at = least(g.wake_at, @until)
 			FROM plans p
 			WHERE g.cluster_id = @cluster AND p.cluster_id = g.cluster_id AND (p.id = @id OR @id::uuid IS NULL AND p.number = @number)
-			RETURNING g.pin_number, g.pin_until, g.pin_by`,
-			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number, "until": until, "by": auth.From(ctx).Name}).Scan(&pin.Number, &pin.Until, &pin.By)
+`+returningTurn+`, g.pin_number, g.pin_until, g.pin_by`,
+			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number, "until": until, "by": auth.From(ctx).Name}).
+			Scan(&t.Current, &t.Previous, &t.Failures, &t.Heard, &pin.Number, &pin.Until, &pin.By)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return missing
 		}
@@ -51,6 +53,9 @@ func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, un
 			e.Action, e.Before = capacity.Update, *before
 		}
 		if err := record(ctx, q, e); err != nil {
+			return err
+		}
+		if err := s.tellTurn(ctx, q, id, cluster, t, nil); err != nil {
 			return err
 		}
 		return plansChanged(ctx, q, cluster)
@@ -69,13 +74,16 @@ func (s *Store) UnpinPlan(ctx context.Context, cluster string) error {
 		if err != nil || before == nil {
 			return err
 		}
-		_, err = q.Exec(ctx, `
+		t, err := turned(ctx, q, `
 			UPDATE planning SET pin_number = NULL, pin_until = NULL, pin_by = NULL, current_number = coalesce(newest_number, current_number)
 			WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": id})
 		if err != nil {
 			return err
 		}
 		if err := record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.PinKind, Name: pinName(*before), Before: *before}); err != nil {
+			return err
+		}
+		if err := s.tellTurn(ctx, q, id, cluster, t, nil); err != nil {
 			return err
 		}
 		return plansChanged(ctx, q, cluster)

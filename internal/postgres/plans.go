@@ -25,7 +25,7 @@ func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.P
 		if err != nil {
 			return err
 		}
-		return adopt(ctx, q, id, r, app.ByRequest)
+		return s.adopt(ctx, q, id, r, app.ByRequest)
 	})
 	return r, err
 }

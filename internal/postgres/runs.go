@@ -225,6 +225,9 @@ func (s *Store) CancelRun(ctx context.Context, id string) (r capacity.Run, err e
 			return err
 		}
 		if done.RowsAffected() > 0 {
+			if err := s.tellRun(ctx, q, id); err != nil {
+				return err
+			}
 			if err := runChanged(ctx, q, id); err != nil {
 				return err
 			}

@@ -112,7 +112,7 @@ func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome)
 		if state == capacity.RunQueued {
 			return s.queueAgain(ctx, q, c.ID, o.After, o.Spare)
 		}
-		return finishRun(ctx, q, c.ID, state, o)
+		return s.finishRun(ctx, q, c.ID, state, o)
 	})
 	return state, err
 }
@@ -137,7 +137,7 @@ func (s *Store) queueAgain(ctx context.Context, q querier, id string, after time
 	return runChanged(ctx, q, id)
 }
 
-func finishRun(ctx context.Context, q querier, id string, state capacity.RunState, o app.RunOutcome) error {
+func (s *Store) finishRun(ctx context.Context, q querier, id string, state capacity.RunState, o app.RunOutcome) error {
 	args := pgx.NamedArgs{"id": id, "state": state, "done": o.Progress.Done, "total": o.Progress.Total, "unit": o.Progress.Unit,
 		"type": nil, "result": nil, "partial": false, "error": nil}
 	if o.Result != nil {
@@ -155,6 +155,9 @@ func finishRun(ctx context.Context, q querier, id string, state capacity.RunStat
 		       partial = @partial, error = @error, finished_at = clock_timestamp(), updated_at = clock_timestamp(), version = version + 1
 		WHERE id = @id`, args)
 	if err != nil {
+		return err
+	}
+	if err := s.tellRun(ctx, q, id); err != nil {
 		return err
 	}
 	return runChanged(ctx, q, id)
@@ -192,11 +195,11 @@ func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 			left := app.RunOutcome{Progress: capacity.Progress{Done: r.Done, Total: r.Total, Unit: r.Unit}}
 			switch {
 			case r.Running && r.Cancel:
-				err = finishRun(ctx, q, r.ID, capacity.RunCancelled, left)
+				err = s.finishRun(ctx, q, r.ID, capacity.RunCancelled, left)
 			case r.Running && r.Attempt >= r.Most:
 				left.Error = &capacity.RunError{Kind: capacity.RunLost,
 					Detail: fmt.Sprintf("The server that worked on it ended unexpectedly, %d times of %d that are tried; the servers' logs may say why.", r.Attempt, r.Most)}
-				err = finishRun(ctx, q, r.ID, capacity.RunFailed, left)
+				err = s.finishRun(ctx, q, r.ID, capacity.RunFailed, left)
 				failed = append(failed, r.Kind)
 			default:
 				err = s.queueAgain(ctx, q, r.ID, 0, false)

@@ -134,6 +134,12 @@ var rules = map[string]rule{
 	"classes_profile_fkey":           {"/profile", "unknown_version", "There is no such version of a profile."},
 	"forecasts_class_fkey":           {"/class", "unknown_name", "There is no such class."},
 	"forecasts_pkey":                 {"/hour", "duplicate", "There is a forecast of this class and hour already."},
+	"allowed_hosts_host_check":       {"/host", "text", "The host must have 1 to 253 characters."},
+	"allowed_hosts_port_check":       {"/port", "range", "The port must be from 1 to 65535."},
+	"webhooks_name_check":            {"/name", "text", "The name must have 1 to 200 characters."},
+	"webhooks_url_check":             {"/url", "text", "The address must have 1 to 2000 characters."},
+	"webhooks_events_check":          {"/events", "missing", "A webhook without events sends nothing; name some."},
+	"webhooks_clusters_check":        {"/clusters", "missing", "A webhook for no cluster sends nothing; name clusters, or give null for all."},
 	"keys_name_check":                {"/name", "text", "The name must have 1 to 200 characters."},
 	"keys_role_check":                {"/role", "choice", "The role must be viewer, planner, operator, admin or agent."},
 	"keys_clusters_check":            {"/clusters", "missing", "A key for no cluster opens nothing; name clusters, or give null for all."},
@@ -155,6 +161,8 @@ var references = map[string]func(*failure) error{
 // neighbours are the constraints between a thing and others, which its explanation names.
 var neighbours = map[string]func(context.Context, querier, *failure) error{
 	"clusters_name_key":      taken("cluster"),
+	"webhooks_name_key":      taken("webhook"),
+	"allowed_hosts_host_key": taken("allowed host"),
 	"vm_types_name_key":      taken(vmTypes.noun),
 	"contracts_name_key":     taken(contracts.noun),
 	"classes_name_key":       taken(classes.noun),
@@ -187,6 +195,10 @@ func nameOf(item any) string {
 		return x.Name
 	case capacity.PlannedClass:
 		return x.Name
+	case capacity.Webhook:
+		return x.Name
+	case capacity.AllowedHost:
+		return x.Label()
 	}
 	return ""
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"headroom/internal/app"
+	"headroom/internal/fetch"
 	"headroom/internal/telemetry"
 )
 
@@ -33,6 +34,7 @@ type Config struct {
 	AtOnce    int             // runs at once; default one a processor
 	StopWait  time.Duration   // how long Stop lets runs go on; default 3 s
 	Kinds     map[string]Kind // default Kinds
+	Fetch     *fetch.Client   // sends to webhooks; default one with App's list of allowed hosts
 }
 
 const (
@@ -50,14 +52,15 @@ const (
 
 // Runner works on runs until it is stopped.
 type Runner struct {
-	config  Config
-	app     *app.App
-	log     *slog.Logger
-	metrics metrics
-	client  *river.Client[pgx.Tx]
-	most    map[string]int // attempts, by kind
-	stop    context.CancelFunc
-	swept   sync.WaitGroup
+	config     Config
+	app        *app.App
+	log        *slog.Logger
+	metrics    metrics
+	deliveries deliveryMetrics
+	client     *river.Client[pgx.Tx]
+	most       map[string]int // attempts, by kind
+	stop       context.CancelFunc
+	swept      sync.WaitGroup
 }
 
 // Start begins to work on runs.
@@ -71,19 +74,23 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	if c.Kinds == nil {
 		c.Kinds = Kinds
 	}
-	r := &Runner{config: c, app: c.App, log: slog.New(slog.DiscardHandler), metrics: newMetrics(c.Kinds), most: map[string]int{}}
+	if c.Fetch == nil {
+		c.Fetch = fetch.New(fetch.Config{HostOf: c.App.HostOf})
+	}
+	r := &Runner{config: c, app: c.App, log: slog.New(slog.DiscardHandler), metrics: newMetrics(c.Kinds), deliveries: newDeliveryMetrics(), most: map[string]int{}}
 	for name, kind := range c.Kinds {
 		r.most[name] = kind.Attempts
 	}
 	if c.Telemetry != nil {
 		r.log = c.Telemetry.Log
-		if err := r.metrics.register(c.Telemetry.Registry); err != nil {
+		if err := errors.Join(r.metrics.register(c.Telemetry.Registry), r.deliveries.register(c.Telemetry.Registry)); err != nil {
 			return nil, err
 		}
 	}
 	d := duties{workers: river.NewWorkers(), queues: map[string]river.QueueConfig{}}
 	takeUp(d, c.AtOnce, r.look)
 	takeUp(d, 1, r.forget)
+	takeUp(d, deliveriesAtOnce, r.deliver)
 
 	client, err := river.NewClient(riverpgxv5.New(c.Pool), &river.Config{
 		Schema: c.Schema, Workers: d.workers, Queues: d.queues, Logger: slog.New(warnings{r.log.With("part", "river").Handler()}),
@@ -157,6 +164,10 @@ func (r *Runner) forget(ctx context.Context, _ forgetWork) error {
 	if deleted > 0 {
 		r.log.Info("old runs deleted", "count", deleted)
 	}
+	if err != nil {
+		return err
+	}
+	_, err = r.app.ForgetDeliveries(ctx, forgetDelivery)
 	return err
 }
 
@@ -176,6 +187,9 @@ func (r *Runner) sweep(ctx context.Context) {
 		}
 		for _, kind := range failed {
 			r.metrics.ended(kind, "failed")
+		}
+		if err := r.app.SweepDeliveries(ctx); err != nil && ctx.Err() == nil {
+			r.log.Debug("looking for deliveries of dead servers failed", "error", err.Error())
 		}
 	}
 }
