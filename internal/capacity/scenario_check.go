@@ -46,10 +46,23 @@ var kindsOfChange = []kindOfChange{
 	{DropVMType, typeMember, typeMember, "a change that drops a VM type"},
 }
 
+var (
+	whatWords = func() (all []What) {
+		for _, k := range kindsOfChange {
+			all = append(all, k.what)
+		}
+		return all
+	}()
+	purchases = []Purchase{PurchaseOnDemand, PurchaseSpot}
+)
+
 // Validate says what is wrong with a scenario that is to be kept, whatever it is laid over.
 func (s Scenario) Validate() error {
 	return findingsOf(func(c *checker) {
 		c.storedName(s.Name)
+		if s.Name == reservedByAddress {
+			c.refuse("name", "text", "The name %q means something else in addresses; give another.", s.Name)
+		}
 		c.description("note", s.Note)
 		s.check(c)
 	})
@@ -73,11 +86,7 @@ func (s Scenario) check(c *checker) {
 func (ch *ScenarioChange) check(c *checker) {
 	at := slices.IndexFunc(kindsOfChange, func(k kindOfChange) bool { return k.what == ch.What })
 	if at < 0 {
-		known := make([]What, len(kindsOfChange))
-		for i := range kindsOfChange {
-			known[i] = kindsOfChange[i].what
-		}
-		oneOf(c, "what", ch.What, known)
+		oneOf(c, "what", ch.What, whatWords)
 		return
 	}
 	kind := kindsOfChange[at]
@@ -101,7 +110,7 @@ func (ch *ScenarioChange) check(c *checker) {
 		ch.checkNumber(c, kind.must&numberMember != 0, kind.description)
 	}
 	if ch.Purchase != "" && kind.may&purchaseMember != 0 {
-		oneOf(c, "purchase", ch.Purchase, []Purchase{PurchaseOnDemand, PurchaseSpot})
+		oneOf(c, "purchase", ch.Purchase, purchases)
 		if ch.Contract != "" {
 			c.refuse("purchase", "one_of", "A contract has one price; leave the purchase out.")
 		}

@@ -318,3 +318,77 @@ func BenchmarkApply(b *testing.B) {
 		})
 	}
 }
+
+func TestWhatIfIsReadStrictly(t *testing.T) {
+	problem := nightly(t)
+	for _, c := range []struct{ name, text, want string }{
+		{"whole", `{"problem":` + problem + `,"scenarios":[{"name":"a","changes":[{"what":"deadline","factor":0.9}]},{"changes":[]}]}`, ""},
+		{"everything", `{"problem":` + problem + `,"detail":"summary","scenarios":[{"changes":[
+			{"what":"price","purchase":"on_demand","value":"0.3"},
+			{"what":"add_vm_type","add":{"vm_type":{"name":"x","on_demand":{"price":1,"quota":3},"spot":{"price":"0.1","max_share":0.5},"contracts":[{"name":"y","vms":1,"price":1}]},"speed":{"nightly-etl":2},"slots_per_vm":{"nightly-etl":{"map":1,"reduce":1}}}},
+			{"what":"add_contract","add":{"contract":{"name":"z","vms":1,"price":"1","billing":"always"}}}]}]}`, ""},
+		{"no problem", `{"scenarios":[{"changes":[]}]}`, "/problem missing"},
+		{"no scenario", `{"problem":` + problem + `,"scenarios":[]}`, "/scenarios missing"},
+		{"unknown member", `{"problem":` + problem + `,"scenarios":[{"changes":[{"what":"deadline","factor":1,"clas":"x"}]}]}`, "/scenarios/0/changes/0/clas unknown_member"},
+		{"a member twice", `{"problem":` + problem + `,"scenarios":[{"changes":[{"what":"deadline","factor":1,"factor":2}]}]}`, "/scenarios/0/changes/0/factor duplicate_member"},
+		{"a class twice", `{"problem":` + problem + `,"scenarios":[{"changes":[{"what":"add_vm_type","add":{"vm_type":{"name":"x","on_demand":{"price":"1"}},"speed":{"a":1,"a":2}}}]}]}`, "/scenarios/0/changes/0/add/speed/a duplicate_member"},
+		{"a text for a factor", `{"problem":` + problem + `,"scenarios":[{"changes":[{"what":"deadline","factor":"1.1"}]}]}`, "/scenarios/0/changes/0/factor type"},
+		{"wrong kind", `{"problem":` + problem + `,"scenarios":[{"changes":[{"what":"dedline","factor":1}]}]}`, "/scenarios/0/changes/0/what choice"},
+		{"a saved one without a cluster", `{"problem":` + problem + `,"scenarios":[{"saved":"x"}]}`, "/scenarios/0/saved unknown_member\n/scenarios/0/changes missing"},
+		{"an error in the problem", `{"problem":` + strings.Replace(problem, `"USD"`, `"usd"`, 1) + `,"scenarios":[{"changes":[]}]}`, "/problem/currency text"},
+		{"full for five", `{"problem":` + problem + `,"detail":"full","scenarios":[{"changes":[]},{"changes":[]},{"changes":[]},{"changes":[]},{"changes":[]}]}`, "/detail too_many"},
+		{"too many", `{"problem":` + problem + `,"scenarios":[` + strings.Repeat(`{"changes":[]},`, MaxScenarios) + `{"changes":[]}]}`, "/scenarios too_many"},
+		{"no JSON", `{"problem":`, " syntax"},
+	} {
+		q, err := ReadWhatIf([]byte(c.text), DefaultLimits())
+		var got []string
+		if err != nil {
+			for _, f := range findings(t, err) {
+				if f.Code == "syntax" {
+					f.Pointer = ""
+				}
+				got = append(got, f.Pointer+" "+f.Code)
+			}
+		} else if len(q.Scenarios) == 0 || q.Problem.Options.Engine != EngineAuto && !strings.Contains(problem, `"engine"`) {
+			t.Errorf("%s: got %+v", c.name, q)
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestClusterWhatIfIsReadStrictly(t *testing.T) {
+	q, err := ReadClusterWhatIf([]byte(`{"at":"2026-03-01T22:00:00Z","scenarios":[{"saved":"tight"},{"name":"x","changes":[{"what":"quota"}]}]}`))
+	if err != nil || q.At.IsZero() || q.Detail != DetailFull || q.Scenarios[0].Saved != "tight" || q.Scenarios[1].Changes[0].What != ChangeQuota {
+		t.Fatalf("got %+v, %v", q, err)
+	}
+	for text, want := range map[string]string{
+		`{"scenarios":[{"saved":"a","changes":[]}]}`:        "/scenarios/0 one_of",
+		`{"scenarios":[{"name":"a"}]}`:                      "/scenarios/0 one_of",
+		`{"scenarios":[{}]}`:                                "/scenarios/0/changes missing",
+		`{"at":"today","scenarios":[{"saved":"a"}]}`:        "/at time",
+		`{"problem":{},"scenarios":[{"saved":"a"}]}`:        "/problem unknown_member",
+		`{"scenarios":[{"changes":[{"what":"deadline"}]}]}`: "/scenarios/0/changes/0 one_of",
+	} {
+		_, err := ReadClusterWhatIf([]byte(text))
+		if f := findings(t, err)[0]; f.Pointer+" "+f.Code != want {
+			t.Errorf("%s: got %s %s, want %s", text, f.Pointer, f.Code, want)
+		}
+	}
+}
+
+func FuzzReadScenario(f *testing.F) {
+	f.Add(`{"name":"a","note":"b","changes":[{"what":"deadline","class":"etl","factor":0.9},{"what":"add_vm_type","add":{"vm_type":{"name":"x","on_demand":{"price":"1"}},"speed":{"etl":2}}}]}`)
+	p := laidOver(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ReadScenario([]byte(text))
+		if err != nil {
+			return
+		}
+		changed, err := s.Apply(p)
+		if err == nil && changed.Validate() != nil {
+			t.Errorf("%s makes an invalid problem: %v", text, changed.Validate())
+		}
+	})
+}

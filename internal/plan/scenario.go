@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"headroom/internal/capacity"
-	"headroom/internal/lp"
 )
 
 // Outcome is what a problem comes to: its plan in few figures.
@@ -81,17 +80,20 @@ type JobsSplit struct {
 // Base is a problem and its plan, which scenarios are compared with. It may be used by several at once.
 type Base struct {
 	Answered
-	solver lp.Solver
-	uses   []use
+	solve Planner
+	uses  []use
 }
 
+// Planner is Solve with a solver, a time budget and whatever else its caller sees to.
+type Planner func(ctx context.Context, p capacity.Problem) (capacity.Plan, error)
+
 // NewBase solves the problem that scenarios are laid over.
-func NewBase(ctx context.Context, p capacity.Problem, solver lp.Solver) (*Base, error) {
-	pl, err := Solve(ctx, p, solver)
+func NewBase(ctx context.Context, p capacity.Problem, solve Planner) (*Base, error) {
+	pl, err := solve(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	b := &Base{Answered: Answered{p, pl}, solver: solver}
+	b := &Base{Answered: Answered{p, pl}, solve: solve}
 	if pl.Status != capacity.InfeasibleStatus {
 		b.uses = usesOf(&b.Problem, &b.Plan)
 	}
@@ -108,7 +110,7 @@ func (b *Base) Answer(ctx context.Context, s capacity.Scenario, full bool) (Scen
 	if err != nil {
 		return ScenarioAnswer{}, err
 	}
-	pl, err := Solve(ctx, p, b.solver)
+	pl, err := b.solve(ctx, p)
 	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // more VMs than can be counted
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
 	}
@@ -194,8 +196,8 @@ func (b *Base) splitClasses(d *ScenarioDifference, p *capacity.Problem, pl *capa
 }
 
 // CompareScenarios answers scenarios one after the other.
-func CompareScenarios(ctx context.Context, p capacity.Problem, scenarios []capacity.Scenario, full bool, solver lp.Solver) (WhatIf, error) {
-	b, err := NewBase(ctx, p, solver)
+func CompareScenarios(ctx context.Context, p capacity.Problem, scenarios []capacity.Scenario, full bool, solve Planner) (WhatIf, error) {
+	b, err := NewBase(ctx, p, solve)
 	if err != nil {
 		return WhatIf{}, err
 	}

@@ -18,6 +18,9 @@ import (
 	"headroom/internal/proof"
 )
 
+// alone is the core without a second engine.
+func alone(ctx context.Context, p capacity.Problem) (capacity.Plan, error) { return Solve(ctx, p, nil) }
+
 // drawChange draws a change that fits a problem.
 func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
 	factor := math.Round((0.5+r.Float64())*100) / 100
@@ -80,7 +83,7 @@ func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 	kept, lost, shed, infeasible := 0, 0, 0, 0
 	for n := range samples(400) {
 		p := drawn(r)
-		base, err := NewBase(t.Context(), p, nil)
+		base, err := NewBase(t.Context(), p, alone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +238,7 @@ func TestNoChangeChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for range samples(200) {
 		p := drawn(r)
-		base, err := NewBase(t.Context(), p, nil)
+		base, err := NewBase(t.Context(), p, alone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +318,7 @@ func TestSameDecisionsByHand(t *testing.T) {
 		{"a contract that is paid in any case", []capacity.ScenarioChange{{What: capacity.AddContract, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: money(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
 			`Contract "new" saves 2.25 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more.`},
 	} {
-		base, err := NewBase(t.Context(), market2(t), nil)
+		base, err := NewBase(t.Context(), market2(t), alone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +347,7 @@ func TestScenariosOfInfeasibleProblems(t *testing.T) {
 	none := capacity.Money{}
 	tight := capacity.Scenario{Name: "tight", Changes: []capacity.ScenarioChange{{What: capacity.DropContract, Contract: "reserved"}, {What: capacity.ChangeQuota, Value: &none}}}
 	p := market2(t)
-	w, err := CompareScenarios(context.Background(), p, []capacity.Scenario{tight}, true, nil)
+	w, err := CompareScenarios(context.Background(), p, []capacity.Scenario{tight}, true, alone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +360,7 @@ func TestScenariosOfInfeasibleProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := capacity.Scenario{Changes: []capacity.ScenarioChange{{What: capacity.ChangeQuota}}}
-	w, err = CompareScenarios(context.Background(), p, []capacity.Scenario{back}, true, nil)
+	w, err = CompareScenarios(context.Background(), p, []capacity.Scenario{back}, true, alone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +371,7 @@ func TestScenariosOfInfeasibleProblems(t *testing.T) {
 
 // TestABudgetIsOverdrawnByTheSameDecisions: it takes no job away by itself.
 func TestABudgetIsOverdrawnByTheSameDecisions(t *testing.T) {
-	base, err := NewBase(t.Context(), market2(t), nil)
+	base, err := NewBase(t.Context(), market2(t), alone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +398,7 @@ func BenchmarkScenario(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				base, err := NewBase(context.Background(), p, nil)
+				base, err := NewBase(context.Background(), p, alone)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,0 +1,266 @@
+package capacity
+
+import (
+	"fmt"
+	"time"
+)
+
+// Detail is how much is answered about each scenario.
+type Detail string
+
+const (
+	DetailFull    Detail = "full"    // plans, and what happens to each class
+	DetailSummary Detail = "summary" // costs, VMs and jobs in all
+)
+
+var details = []Detail{DetailFull, DetailSummary}
+
+// The most scenarios that are answered at once, and the most classes in all of them together.
+const (
+	MaxScenarios      = 1000
+	MaxFullScenarios  = 4
+	MaxScenarioLoad   = 1_000_000
+	reservedByAddress = "compare" // an address below scenarios that is no scenario's
+)
+
+// WhatIfQuestion is a problem, or a cluster at a moment, and the scenarios laid over it.
+type WhatIfQuestion struct {
+	Problem   Problem   // of a question that gives it
+	At        time.Time // of one about a cluster; zero is now
+	Detail    Detail
+	Scenarios []AskedScenario
+}
+
+// AskedScenario is a scenario given in a question, or the name of a saved one.
+type AskedScenario struct {
+	Scenario
+	Saved string
+}
+
+var (
+	whatIfShape        = newShape("a question", []string{"problem", "scenarios"}, "detail")
+	clusterWhatIfShape = newShape("a question", []string{"scenarios"}, "at", "detail")
+	scenarioShape      = newShape("a scenario", []string{"changes"}, "name", "note")
+	askedScenarioShape = newShape("a scenario", nil, "changes", "name", "note", "saved")
+	changeShape        = newShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "factor", "value", "add")
+	addedShape         = newShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
+	addedTypeShape     = newShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot")
+	addedSpotShape     = newShape("spot supply", []string{"price", "max_share"})
+)
+
+// ReadWhatIf reads a question that brings its problem along, as strictly as ReadProblem. Where the
+// problem names no engine, it is auto.
+func ReadWhatIf(data []byte, limits Limits) (WhatIfQuestion, error) {
+	q := WhatIfQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
+	q.Problem.Options.Engine = EngineAuto
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.object(whatIfShape, func(name string) {
+		switch name {
+		case "problem":
+			r.problem(&q.Problem, limits)
+		case "scenarios":
+			q.Scenarios = r.scenarios(scenarioShape)
+		case "detail":
+			word(r, &q.Detail, details)
+		}
+	})
+	r.end()
+	if err := r.result(func(c *checker) {
+		c.enter("problem")
+		q.Problem.check(c)
+		c.leave()
+		q.check(c)
+	}); err != nil {
+		return WhatIfQuestion{}, err
+	}
+	return q, nil
+}
+
+// ReadClusterWhatIf reads a question about a cluster.
+func ReadClusterWhatIf(data []byte) (WhatIfQuestion, error) {
+	var q WhatIfQuestion
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.object(clusterWhatIfShape, func(name string) {
+		switch name {
+		case "at":
+			r.moment(&q.At)
+		case "scenarios":
+			q.Scenarios = r.scenarios(askedScenarioShape)
+		case "detail":
+			word(r, &q.Detail, details)
+		}
+	})
+	r.end()
+	if err := r.result(q.check); err != nil {
+		return WhatIfQuestion{}, err
+	}
+	return q, nil
+}
+
+// ReadScenario reads a scenario as a file has it.
+func ReadScenario(data []byte) (Scenario, error) {
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	var s AskedScenario
+	r.scenario(&s, scenarioShape)
+	r.end()
+	if err := r.result(s.check); err != nil {
+		return Scenario{}, err
+	}
+	return s.Scenario, nil
+}
+
+func (r *reader) scenarios(s *shape) []AskedScenario {
+	before := len(r.findings)
+	all := list(r, "of scenarios", MaxScenarios, func(a *AskedScenario) { r.scenario(a, s) })
+	if len(all) == 0 && len(r.findings) == before {
+		r.found("missing", "There is no scenario; give at least one.", nil)
+	}
+	return all
+}
+
+func (r *reader) scenario(a *AskedScenario, s *shape) {
+	had := r.object(s, func(name string) {
+		switch name {
+		case "name":
+			a.Name, _ = r.text()
+		case "note":
+			a.Note, _ = r.text()
+		case "saved":
+			a.Saved, _ = r.text()
+		case "changes":
+			a.Changes = list(r, "of changes", MaxScenarioChanges, r.change)
+		}
+	})
+	if s == askedScenarioShape && had != 0 && had.has(s, "changes") == had.has(s, "saved") {
+		r.found("one_of", `A scenario gives either its "changes" or the name of a "saved" one.`, nil)
+	} else if s == askedScenarioShape && had == 0 {
+		r.missing("changes", "a scenario that is not saved")
+	}
+}
+
+func (r *reader) change(ch *ScenarioChange) {
+	r.object(changeShape, func(name string) {
+		switch name {
+		case "what":
+			word(r, &ch.What, whatWords)
+		case "class":
+			ch.Class, _ = r.text()
+		case "vm_type":
+			ch.VMType, _ = r.text()
+		case "contract":
+			ch.Contract, _ = r.text()
+		case "purchase":
+			word(r, &ch.Purchase, purchases)
+		case "factor":
+			ch.Factor = new(float64)
+			r.float(ch.Factor)
+		case "value":
+			ch.Value = new(Money)
+			r.money(ch.Value)
+		case "add":
+			ch.Add = new(AddedSupply)
+			r.addedSupply(ch.Add)
+		}
+	})
+}
+
+func (r *reader) addedSupply(a *AddedSupply) {
+	r.object(addedShape, func(name string) {
+		switch name {
+		case "contract":
+			a.Contract = new(Contract)
+			r.contract(a.Contract)
+		case "vm_type":
+			a.VMType = new(VMTypeSupply)
+			r.addedType(a.VMType)
+		case "slots_per_vm":
+			a.SlotsPerVM = map[string]SlotsPerVM{}
+			r.byClass("slots per VM by class", func(class string) {
+				var slots SlotsPerVM
+				r.slotsPerVM(&slots)
+				a.SlotsPerVM[class] = slots
+			})
+		case "speed":
+			a.Speed = map[string]float64{}
+			r.byClass("speeds by class", func(class string) {
+				var speed float64
+				r.float(&speed)
+				a.Speed[class] = speed
+			})
+		}
+	})
+}
+
+func (r *reader) addedType(t *VMTypeSupply) {
+	r.object(addedTypeShape, func(name string) {
+		switch name {
+		case "name":
+			t.Name, _ = r.text()
+		case "contracts":
+			t.Contracts = list(r, "of contracts", DefaultLimits().Contracts, r.contract)
+		case "on_demand":
+			r.onDemand(&t.OnDemand)
+		case "spot":
+			t.Spot = new(Spot)
+			r.object(addedSpotShape, func(name string) {
+				if name == "price" {
+					r.money(&t.Spot.Price)
+				} else {
+					r.float(&t.Spot.MaxShare)
+				}
+			})
+		}
+	})
+}
+
+// byClass reads an object with a member for each class.
+func (r *reader) byClass(what string, read func(class string)) {
+	given := map[string]bool{}
+	r.members(what, func(key []byte) {
+		class := string(key)
+		r.enter(class)
+		if given[class] {
+			r.found("duplicate_member", fmt.Sprintf("The class %q is given twice; keep one.", clip(class)), nil)
+		}
+		given[class] = true
+		read(class)
+		r.leave()
+	})
+}
+
+// check looks at the scenarios by themselves.
+func (q *WhatIfQuestion) check(c *checker) {
+	if q.Detail == "" {
+		if q.Detail = DetailFull; len(q.Scenarios) > MaxFullScenarios {
+			q.Detail = DetailSummary
+		}
+	}
+	if q.Detail == DetailFull && len(q.Scenarios) > MaxFullScenarios {
+		c.found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with full plans at most %d are answered at once.", len(q.Scenarios), MaxFullScenarios),
+			c.hint("detail", DetailSummary, "Ask for a summary of each."))
+	}
+	if load := len(q.Scenarios) * len(q.Problem.Classes); load > MaxScenarioLoad {
+		c.refuse("scenarios", "too_many", "%d scenarios of %d classes are %d classes to plan; at most %d are planned at once. Ask in parts.", len(q.Scenarios), len(q.Problem.Classes), load, MaxScenarioLoad)
+	}
+	c.enter("scenarios")
+	for i := range q.Scenarios {
+		if len(c.findings) >= MaxFindings {
+			break
+		}
+		c.element(i)
+		q.Scenarios[i].check(c)
+		c.leave()
+	}
+	c.leave()
+}
+
+func (a *AskedScenario) check(c *checker) {
+	if a.Name != "" {
+		c.name(a.Name)
+	}
+	c.description("note", a.Note)
+	a.Scenario.check(c)
+}
