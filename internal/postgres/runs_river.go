@@ -24,9 +24,13 @@ const riverSchema = "river"
 // River is what a River client works with: the store's connections and the schema of River's tables.
 func (s *Store) River() (pool *pgxpool.Pool, schema string) { return s.pool, s.schema }
 
+// notifyAgain is how soon after another word of new work the next one is sent. River leaves out those
+// that come sooner, and work that was committed after the first was heard would wait for a poll.
+const notifyAgain = time.Millisecond
+
 // newInserter makes the client that only inserts.
 func newInserter(schema string) (*river.Client[pgx.Tx], error) {
-	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: schema, Logger: slog.New(slog.DiscardHandler)})
+	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: schema, Logger: slog.New(slog.DiscardHandler), FetchCooldown: notifyAgain})
 }
 
 // dispatch hands work to whichever server has time, once the transaction has committed and the moment
