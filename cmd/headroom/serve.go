@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,8 +57,13 @@ signs in. The other verbs on this machine find the server by themselves.
 // fifth less processor time for large solves. GOGC in the environment overrules it.
 const garbagePercent = 400
 
-// drainTime is how long requests that are being answered at the end may take.
-const drainTime = 8 * time.Second
+// How long what is being done at the end may take: solves until they are ended, with an answer that
+// says when to ask again, and requests until they are cut off. With the database's end it must stay
+// below the ten seconds after which many supervisors kill.
+const (
+	solveEnd  = 3 * time.Second
+	drainTime = 7 * time.Second
+)
 
 // serve runs the server until the context ends, then stops it in the reverse order of its start.
 func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Writer) (err error) {
@@ -98,7 +104,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	keys := auth.NewKeyring()
 	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t})
 	measure(t, a, store)
-	watching, stopWatching := context.WithCancel(ctx)
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
 	watched, err := a.WatchKeys(watching)
 	if err != nil {
 		stopWatching()
@@ -135,7 +141,8 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, runner.Stop(ctx)) }()
+	stopRuns := sync.OnceValue(func() error { return runner.Stop(ctx) })
+	defer func() { err = errors.Join(err, stopRuns()) }()
 
 	var draining atomic.Bool
 	stopping := make(chan struct{})
@@ -150,6 +157,8 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		return err
 	}
 	servers := []*http.Server{newServer(handler, t.Log)}
+	var kept drainer
+	kept.attach(servers[0])
 	failed := make(chan error, 2)
 	go func() { failed <- servers[0].Serve(listener) }()
 	if settings.MetricsListen != "" {
@@ -180,10 +189,14 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	draining.Store(true)
 	close(stopping)
+	a.StopSolving()
+	go stopRuns() // beside the requests, for it may take as long; the deferred one waits for it
+	defer time.AfterFunc(solveEnd, a.EndSolves).Stop()
 	t.Log.Info("stopping")
 	_ = notify(notifyStopping) // who could not be told that it is ready has been named
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
+	kept.drain(ending, listener) // what it leaves is cut off below
 	for _, s := range servers {
 		if late := s.Shutdown(ending); late != nil {
 			_ = s.Close()

@@ -25,12 +25,13 @@ import (
 // served is a real server process.
 type served struct {
 	*exec.Cmd
-	address string
-	dataDir string
-	greeted string        // its standard output until it was ready
-	ready   time.Duration // from the start of the process
-	stderr  *lockedBuffer
-	ended   chan error
+	address  string
+	dataDir  string
+	localKey string        // set where there is no private database, whose server would give one
+	greeted  string        // its standard output until it was ready
+	ready    time.Duration // from the start of the process
+	stderr   *lockedBuffer
+	ended    chan error
 }
 
 type lockedBuffer struct {
@@ -81,9 +82,15 @@ func dataDirectory(t *testing.T) string {
 // startServing starts headroom serve and waits until it says that it serves.
 func startServing(t *testing.T, dataDir string, args ...string) *served {
 	t.Helper()
+	return startServingWith(t, dataDir, nil, args...)
+}
+
+// startServingWith is startServing with variables besides those of the test.
+func startServingWith(t *testing.T, dataDir string, variables []string, args ...string) *served {
+	t.Helper()
 	s := &served{dataDir: dataDir, address: testPort(t), stderr: &lockedBuffer{}, ended: make(chan error, 1)}
 	s.Cmd = exec.Command("headroom", append([]string{"serve", "--listen", s.address, "--data-dir", dataDir}, args...)...)
-	s.Env = append(os.Environ(), "HEADROOM_SOLVER="+solverProgram)
+	s.Env = append(append(os.Environ(), "HEADROOM_SOLVER="+solverProgram), variables...)
 	s.Stderr = s.stderr
 	out, err := s.StdoutPipe()
 	if err != nil {
@@ -152,6 +159,9 @@ func (s *served) kill(t *testing.T) {
 // key is what the server gave the other verbs on this machine.
 func (s *served) key(t *testing.T) string {
 	t.Helper()
+	if s.localKey != "" {
+		return s.localKey
+	}
 	text, err := os.ReadFile(filepath.Join(s.dataDir, clientFile))
 	if err != nil {
 		t.Fatal(err)

@@ -66,6 +66,9 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) || r.Context().Err() != nil {
 			return nil, err
 		}
+		if s.draining() {
+			return nil, refusal{unavailable("The server is stopping and did not read the body to its end; send it again.")}
+		}
 		return nil, refusal{malformed.problem("The body could not be read to its end; send it again.")}
 	}
 	if text.Len() == 0 && !of.Required {

@@ -40,7 +40,7 @@ func (r *readiness) check(ctx context.Context, ready func(context.Context) error
 
 // notReady is why no request should be sent here; "" is that all is well.
 func (s *server) notReady(ctx context.Context) string {
-	if s.config.Draining != nil && s.config.Draining.Load() {
+	if s.draining() {
 		return "The server is stopping; ask another one, or this one again in a few seconds."
 	}
 	if err := s.ready.check(ctx, s.app.Ready); err != nil {

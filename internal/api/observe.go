@@ -68,7 +68,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 		began := time.Now() // a duration; moments come from the app's clock
 		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader)), address: addressOf(r)}
 		r = r.WithContext(context.WithValue(r.Context(), askedKey{}, a))
-		answer := &answer{ResponseWriter: w, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead}
+		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead}
 		w.Header().Set(requestIDHeader, a.id)
 		s.telemetry.RequestBegan()
 		defer func() {
@@ -90,6 +90,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 		next.ServeHTTP(answer, r)
 	})
 }
+
+// draining says whether the server stops.
+func (s *server) draining() bool { return s.config.Draining != nil && s.config.Draining.Load() }
 
 // suspect says whether the operator wants to know where such an answer went.
 func suspect(status int) bool {
@@ -141,6 +144,7 @@ func addressOf(r *http.Request) string {
 // answer notes what is answered.
 type answer struct {
 	http.ResponseWriter
+	draining  func() bool
 	cacheable bool // an answer with an ETag may be kept and asked for again
 	status    int
 	bytes     int64
@@ -150,6 +154,9 @@ func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= 200 {
 		a.status = status
 		h := a.Header()
+		if a.draining() {
+			h.Set("Connection", "close")
+		}
 		if a.cacheable && h.Get("ETag") != "" && h.Get("Cache-Control") == noStore {
 			h.Set("Cache-Control", "private, no-cache")
 		}

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"context"
 	"time"
 
 	"headroom/internal/auth"
@@ -32,6 +33,8 @@ type App struct {
 
 	config Config
 	solves *turnstile
+	ended  context.Context // of all solves: ends with EndSolves
+	end    context.CancelFunc
 }
 
 // KeysChannel is where the store tells that keys have changed.
@@ -46,6 +49,7 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 		c.PlannerLook = plannerLook
 	}
 	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue)}
+	a.ended, a.end = context.WithCancel(context.Background())
 	a.Board = newBoard(store, a.Now, func(message string, err error) {
 		if c.Telemetry != nil {
 			c.Telemetry.Log.Warn(message, "error", err.Error())
@@ -59,3 +63,13 @@ func (a *App) Now() time.Time { return a.config.Clock().UTC() }
 
 // Solving is how many solves run and how many wait for a place.
 func (a *App) Solving() (running, waiting int) { return a.solves.count() }
+
+// StopSolving sends away who comes to solve; who waits or solves goes on.
+func (a *App) StopSolving() { a.solves.close() }
+
+// EndSolves ends the solves that run and wait: whose they are is told to ask again.
+func (a *App) EndSolves() {
+	a.solves.close()
+	a.solves.clear()
+	a.end()
+}

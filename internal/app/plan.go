@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -44,7 +45,11 @@ func (a *App) Solve(ctx context.Context, read func() (capacity.Problem, error)) 
 	began := time.Now() // a duration, not a moment: the clock of App is for moments
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
+	defer context.AfterFunc(a.ended, cancel)()
 	answer, err := plan.Solve(budgeted, p, a.config.Solver)
+	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
+		err = errStopping
+	}
 	if err != nil {
 		return capacity.Plan{}, err
 	}

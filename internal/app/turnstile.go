@@ -151,11 +151,17 @@ func (t *turnstile) forget(key string) {
 	}
 }
 
-// close sends away who waits and who comes. Who is inside stays.
+// close lets nobody new in to wait.
 func (t *turnstile) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
+}
+
+// clear sends away who waits. Who is inside stays.
+func (t *turnstile) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, waiting := range slices.Concat(t.users, t.planners) {
 		waiting <- errStopping
 	}

@@ -130,7 +130,7 @@ func TestTurnstileForThePlanner(t *testing.T) {
 	})
 }
 
-// Who waits when the server stops is told so at once, and who is inside stays.
+// When the server stops nobody comes to wait any more, and who waits too long is sent away.
 func TestTurnstileCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ts := newTurnstile(1, 8)
@@ -147,6 +147,11 @@ func TestTurnstileCloses(t *testing.T) {
 		}
 		synctest.Wait()
 		ts.close()
+		synctest.Wait()
+		if passing, waiting := ts.count(); passing != 1 || waiting != 2 {
+			t.Errorf("closed: got %d inside and %d waiting, want 1 and 2", passing, waiting)
+		}
+		ts.clear()
 		for range 2 {
 			if err := <-waited; !errors.Is(err, capacity.Busy) {
 				t.Errorf("who waited: got %v, want busy", err)
