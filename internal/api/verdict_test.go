@@ -36,7 +36,11 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 	if err := os.WriteFile(forecasts, []byte(`{"rows":[{"class":"a","hour":"2026-03-01T22:00:00Z","jobs":12},{"class":"b","hour":"2026-03-01T23:00:00+01:00","jobs":0.5}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, forecasts)
+	fleet := filepath.Join(t.TempDir(), "fleet.json")
+	if err := os.WriteFile(fleet, []byte(fleetProblem), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, forecasts, fleet, fleet, fleet)
 	random := rand.New(rand.NewPCG(20260301, 7))
 	refused, accepted := 0, 0
 	for i := range many(500, 10_000) {
@@ -97,17 +101,60 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 	}
 }
 
+// fleetProblem has several VM types and all that can be said of them.
+const fleetProblem = `{"currency":"USD","supply":{"vm_types":[
+	{"name":"small","contracts":[{"name":"three-year","vms":30,"price":"0.10","billing":"always"}],"on_demand":{"price":"0.20","quota":100}},
+	{"name":"x","contracts":[{"name":"one-year","vms":10,"price":0.18}],"on_demand":{"price":"0.38","quota":null},"spot":{"price":"0.12","max_share":0.5}}]},
+	"classes":[
+	{"name":"etl","demand":{"map_work_s":4500,"reduce_work_s":1200,"fixed_s":60},"deadline_s":2700,"slots_per_vm":{"small":{"map":2,"reduce":2},"x":{"map":4,"reduce":3}},"speed":{"x":1.25},"jobs":{"min":9,"max":10},"penalty":"5.00"},
+	{"name":"report","vms_per_job":"1.5","speed":{"small":0},"jobs":{"min":0,"max":4},"penalty":"2"},
+	{"name":"plain","vms_per_job":1.5,"slots_per_vm":{"map":1,"reduce":4},"jobs":{"min":0,"max":4},"penalty":2}],
+	"budget":{"vm_cost":"40.00","total":null}}`
+
+// Forms that chance hardly finds: exactly these are refused by both, or by neither.
+func TestBothReadersKnowTheFormsOfASupply(t *testing.T) {
+	t.Parallel()
+	schema := contract(t).Components.Schemas["Problem"].Value
+	for _, c := range []struct {
+		old, new string
+		fine     bool
+	}{
+		{`{}`, `{}`, true},
+		{`"supply":{`, `"supply":{"on_demand":{"price":1},`, false},
+		{`"supply":{`, `"supply":{"contracts":[],`, false},
+		{`"supply":{`, `"supply":{"spot":{"price":1,"max_share":0},`, false},
+		{`"max_share":0.5`, `"max_share":1`, true},
+		{`"max_share":0.5`, `"max_share":1.1`, false},
+		{`"speed":{"x":1.25}`, `"speed":{"x":-0.1}`, false},
+		{`"speed":{"x":1.25}`, `"speed":{"x":1000.1}`, false},
+		{`"speed":{"x":1.25}`, `"speed":{}`, true},
+		{`"slots_per_vm":{"map":1,"reduce":4}`, `"slots_per_vm":{}`, false},
+		{`"slots_per_vm":{"map":1,"reduce":4}`, `"slots_per_vm":{"map":1,"x":{"map":1,"reduce":1}}`, false},
+		{`"slots_per_vm":{"map":1,"reduce":4}`, `"slots_per_vm":{"x":{"map":1,"reduce":1},"map":1}`, false},
+		{`"budget":{"vm_cost":"40.00","total":null}`, `"budget":{}`, true},
+		{`"budget":{"vm_cost":"40.00","total":null}`, `"budget":{"vm_cost":-1}`, false},
+	} {
+		text := []byte(strings.Replace(fleetProblem, c.old, c.new, 1))
+		_, byReader := capacity.ReadProblem(text, capacity.DefaultLimits())
+		if bySchema := checkBody(text, schema); (bySchema == nil) != c.fine || (byReader == nil) != c.fine {
+			t.Errorf("%s: the schema says %v, the reader %v; want fine: %v", c.new, bySchema, byReader, c.fine)
+		}
+	}
+}
+
 // sayable says whether a schema could have found what the reader did: nothing that depends on
 // another member, on the decimal places of a number, or on letters.
 func sayable(f capacity.Finding) bool {
 	switch f.Code {
-	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice", "time":
+	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice", "time", "not_here":
 		return true
 	case "missing":
 		return !strings.HasSuffix(f.Pointer, "/deadline_s") && !strings.HasSuffix(f.Pointer, "/slots_per_vm")
 	case "range":
 		// amounts may be strings, whose size no pattern bounds
-		return !slices.ContainsFunc([]string{"/vms_per_job", "/deadline_s", "/map", "/reduce", "/price", "/penalty"}, func(end string) bool { return strings.HasSuffix(f.Pointer, end) })
+		// nor is there a word for a speed of 0 or from 0.001
+		return !slices.ContainsFunc([]string{"/vms_per_job", "/deadline_s", "/map", "/reduce", "/price", "/penalty", "/vm_cost", "/total"}, func(end string) bool { return strings.HasSuffix(f.Pointer, end) }) &&
+			!strings.Contains(f.Detail, "or 0 where")
 	}
 	return false
 }
@@ -124,7 +171,7 @@ func mutate(random *rand.Rand, value any) any {
 				places = append(places, func() { x[name] = strange(random, x[name]) }, func() { delete(x, name) })
 				walk(x[name])
 			}
-			other := []string{"jbos", "", "classes", "price", "a/b~c", strings.Repeat("x", 300)}[random.IntN(6)]
+			other := []string{"jbos", "", "classes", "price", "a/b~c", strings.Repeat("x", 300), "x", "small", "spot", "vm_types", "on_demand", "speed", "budget", "map"}[random.IntN(14)]
 			places = append(places, func() { x[other] = strange(random, nil) })
 		case []any:
 			for i := range x {
@@ -141,10 +188,10 @@ func mutate(random *rand.Rand, value any) any {
 // strange is a value that may be wrong, more often than not of the type of the one it replaces.
 func strange(random *rand.Rand, old any) any {
 	numbers := []any{
-		json.Number("0"), json.Number("-0"), json.Number("1"), json.Number("-1"), json.Number("2.5"), json.Number("10.0"), json.Number("1e3"), json.Number("1001"),
+		json.Number("0"), json.Number("-0"), json.Number("1"), json.Number("-1"), json.Number("1.5"), json.Number("2.5"), json.Number("10.0"), json.Number("1e3"), json.Number("1001"),
 		json.Number("1e7"), json.Number("10000001"), json.Number("1e9"), json.Number("1000000001"), json.Number("1e15"), json.Number("123456789012345678901234567890"), json.Number("1e-20"), json.Number("-1e8"),
 	}
-	texts := []any{"", "x", "USD", "usd", "0.10", "-1", "1,5", "NaN", "exact", "relaxed", "phase", "1e3", "1000000001", "0.1234567891", strings.Repeat("y", 200), strings.Repeat("y", 201), "=1+1", "é\u202e"}
+	texts := []any{"", "x", "small", "USD", "usd", "0.10", "-1", "1,5", "NaN", "exact", "relaxed", "phase", "1e3", "1000000001", "0.1234567891", strings.Repeat("y", 200), strings.Repeat("y", 201), "=1+1", "é\u202e"}
 	if random.IntN(3) > 0 {
 		switch old.(type) {
 		case json.Number:
@@ -153,7 +200,8 @@ func strange(random *rand.Rand, old any) any {
 			return texts[random.IntN(len(texts))]
 		}
 	}
-	others := []any{nil, true, false, []any{}, map[string]any{}, []any{json.Number("1")}, map[string]any{"min": json.Number("1"), "max": json.Number("2")}}
+	others := []any{nil, true, false, []any{}, map[string]any{}, []any{json.Number("1")}, map[string]any{"min": json.Number("1"), "max": json.Number("2")},
+		map[string]any{"price": "0.10"}, map[string]any{"map": json.Number("1"), "reduce": json.Number("2")}, map[string]any{"x": map[string]any{"map": json.Number("1"), "reduce": json.Number("2")}}}
 	all := slices.Concat(numbers, texts, others)
 	return all[random.IntN(len(all))]
 }

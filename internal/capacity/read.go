@@ -12,28 +12,28 @@ import (
 type Limits struct {
 	Bytes     int
 	Classes   int
-	Contracts int
+	Contracts int // of all types together
+	VMTypes   int
 }
 
 // DefaultLimits is what a service accepts from strangers.
-func DefaultLimits() Limits { return Limits{Bytes: 8 << 20, Classes: 10_000, Contracts: 1_000} }
+func DefaultLimits() Limits {
+	return Limits{Bytes: 8 << 20, Classes: 10_000, Contracts: 1_000, VMTypes: MaxVMTypes}
+}
 
 // gammaPlaces is how many decimal places VMs per job may have: as many as any float64 that means
 // something is written with.
 const gammaPlaces = 30
 
 var (
-	problemShape  = newShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options")
-	supplyShape   = newShape("the supply", []string{"on_demand"}, "contracts")
-	contractShape = newShape("a contract", []string{"name", "vms", "price"}, "billing")
-	onDemandShape = newShape("on-demand supply", []string{"price"}, "quota")
-	classShape    = newShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "deadline_s", "slots_per_vm")
-	profileShape  = newShape("a profile", []string{"map_tasks", "reduce_tasks", "map_avg_s", "map_max_s"}, append(reduceMembers[:], "overhead_s")...)
-	demandShape   = newShape("a demand", []string{"map_work_s", "reduce_work_s", "fixed_s"})
-	slotsShape    = newShape("slots per VM", []string{"map", "reduce"})
-	jobsShape     = newShape("the range of jobs", []string{"min", "max"})
-	optionsShape  = newShape("the options", nil, "integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "near")
-	nearShape     = newShape("a previous plan", []string{"vms", "jobs"})
+	problemShape = newShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options", "budget")
+	classShape   = newShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "deadline_s", "slots_per_vm", "speed")
+	profileShape = newShape("a profile", []string{"map_tasks", "reduce_tasks", "map_avg_s", "map_max_s"}, append(reduceMembers[:], "overhead_s")...)
+	demandShape  = newShape("a demand", []string{"map_work_s", "reduce_work_s", "fixed_s"})
+	slotsShape   = newShape("slots per VM", []string{"map", "reduce"})
+	jobsShape    = newShape("the range of jobs", []string{"min", "max"})
+	optionsShape = newShape("the options", nil, "integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "near")
+	nearShape    = newShape("a previous plan", []string{"vms", "jobs"})
 )
 
 // reduceMembers is what a profile must give as well when it has reduce tasks.
@@ -106,6 +106,9 @@ func (r *reader) problem(p *Problem, limits Limits) {
 			p.Classes = list(r, "of classes", limits.Classes, r.class)
 		case "options":
 			r.options(&p.Options, limits)
+		case "budget":
+			p.Budget = new(Budget)
+			r.budget(p.Budget)
 		}
 	})
 }
@@ -125,6 +128,34 @@ func list[T any](r *reader, what string, limit int, read func(*T)) (items []T) {
 	return items
 }
 
+// named reads an object whose members' names are those of things of a kind, of which there may be limit.
+func named[T any](r *reader, what, kind string, limit int, read func(*T)) map[string]T {
+	items := map[string]T{}
+	count := 0
+	r.members(what, func(key []byte) {
+		if count++; limit > 0 && count > limit {
+			r.skip()
+			return
+		}
+		name := string(key)
+		_, twice := items[name]
+		if r.full() && twice {
+			r.skip()
+			return
+		}
+		r.enter(name)
+		if twice {
+			r.found("duplicate_member", fmt.Sprintf("The %s %q is given twice; keep one.", kind, clip(name)), nil)
+		}
+		var item T
+		read(&item)
+		items[name] = item
+		r.leave()
+	})
+	r.tooMany("members", count, limit)
+	return items
+}
+
 // tooMany notes that there are more things here than are read.
 func (r *reader) tooMany(what string, count, limit int) {
 	if limit > 0 && count > limit {
@@ -132,50 +163,7 @@ func (r *reader) tooMany(what string, count, limit int) {
 	}
 }
 
-func (r *reader) supply(s *Supply, limits Limits) {
-	r.object(supplyShape, func(name string) {
-		switch name {
-		case "contracts":
-			s.Contracts = list(r, "of contracts", limits.Contracts, r.contract)
-		case "on_demand":
-			r.onDemand(&s.OnDemand)
-		}
-	})
-}
-
-func (r *reader) contract(c *Contract) {
-	c.Billing = BilledUsed
-	r.object(contractShape, func(name string) {
-		switch name {
-		case "name":
-			c.Name, _ = r.text()
-		case "vms":
-			r.whole(&c.VMs)
-		case "price":
-			r.money(&c.Price)
-		case "billing":
-			word(r, &c.Billing, billings)
-		}
-	})
-}
-
 func (r *reader) money(m *Money) { r.exact(&m.Decimal, MoneyPlaces, "0.10") }
-
-func (r *reader) onDemand(o *OnDemand) {
-	r.object(onDemandShape, func(name string) {
-		switch name {
-		case "price":
-			r.money(&o.Price)
-		case "quota":
-			if r.sees("null") { // unlimited
-				r.skip()
-				return
-			}
-			o.Quota = new(int64)
-			r.whole(o.Quota)
-		}
-	})
-}
 
 func (r *reader) class(c *Class) {
 	had := r.object(classShape, func(name string) {
@@ -195,6 +183,10 @@ func (r *reader) class(c *Class) {
 			r.float(&c.DeadlineSeconds)
 		case "slots_per_vm":
 			r.slotsPerVM(&c.SlotsPerVM)
+		case "speed":
+			if speed := named(r, "of speeds by VM type", "VM type", MaxVMTypes, r.float); len(speed) > 0 {
+				c.Speed = speed
+			}
 		case "jobs":
 			r.jobRange(&c.Jobs)
 		case "penalty":
@@ -265,16 +257,6 @@ func (r *reader) demand(d *Demand) {
 	})
 }
 
-func (r *reader) slotsPerVM(s *SlotsPerVM) {
-	r.object(slotsShape, func(name string) {
-		if name == "map" {
-			r.whole(&s.Map)
-		} else {
-			r.whole(&s.Reduce)
-		}
-	})
-}
-
 func (r *reader) jobRange(j *JobRange) {
 	j.Min, j.Max = math.NaN(), math.NaN()
 	r.object(jobsShape, func(name string) {
@@ -316,28 +298,6 @@ func (r *reader) near(n *Near, limit int) {
 			r.float(&n.VMs)
 			return
 		}
-		n.Jobs = map[string]float64{}
-		count := 0
-		r.members("of admitted jobs by class name", func(key []byte) {
-			if count++; limit > 0 && count > limit {
-				r.skip()
-				return
-			}
-			class := string(key)
-			_, twice := n.Jobs[class]
-			if r.full() && twice {
-				r.skip()
-				return
-			}
-			r.enter(class)
-			if twice {
-				r.found("duplicate_member", fmt.Sprintf("The class %q is given twice; keep one.", clip(class)), nil)
-			}
-			var jobs float64
-			r.float(&jobs)
-			n.Jobs[class] = jobs
-			r.leave()
-		})
-		r.tooMany("classes", count, limit)
+		n.Jobs = named(r, "of admitted jobs by class name", "class", limit, r.float)
 	})
 }

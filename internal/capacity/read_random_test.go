@@ -28,21 +28,70 @@ func anyProblem(t *rapid.T) Problem {
 			OneSlotPerJob: rapid.Bool().Draw(t, "floors"), Sharing: rapid.SampledFrom(sharings).Draw(t, "sharing"),
 		},
 	}
-	for i, n := range rapid.SliceOfNDistinct(name, 0, 3, rapid.ID).Draw(t, "contracts") {
-		p.Supply.Contracts = append(p.Supply.Contracts, Contract{n, int64(i) * 100, money.Draw(t, "price"), rapid.SampledFrom(billings).Draw(t, "billing")})
-	}
-	p.Supply.OnDemand.Price = money.Draw(t, "price")
-	if rapid.Bool().Draw(t, "limited") {
-		quota := rapid.Int64Range(0, MaxVMs).Draw(t, "quota")
-		p.Supply.OnDemand.Quota = &quota
+	contracts := rapid.SliceOfNDistinct(name, 0, 6, rapid.ID).Draw(t, "contracts")
+	types := rapid.SliceOfNDistinct(name, 0, 3, rapid.ID).Draw(t, "types")
+	for range max(1, len(types)) {
+		var own VMTypeSupply
+		for range rapid.IntRange(0, len(contracts)).Draw(t, "how many") {
+			own.Contracts = append(own.Contracts, Contract{contracts[0], int64(len(contracts)) * 100, money.Draw(t, "price"), rapid.SampledFrom(billings).Draw(t, "billing")})
+			contracts = contracts[1:]
+		}
+		own.OnDemand.Price = money.Draw(t, "price")
+		if rapid.Bool().Draw(t, "limited") {
+			quota := rapid.Int64Range(0, MaxVMs).Draw(t, "quota")
+			own.OnDemand.Quota = &quota
+		}
+		if rapid.Bool().Draw(t, "spot") {
+			own.Spot = &Spot{money.Draw(t, "price"), rapid.Float64Range(0, 1).Draw(t, "share")}
+		}
+		if len(types) == 0 {
+			p.Supply = Supply{Contracts: own.Contracts, OnDemand: own.OnDemand, Spot: own.Spot}
+			break
+		}
+		own.Name = types[len(p.Supply.VMTypes)]
+		p.Supply.VMTypes = append(p.Supply.VMTypes, own)
 	}
 	for _, n := range rapid.SliceOfNDistinct(name, 1, 4, rapid.ID).Draw(t, "classes") {
 		p.Classes = append(p.Classes, anyClass(t, n, integrality, money.Draw(t, "penalty")))
+		if len(types) > 0 {
+			byType(t, &p.Classes[len(p.Classes)-1], types)
+		}
+	}
+	if rapid.Bool().Draw(t, "budget") {
+		p.Budget = &Budget{}
+		for _, limit := range []**Money{&p.Budget.VMCost, &p.Budget.Total} {
+			if rapid.Bool().Draw(t, "limited") {
+				amount := money.Draw(t, "amount")
+				*limit = &amount
+			}
+		}
 	}
 	if rapid.Bool().Draw(t, "near") {
 		p.Options.Near = &Near{VMs: rapid.Float64Range(0, 1e6).Draw(t, "vms"), Jobs: map[string]float64{p.Classes[0].Name: 2.5}}
 	}
 	return p
+}
+
+// byType makes a class that may run differently on each type, and runs on the first.
+func byType(t *rapid.T, c *Class, types []string) {
+	if !c.SlotsPerVM.IsZero() && rapid.Bool().Draw(t, "slots by type") {
+		slots := map[string]SlotsPerVM{types[0]: c.SlotsPerVM}
+		for _, vmType := range types[1:] {
+			if rapid.Bool().Draw(t, "runs") {
+				slots[vmType] = SlotsPerVM{Map: rapid.Int64Range(1, MaxSlotsPerVM).Draw(t, "map"), Reduce: rapid.Int64Range(1, MaxSlotsPerVM).Draw(t, "reduce")}
+			}
+		}
+		c.SlotsPerVM = SlotsPerVM{ByType: slots}
+	}
+	if rapid.Bool().Draw(t, "speed by type") {
+		c.Speed = Speed{types[0]: rapid.Float64Range(MinSpeed, MaxSpeed).Draw(t, "speed")}
+		for _, vmType := range types[1:] {
+			c.Speed[vmType] = rapid.SampledFrom([]float64{0, 0.5, 1, 1.25, MaxSpeed}).Draw(t, "speed")
+		}
+		if c.VMsPerJob != nil && c.Speed[types[0]] < 1 {
+			c.Speed[types[0]] = 1
+		}
+	}
 }
 
 func anyClass(t *rapid.T, name string, integrality Integrality, penalty Money) Class {
@@ -141,10 +190,10 @@ func mutate(random *rand.Rand, text []byte) []byte {
 
 func TestMutatedProblemsAreReadOrRefusedByPlace(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	text := []byte(nightly(t))
+	texts := [][]byte{[]byte(nightly(t)), []byte(fleetText)}
 	read, refused := 0, 0
-	for range 10_000 {
-		mutant := mutate(random, text)
+	for i := range 20_000 {
+		mutant := mutate(random, texts[i%2])
 		p, err := ReadProblem(mutant, DefaultLimits())
 		if err == nil {
 			read++
@@ -168,6 +217,7 @@ func TestMutatedProblemsAreReadOrRefusedByPlace(t *testing.T) {
 func FuzzReadProblem(f *testing.F) {
 	f.Add([]byte(nightly(f)))
 	f.Add([]byte(`{"currency":"USD","supply":{"on_demand":{"price":0.2}},"classes":[{"name":"\ud83d\ude00","vms_per_job":"1.5","jobs":{"min":0,"max":1e0},"penalty":1}]}`))
+	f.Add([]byte(fleetText))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ReadProblem(data, DefaultLimits())
 		if err != nil {

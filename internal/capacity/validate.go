@@ -17,6 +17,9 @@ const (
 	MaxVMs           = 1_000_000_000
 	MaxMoney         = 1_000_000_000
 	MaxSlotsPerVM    = 1_000
+	MaxVMTypes       = 50
+	MinSpeed         = 0.001 // but 0, which is not at all
+	MaxSpeed         = 1_000
 	MaxNameLength    = 200 // characters
 	MaxPeriodSeconds = 366 * 24 * 3600
 	MaxGap           = 0.1
@@ -44,6 +47,7 @@ func (p Problem) check(c *checker) {
 	c.whole("period_s", "The period", "seconds", p.PeriodSeconds, 1, MaxPeriodSeconds)
 	c.enter("supply")
 	p.Supply.check(c)
+	fleet := p.Supply.fleet(c)
 	c.leave()
 	c.enter("classes")
 	if len(p.Classes) == 0 {
@@ -56,9 +60,17 @@ func (p Problem) check(c *checker) {
 		c.name(class.Name)
 		named.add(c, "class", class.Name, i)
 		class.check(c, p.Options.Integrality)
+		if class.byType() {
+			class.checkTypes(c, fleet)
+		}
 		c.leave()
 	}
 	c.leave()
+	if p.Budget != nil {
+		c.enter("budget")
+		p.Budget.check(c)
+		c.leave()
+	}
 	c.enter("options")
 	p.Options.check(c, named)
 	c.leave()
@@ -90,27 +102,6 @@ func checkCurrency(c *checker, currency string) {
 		hint = c.hint("currency", upper, "Write %q.", upper)
 	}
 	c.found("currency", "text", fmt.Sprintf("%q is no currency; give three capital letters such as \"USD\".", clip(currency)), hint)
-}
-
-func (s Supply) check(c *checker) {
-	c.enter("contracts")
-	named := make(names, len(s.Contracts))
-	for i, contract := range s.Contracts {
-		c.element(i)
-		c.name(contract.Name)
-		named.add(c, "contract", contract.Name, i)
-		c.whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
-		c.money("price", "The price", contract.Price)
-		oneOf(c, "billing", contract.Billing, billings)
-		c.leave()
-	}
-	c.leave()
-	c.enter("on_demand")
-	c.money("price", "The price", s.OnDemand.Price)
-	if s.OnDemand.Quota != nil {
-		c.whole("quota", "The quota", "VMs, or null for no limit", *s.OnDemand.Quota, 0, MaxVMs)
-	}
-	c.leave()
 }
 
 func (o Options) check(c *checker, classes names) {
@@ -169,9 +160,11 @@ func (class *Class) check(c *checker, integrality Integrality) {
 	}
 	if class.VMsPerJob == nil || !class.SlotsPerVM.IsZero() {
 		c.enter("slots_per_vm")
-		c.whole("map", "The number of map slots", "slots per VM", class.SlotsPerVM.Map, 1, MaxSlotsPerVM)
-		c.whole("reduce", "The number of reduce slots", "slots per VM", class.SlotsPerVM.Reduce, 1, MaxSlotsPerVM)
+		class.SlotsPerVM.check(c)
 		c.leave()
+	}
+	if class.Speed != nil {
+		class.Speed.check(c)
 	}
 	c.enter("jobs")
 	class.Jobs.check(c, integrality)
@@ -212,7 +205,7 @@ func (class *Class) checkVMsPerJob(c *checker) {
 	switch {
 	case perJob.IsNegative():
 		c.refuse("vms_per_job", "range", "The VMs per job are %s; they cannot be negative.", clip(perJob.Decimal.String()))
-	case perJob.Float()*max(1, class.Jobs.Max) > MaxVMs:
+	case perJob.Float()*max(1, class.Jobs.Max) > MaxVMs*class.Speed.slowest():
 		c.refuse("vms_per_job", "range", "%s VMs per job and %s jobs are more than %d VMs, the most that can be planned. Check the unit.",
 			clip(perJob.Decimal.String()), plain(class.Jobs.Max), MaxVMs)
 	case placesBeyond(*class.VMsPerJob, gammaPlaces):
