@@ -20,12 +20,13 @@ type Work interface {
 	MostAttempts() int // River's; work that keeps its own count asks for one
 }
 
-// RunWork makes a server look at a run.
+// RunWork makes a server look at a run. During an upgrade a server is given only kinds that it knows.
 type RunWork struct {
 	ID string `json:"id"`
+	Of string `json:"-"` // the run's kind
 }
 
-func (RunWork) Kind() string      { return "run" }
+func (w RunWork) Kind() string    { return "run_" + w.Of }
 func (RunWork) Queue() string     { return "runs" }
 func (RunWork) MostAttempts() int { return 1 } // the run's row keeps count
 
@@ -55,7 +56,7 @@ type Runs interface {
 	RetryRun(ctx context.Context, id string) (capacity.Run, error)
 
 	// ClaimRun takes a run that waits; nil says that there is nothing to do. most is how often it may
-	// be tried, by kind; a run of a kind that is not in it is ErrUnknownKind.
+	// be tried, by kind; one of a kind that is not in it is left to others.
 	ClaimRun(ctx context.Context, id string, most map[string]int, lease time.Duration) (*RunClaim, error)
 	// KeepRun claims for another while and shows how far the work is. It says whether somebody wants
 	// the run to end. ErrClaimLost says that it is somebody else's, or over.
@@ -114,9 +115,6 @@ type RunOutcome struct {
 	After time.Duration // of a run that waits again: for how long
 	Spare bool          // of a run that waits again: the attempt does not count
 }
-
-// ErrUnknownKind is a run of a kind that this release does not know.
-var ErrUnknownKind = fmt.Errorf("the run is of a kind that this release does not know: %w", capacity.Conflict)
 
 // TooManyError is a key that has too much waiting already.
 type TooManyError struct {

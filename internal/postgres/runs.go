@@ -112,7 +112,7 @@ func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r capacity.Run, err
 			return err
 		}
 		id := newID()
-		work, err := s.dispatch(ctx, q, app.RunWork{ID: id}, time.Time{})
+		work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: n.Kind}, time.Time{})
 		if err != nil {
 			return err
 		}
@@ -245,8 +245,8 @@ func (s *Store) RetryRun(ctx context.Context, id string) (r capacity.Run, err er
 	}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		var state capacity.RunState
-		var key string
-		err := q.QueryRow(ctx, `SELECT state, key_id FROM runs WHERE id = @id FOR UPDATE`, pgx.NamedArgs{"id": id}).Scan(&state, &key)
+		var kind, key string
+		err := q.QueryRow(ctx, `SELECT state, kind, key_id FROM runs WHERE id = @id FOR UPDATE`, pgx.NamedArgs{"id": id}).Scan(&state, &kind, &key)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return app.NoRun(id)
@@ -260,7 +260,7 @@ func (s *Store) RetryRun(ctx context.Context, id string) (r capacity.Run, err er
 		if err := roomForRun(ctx, q, key); err != nil {
 			return err
 		}
-		work, err := s.dispatch(ctx, q, app.RunWork{ID: id}, time.Time{})
+		work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, time.Time{})
 		if err != nil {
 			return err
 		}

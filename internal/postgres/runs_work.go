@@ -40,7 +40,7 @@ func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, le
 			pgx.NamedArgs{"id": id, "token": c.Token, "lease": lease.Seconds(), "kinds": kinds, "most": counts}).
 			Scan(&c.Kind, &cluster, &by.ID, &by.Name, &by.Role, &c.Attempt, &c.Most, (*[]byte)(&c.Input))
 		if errors.Is(err, pgx.ErrNoRows) {
-			return unknownKind(ctx, q, id, kinds)
+			return nil
 		}
 		if err != nil {
 			return err
@@ -52,16 +52,6 @@ func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, le
 		return runChanged(ctx, q, id)
 	})
 	return claim, err
-}
-
-func unknownKind(ctx context.Context, q querier, id string, kinds []string) error {
-	var other bool
-	err := q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM runs WHERE id = @id AND state = 'queued' AND kind <> ALL(@kinds))`,
-		pgx.NamedArgs{"id": id, "kinds": kinds}).Scan(&other)
-	if err == nil && other {
-		return app.ErrUnknownKind
-	}
-	return err
 }
 
 // KeepRun claims for another while and shows how far the work is. A lease that has passed stands
@@ -110,7 +100,7 @@ func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome)
 			state = capacity.RunCancelled
 		}
 		if state == capacity.RunQueued {
-			return s.queueAgain(ctx, q, c.ID, o.After, o.Spare)
+			return s.queueAgain(ctx, q, c.ID, c.Kind, o.After, o.Spare)
 		}
 		return s.finishRun(ctx, q, c.ID, state, o)
 	})
@@ -118,12 +108,12 @@ func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome)
 }
 
 // queueAgain makes a run wait that nobody works on any more.
-func (s *Store) queueAgain(ctx context.Context, q querier, id string, after time.Duration, spare bool) error {
+func (s *Store) queueAgain(ctx context.Context, q querier, id, kind string, after time.Duration, spare bool) error {
 	at := time.Time{}
 	if after > 0 {
 		at = time.Now().Add(after)
 	}
-	work, err := s.dispatch(ctx, q, app.RunWork{ID: id}, at)
+	work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, at)
 	if err != nil {
 		return err
 	}
@@ -202,7 +192,7 @@ func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 				err = s.finishRun(ctx, q, r.ID, capacity.RunFailed, left)
 				failed = append(failed, r.Kind)
 			default:
-				err = s.queueAgain(ctx, q, r.ID, 0, false)
+				err = s.queueAgain(ctx, q, r.ID, r.Kind, 0, false)
 			}
 			if err != nil {
 				return err

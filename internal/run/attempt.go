@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
@@ -22,7 +20,7 @@ var (
 )
 
 const (
-	unknownAgain = 5 * time.Second // to offer a run to a server that knows its kind
+	unknownAgain = 5 * time.Second // to try again what failed for an unknown reason
 	firstBackoff = time.Second     // after a Busy error; it doubles
 	mostBackoff  = time.Minute
 	settleTime   = 30 * time.Second // to say what became of a run while the database is away
@@ -32,10 +30,8 @@ const (
 
 // look works on a run if it waits for that.
 func (r *Runner) look(ctx context.Context, work app.RunWork) error {
-	claim, err := r.app.ClaimRun(ctx, work.ID, r.most, lease)
+	claim, err := r.app.ClaimRun(ctx, work.ID, r.most, r.config.Lease)
 	switch {
-	case errors.Is(err, app.ErrUnknownKind):
-		return river.JobSnooze(unknownAgain)
 	case err != nil:
 		r.log.Warn("a run was not begun; it is tried again", "run", work.ID, "error", err.Error())
 		return nil // the sweep hands it out again
@@ -104,7 +100,7 @@ func (s *shown) get() capacity.Progress {
 // keep claims anew and shows how far the work is while it goes on, and stops it when the claim is
 // lost or somebody wants the run to end.
 func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim app.RunClaim, now *shown) {
-	ticker := time.NewTicker(showEvery)
+	ticker := time.NewTicker(min(showEvery, r.config.Lease/3))
 	defer ticker.Stop()
 	last, said := time.Now(), capacity.Progress{}
 	for {
@@ -120,10 +116,10 @@ func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim a
 		}
 		leave()
 		p := now.get()
-		if !woken && p == said && time.Since(last) < renewEvery {
+		if !woken && p == said && time.Since(last) < r.config.Lease/3 {
 			continue
 		}
-		cancel, err := r.app.KeepRun(ctx, claim, p, lease)
+		cancel, err := r.app.KeepRun(ctx, claim, p, r.config.Lease)
 		switch {
 		case errors.Is(err, app.ErrClaimLost):
 			stop(app.ErrClaimLost)

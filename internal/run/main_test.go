@@ -21,6 +21,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if url := os.Getenv(childVariable); url != "" {
+		child(url)
+	}
 	code := pgtest.Run(m)
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
@@ -40,7 +43,6 @@ type server struct {
 	*app.App
 	store  *postgres.Store
 	runner *run.Runner
-	cut    context.CancelFunc
 	ended  func()
 }
 

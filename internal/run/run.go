@@ -35,14 +35,14 @@ type Config struct {
 	StopWait  time.Duration   // how long Stop lets runs go on; default 3 s
 	Kinds     map[string]Kind // default Kinds
 	Fetch     *fetch.Client   // sends to webhooks; default one with App's list of allowed hosts
+	Lease     time.Duration   // of a server that died its runs are free after this; default 15 s
 }
 
 const (
-	lease      = 15 * time.Second // of a server that died its runs are free after this
-	renewEvery = lease / 3
-	showEvery  = time.Second     // how far a run is
-	sweepEvery = 2 * time.Second // for runs that dead servers have left
-	pollEvery  = 5 * time.Second // for work, in case a notification was lost
+	usualLease = 15 * time.Second // renewed three times in it
+	showEvery  = time.Second      // how far a run is
+	sweepEvery = 2 * time.Second  // for runs that dead servers have left
+	pollEvery  = 5 * time.Second  // for work, in case a notification was lost
 	stopWait   = 3 * time.Second
 	stopTime   = 5 * time.Second // to end what does not end by itself, beyond StopWait
 
@@ -71,6 +71,9 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	if c.StopWait <= 0 {
 		c.StopWait = stopWait
 	}
+	if c.Lease <= 0 {
+		c.Lease = usualLease
+	}
 	if c.Kinds == nil {
 		c.Kinds = Kinds
 	}
@@ -88,13 +91,15 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 		}
 	}
 	d := duties{workers: river.NewWorkers(), queues: map[string]river.QueueConfig{}}
-	takeUp(d, c.AtOnce, r.look)
-	takeUp(d, 1, r.forget)
-	takeUp(d, deliveriesAtOnce, r.deliver)
+	for kind := range c.Kinds {
+		takeUp(d, app.RunWork{Of: kind}, c.AtOnce, r.look)
+	}
+	takeUp(d, forgetWork{}, 1, r.forget)
+	takeUp(d, app.DeliveryWork{}, deliveriesAtOnce, r.deliver)
 
 	client, err := river.NewClient(riverpgxv5.New(c.Pool), &river.Config{
 		Schema: c.Schema, Workers: d.workers, Queues: d.queues, Logger: slog.New(warnings{r.log.With("part", "river").Handler()}),
-		FetchPollInterval: pollEvery, SoftStopTimeout: c.StopWait,
+		FetchOnlyKnownKinds: true, FetchPollInterval: pollEvery, SoftStopTimeout: c.StopWait,
 		ReindexerIndexNames: []string{}, // whose the tables are is not who works on them
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(forgetEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return forgetWork{}, &river.InsertOpts{Queue: forgetWork{}.Queue(), MaxAttempts: forgetWork{}.MostAttempts()}
@@ -134,11 +139,10 @@ type duties struct {
 	queues  map[string]river.QueueConfig
 }
 
-// takeUp adds one sort of work, so much of it at once. An error from do is tried again by River as
+// takeUp adds one sort of work, so much at once of what is in the same queue. An error from do is tried again by River as
 // often as the work asks for.
-func takeUp[T app.Work](d duties, atOnce int, do func(context.Context, T) error) {
-	var work T
-	river.AddWorker(d.workers, &worker[T]{do: do})
+func takeUp[T app.Work](d duties, work T, atOnce int, do func(context.Context, T) error) {
+	river.AddWorkerArgs(d.workers, work, &worker[T]{do: do}) // runs of all kinds are of one type
 	d.queues[work.Queue()] = river.QueueConfig{MaxWorkers: atOnce}
 }
 
