@@ -134,7 +134,8 @@ func (s *server) DeleteVMType(ctx context.Context, r DeleteVMTypeRequest) (reply
 }
 
 func (s *server) ListPrices(ctx context.Context, r ListPricesRequest) (reply[PriceList], error) {
-	return listInputs(ctx, s, s.app.Prices(), r.Cluster, "prices", paging(r.Params), report.Prices)
+	l, err := listInputs(ctx, s, s.app.Prices(), r.Cluster, "prices", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Prices)
+	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreatePrice(ctx context.Context, r CreatePriceRequest) (reply[Price], error) {
@@ -154,7 +155,8 @@ func (s *server) DeletePrice(ctx context.Context, r DeletePriceRequest) (reply[n
 }
 
 func (s *server) ListContracts(ctx context.Context, r ListContractsRequest) (reply[ContractList], error) {
-	return listInputs(ctx, s, s.app.Contracts(), r.Cluster, "contracts", paging(r.Params), report.Contracts)
+	l, err := listInputs(ctx, s, s.app.Contracts(), r.Cluster, "contracts", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Contracts)
+	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreateContract(ctx context.Context, r CreateContractRequest) (reply[Contract], error) {
@@ -174,7 +176,8 @@ func (s *server) DeleteContract(ctx context.Context, r DeleteContractRequest) (r
 }
 
 func (s *server) ListClasses(ctx context.Context, r ListClassesRequest) (reply[ClassList], error) {
-	return listInputs(ctx, s, s.app.Classes(), r.Cluster, "classes", paging(r.Params), report.PlannedClasses)
+	l, err := listInputs(ctx, s, s.app.Classes(), r.Cluster, "classes", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.PlannedClasses)
+	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreateClass(ctx context.Context, r CreateClassRequest) (reply[Class], error) {

@@ -115,6 +115,19 @@ func TestObservationsAreShownToPrometheus(t *testing.T) {
 	s.metric("headroom_observed_utilization_ratio{cluster=\"night\"}", "0")
 }
 
+// Every job that asks for a place is counted by its answer; a repeated answer is no other one.
+func TestAdmissionsAreCounted(t *testing.T) {
+	t.Parallel()
+	s, agent := planned(t)
+	for range 2 {
+		s.ask(agent, "POST", admissions, `{"class":"nightly"}`, "Idempotency-Key", "job-1").want(t, 201)
+	}
+	s.ask(agent, "POST", admissions, `{"class":"unheard-of"}`).want(t, 200)
+	s.metric(`headroom_admissions_total{outcome="admitted"}`, "1")
+	s.metric(`headroom_admissions_total{outcome="not_planned"}`, "1")
+	s.metric(`headroom_admissions_total{outcome="full"}`, "0")
+}
+
 // metric waits until a series has a value.
 func (s *service) metric(series, want string) {
 	s.Helper()

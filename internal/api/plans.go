@@ -29,9 +29,11 @@ func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Pro
 }
 
 func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
-	return listed(ctx, s, paging(r.Params), r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[capacity.PlanSummary], error) {
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[capacity.PlanSummary], error) {
 		return s.app.Plans(ctx, r.Cluster, p)
 	})
+	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[PlanRecord], error) {

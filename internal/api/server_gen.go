@@ -45,7 +45,7 @@ type Admission = capacity.Admission
 // AdmissionRequest A job that asks for a place.
 type AdmissionRequest = capacity.AdmissionRequest
 
-// Amount An exact amount per period, such as a cost; it may be negative.
+// Amount An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 //
 // Example: -44.80
 type Amount = capacity.Money
@@ -437,6 +437,9 @@ type LeaseID = string
 // Limit defines model for Limit.
 type Limit = int64
 
+// Numbers defines model for Numbers.
+type Numbers = string
+
 // ObservationRef defines model for ObservationRef.
 type ObservationRef = string
 
@@ -460,6 +463,9 @@ type ProfileName = string
 
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
+
+// RowLimit defines model for RowLimit.
+type RowLimit = int64
 
 // RunCluster defines model for RunCluster.
 type RunCluster = string
@@ -550,14 +556,17 @@ type ListAdmissionCountsParams struct {
 
 // ListClassesParams defines parameters for ListClasses.
 type ListClassesParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Format How the list is written.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
 // DeleteClassParams defines parameters for DeleteClass.
@@ -574,14 +583,17 @@ type ReplaceClassParams struct {
 
 // ListContractsParams defines parameters for ListContracts.
 type ListContractsParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Format How the list is written.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
 // DeleteContractParams defines parameters for DeleteContract.
@@ -649,8 +661,8 @@ type ListObservationsParams struct {
 	// Until Only of before this moment.
 	Until *ObservedUntil `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -661,14 +673,17 @@ type ListObservationsParams struct {
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Format How the list is written.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
 // CreatePlanParams defines parameters for CreatePlan.
@@ -688,14 +703,17 @@ type DiffPlansParams struct {
 
 // ListPricesParams defines parameters for ListPrices.
 type ListPricesParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Format How the list is written.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
 // DeletePriceParams defines parameters for DeletePrice.
@@ -2120,6 +2138,19 @@ func (siw *ServerInterfaceWrapper) ListClasses(w http.ResponseWriter, r *http.Re
 		return
 	}
 
+	// ------------- Optional query parameter "numbers" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListClasses(w, r, cluster, params)
 	}))
@@ -2363,6 +2394,19 @@ func (siw *ServerInterfaceWrapper) ListContracts(w http.ResponseWriter, r *http.
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "numbers" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
 		}
 		return
 	}
@@ -3078,6 +3122,19 @@ func (siw *ServerInterfaceWrapper) ListPlans(w http.ResponseWriter, r *http.Requ
 		return
 	}
 
+	// ------------- Optional query parameter "numbers" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListPlans(w, r, cluster, params)
 	}))
@@ -3430,6 +3487,19 @@ func (siw *ServerInterfaceWrapper) ListPrices(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "numbers" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
 		}
 		return
 	}

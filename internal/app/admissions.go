@@ -32,7 +32,15 @@ func (a *App) Admit(ctx context.Context, cluster string, r capacity.AdmissionReq
 	if err := r.Validate(); err != nil {
 		return capacity.Admission{}, err
 	}
-	return a.Store.Admit(ctx, cluster, r)
+	answer, err := a.Store.Admit(ctx, cluster, r)
+	if t := a.config.Telemetry; t != nil && err == nil {
+		outcome := "admitted"
+		if !answer.Admitted {
+			outcome = string(answer.Code)
+		}
+		t.Admitted(outcome)
+	}
+	return answer, err
 }
 
 // KeepLease lets a running job's lease live on.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
@@ -87,15 +89,34 @@ func exported(t *testing.T, m boardMetrics) string {
 
 var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 
-// exportedNames are the metrics of the board.
+// exportedNames are the metrics of a server, but those of the database's connections.
 func exportedNames() (names []string) {
-	described := make(chan *prometheus.Desc, 100)
+	described := make(chan *prometheus.Desc, 1000)
 	boardMetrics{}.Describe(described)
+	(&observed{}).Describe(described)
+	telemetry.New(io.Discard, nil).Registry.Describe(described)
 	close(described)
 	for d := range described {
 		names = append(names, regexp.MustCompile(`fqName: "(\w+)"`).FindStringSubmatch(d.String())[1])
 	}
 	return names
+}
+
+// What other programs were promised they would find.
+func TestPromisedMetricsAreExported(t *testing.T) {
+	t.Parallel()
+	known := exportedNames()
+	for _, name := range []string{
+		"headroom_plan_vms", "headroom_plan_class_vms", "headroom_plan_slots", "headroom_plan_admitted_jobs", "headroom_plan_rejected_jobs", "headroom_plan_cost_per_hour",
+		"headroom_plan_generated_timestamp_seconds", "headroom_plan_integrality_gap_ratio", "headroom_bound_premise_ok", "headroom_reserved_utilization_ratio",
+		"headroom_solve_duration_seconds", "headroom_solves_total", "http_requests_total", "http_request_duration_seconds",
+		"headroom_admissions_total", "headroom_plan_attempts_total", "headroom_planning_lag_seconds",
+		"headroom_observed_vms", "headroom_plan_drift_vms", "headroom_plan_drift_ratio", "headroom_observed_utilization_ratio", "headroom_observation_timestamp_seconds",
+	} {
+		if !slices.Contains(known, name) {
+			t.Errorf("%s is not exported", name)
+		}
+	}
 }
 
 // The dashboard shows metrics that are exported, and columns that a plan's row has.
@@ -112,7 +133,7 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 			Targets []struct {
 				Expr    string
 				URL     string
-				Columns []struct{ Selector string }
+				Columns []struct{ Selector, Type string }
 			}
 		}
 	}
@@ -141,8 +162,16 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 				}
 			}
 			for _, c := range target.Columns {
-				if _, ok := members[c.Selector]; !ok {
+				value, ok := members[c.Selector]
+				if !ok {
 					t.Errorf("panel %q has a column %s, which rows of plans do not have", p.Title, c.Selector)
+				}
+				// An amount is a text unless numbers are asked for, and texts cannot be drawn.
+				if _, text := value.(string); text && c.Type == "number" && !strings.Contains(target.URL, "numbers=float") {
+					t.Errorf("panel %q has a column %s, which is a text without numbers=float: %s", p.Title, c.Selector, target.URL)
+				}
+				if c.Selector == "total_cost" && c.Type != "number" {
+					t.Errorf("panel %q shows the cost as a %s", p.Title, c.Type)
 				}
 			}
 			if len(target.Columns) > 0 {
@@ -200,7 +229,32 @@ func TestRulesNameMetricsThatExist(t *testing.T) {
 			}
 		}
 	}
-	if alerts < 4 {
-		t.Errorf("there are %d alerts, want at least 4", alerts)
+	if alerts < 6 {
+		t.Errorf("there are %d alerts, want at least 6", alerts)
+	}
+}
+
+// A scrape of 50 clusters of 100 classes each, which autoscaling must not wait for.
+func BenchmarkScrape(b *testing.B) {
+	shown, now := &Board{now: func() time.Time { return began }, places: map[string]*place{}}, func() time.Time { return began }
+	seen := &observed{now: now, latest: map[string]capacity.Observation{}}
+	for i := range 50 {
+		s := &Shown{Current: capacity.Current{Record: capacity.PlanRecord{PlanSummary: capacity.PlanSummary{PeriodSeconds: 3600, CreatedAt: began}}}}
+		for j := range 100 {
+			s.Plan.Classes = append(s.Plan.Classes, capacity.ClassPlan{Name: fmt.Sprint("class-", j), VMs: 4.8, Admitted: 10, Slots: &capacity.Slots{Map: 20, Reduce: 8}})
+		}
+		name := fmt.Sprint("cluster-", i)
+		shown.places[name] = &place{shown: s}
+		seen.latest[name] = capacity.Observation{At: began, VMs: 50, DriftVMs: new(2.0), DriftRatio: new(0.05), Utilization: new(0.7)}
+	}
+	tel := telemetry.New(io.Discard, nil)
+	tel.Registry.MustRegister(boardMetrics{shown}, seen)
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		tel.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		if w.Code != 200 {
+			b.Fatal(w.Body.String())
+		}
+		b.ReportMetric(float64(w.Body.Len()), "bytes")
 	}
 }

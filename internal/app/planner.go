@@ -100,6 +100,7 @@ func (a *App) wakePlanner(ctx context.Context, woken chan<- struct{}) {
 
 // planClaimed plans a cluster and stores what came of it.
 func (a *App) planClaimed(ctx context.Context, claim Claim) {
+	claimed := time.Now() // a duration, not a moment
 	working, stop := context.WithCancel(ctx)
 	kept := make(chan struct{})
 	go func() {
@@ -121,12 +122,35 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	}
 	a.tell(ctx, claim, outcome, err)
 	saved, err := a.Settle(ctx, claim, outcome)
+	a.countAttempt(claim, outcome, err, time.Since(claimed))
 	switch {
 	case errors.Is(err, ErrClaimLost): // somebody asked for a plan in the meantime, or deleted the cluster
 	case err != nil:
 		a.complain(ctx, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
 	case outcome.Plan != nil:
 		a.countPlan(saved, nil)
+	}
+}
+
+// countAttempt counts what came of a try, which took so long; a claim that was lost is another's.
+func (a *App) countAttempt(claim Claim, o Outcome, unsettled error, took time.Duration) {
+	t := a.config.Telemetry
+	switch {
+	case t == nil || errors.Is(unsettled, ErrClaimLost):
+		return
+	case unsettled != nil || o.Retry > 0:
+		t.PlanAttempted("failed")
+		return
+	case o.Plan != nil:
+		t.PlanAttempted("planned")
+	case o.Same:
+		t.PlanAttempted("confirmed")
+	default:
+		t.PlanAttempted("infeasible")
+		return
+	}
+	if claim.Reason == ByInputs {
+		t.PlanLagged(time.Duration(claim.WaitedSeconds*float64(time.Second)) + took)
 	}
 }
 

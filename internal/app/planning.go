@@ -58,6 +58,8 @@ type Claim struct {
 	Newest   int64  // the newest good plan, 0 if there is none,
 	Sum      []byte // and the sum of what it answers
 	Failures int    // how many tries failed in a row
+
+	WaitedSeconds float64 // where it is ByInputs: since the first change that no try has seen
 }
 
 // Outcome is what a try came to: a plan, or that the newest one still answers what is asked, or a

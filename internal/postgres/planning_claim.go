@@ -49,7 +49,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (
 			FROM due LEFT JOIN plans p ON p.cluster_id = due.cluster_id AND p.number = (SELECT newest_number FROM planning n WHERE n.cluster_id = due.cluster_id)
 			WHERE g.cluster_id = due.cluster_id
 			RETURNING due.name AS cluster, @token::uuid::text AS token, due.reason, coalesce(p.number, 0) AS newest,
-			          CASE WHEN p.number IS NOT NULL THEN g.inputs_sum END AS sum, g.failures`, args)
+			          CASE WHEN p.number IS NOT NULL THEN g.inputs_sum END AS sum, g.failures,
+			          CASE WHEN due.reason = 'inputs' THEN extract(epoch FROM clock_timestamp() - coalesce(g.changing_since, g.inputs_changed_at))::float8 ELSE 0 END AS waited_seconds`, args)
 		if err == nil {
 			claim = &c
 			return nil

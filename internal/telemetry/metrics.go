@@ -24,12 +24,16 @@ type metrics struct {
 	solverEvents  *prometheus.CounterVec
 	disagreements prometheus.Counter
 	plans         *prometheus.CounterVec
+	admissions    *prometheus.CounterVec
+	attempts      *prometheus.CounterVec
+	lag           prometheus.Histogram
 	build         *prometheus.GaugeVec
 }
 
 // Buckets in seconds: a poll takes well under a millisecond, a solve up to its time limit.
 var (
 	requestBuckets = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
+	lagBuckets     = []float64{0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300}
 	solveBuckets   = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
 )
 
@@ -50,7 +54,11 @@ func newMetrics() metrics {
 		solverEvents: counter("headroom_solver_events_total", "What happened to solver processes.", "kind"),
 		disagreements: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "headroom_disagreements_total", Help: "Solves where a solver's second opinion differed from the proved plan."}),
-		plans: counter("headroom_plans_total", "Plans stored, by status.", "status"),
+		plans:      counter("headroom_plans_total", "Plans stored, by status.", "status"),
+		admissions: counter("headroom_admissions_total", "Jobs that asked for a place, by the answer.", "outcome"),
+		attempts:   counter("headroom_plan_attempts_total", "Times the planner looked at a cluster, by what came of it: planned anew, the plan confirmed, inputs that cannot be planned, failed and tried again.", "outcome"),
+		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "headroom_planning_lag_seconds", Help: "Time from the first change of a cluster's inputs that no plan answered until a plan that answers them was current.", Buckets: lagBuckets}),
 		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "headroom_build_info", Help: "Always 1; the labels say what is running."}, []string{"version", "go"}),
 	}
@@ -64,12 +72,18 @@ func newMetrics() metrics {
 	for _, s := range planStatuses[:2] {
 		m.plans.WithLabelValues(s)
 	}
+	for _, o := range admissionOutcomes {
+		m.admissions.WithLabelValues(o)
+	}
+	for _, o := range attemptOutcomes {
+		m.attempts.WithLabelValues(o)
+	}
 	return m
 }
 
 func (m *metrics) register(r *prometheus.Registry) {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.requestTime, m.inFlight, m.solves, m.solveTime, m.solverEvents, m.disagreements, m.plans, m.build)
+		m.requests, m.requestTime, m.inFlight, m.solves, m.solveTime, m.solverEvents, m.disagreements, m.plans, m.admissions, m.attempts, m.lag, m.build)
 }
 
 // The closed sets. What is in none of them is counted as "other".
@@ -77,6 +91,9 @@ var (
 	methods      = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 	planStatuses = []string{"optimal", "feasible", "infeasible"}
 	eventKinds   = []string{"started", "killed", "recycled", "crashed", "refused"}
+
+	admissionOutcomes = []string{"admitted", "full", "none_admitted", "not_planned"}
+	attemptOutcomes   = []string{"planned", "confirmed", "infeasible", "failed"}
 )
 
 func oneOf(set []string, s string) string {
@@ -122,6 +139,19 @@ func (m *metrics) Disagreed() { m.disagreements.Inc() }
 func (m *metrics) PlanStored(status string) {
 	m.plans.WithLabelValues(oneOf(planStatuses, status)).Inc()
 }
+
+// Admitted counts a job that asked for a place.
+func (m *metrics) Admitted(outcome string) {
+	m.admissions.WithLabelValues(oneOf(admissionOutcomes, outcome)).Inc()
+}
+
+// PlanAttempted counts a look of the planner at a cluster.
+func (m *metrics) PlanAttempted(outcome string) {
+	m.attempts.WithLabelValues(oneOf(attemptOutcomes, outcome)).Inc()
+}
+
+// PlanLagged counts a change of inputs that a plan answers now.
+func (m *metrics) PlanLagged(since time.Duration) { m.lag.Observe(since.Seconds()) }
 
 // SolverEvent counts what happened to a solver process.
 func (m *metrics) SolverEvent(kind string) {

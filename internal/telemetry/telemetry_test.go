@@ -76,6 +76,10 @@ func TestMetrics(t *testing.T) {
 	tel.Solved("strange", "", time.Second)
 	tel.Disagreed()
 	tel.PlanStored("optimal")
+	tel.Admitted("admitted")
+	tel.Admitted("strange")
+	tel.PlanAttempted("confirmed")
+	tel.PlanLagged(400 * time.Millisecond)
 	tel.SolverEvent("crashed")
 	tel.SolverEvent("on fire")
 
@@ -93,6 +97,12 @@ func TestMetrics(t *testing.T) {
 		`headroom_solve_duration_seconds_count{stage="milp"} 1`,
 		`headroom_disagreements_total 1`,
 		`headroom_plans_total{status="optimal"} 1`,
+		`headroom_admissions_total{outcome="admitted"} 1`,
+		`headroom_admissions_total{outcome="full"} 0`,
+		`headroom_admissions_total{outcome="other"} 1`,
+		`headroom_plan_attempts_total{outcome="confirmed"} 1`,
+		`headroom_plan_attempts_total{outcome="failed"} 0`,
+		`headroom_planning_lag_seconds_sum 0.4`,
 		`headroom_solver_events_total{kind="crashed"} 1`,
 		`headroom_solver_events_total{kind="killed"} 0`,
 		`headroom_solver_events_total{kind="other"} 1`,

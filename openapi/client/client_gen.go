@@ -133,6 +133,12 @@ const (
 	FormatJson Format = "json"
 )
 
+// Defines values for Numbers.
+const (
+	NumbersDecimal Numbers = "decimal"
+	NumbersFloat   Numbers = "float"
+)
+
 // Defines values for RunStateFilter.
 const (
 	RunStateFilterCancelled RunStateFilter = "cancelled"
@@ -172,10 +178,22 @@ const (
 	ListClassesParamsFormatJson ListClassesParamsFormat = "json"
 )
 
+// Defines values for ListClassesParamsNumbers.
+const (
+	ListClassesParamsNumbersDecimal ListClassesParamsNumbers = "decimal"
+	ListClassesParamsNumbersFloat   ListClassesParamsNumbers = "float"
+)
+
 // Defines values for ListContractsParamsFormat.
 const (
 	ListContractsParamsFormatCsv  ListContractsParamsFormat = "csv"
 	ListContractsParamsFormatJson ListContractsParamsFormat = "json"
+)
+
+// Defines values for ListContractsParamsNumbers.
+const (
+	ListContractsParamsNumbersDecimal ListContractsParamsNumbers = "decimal"
+	ListContractsParamsNumbersFloat   ListContractsParamsNumbers = "float"
 )
 
 // Defines values for ListForecastsParamsFormat.
@@ -196,10 +214,22 @@ const (
 	ListPlansParamsFormatJson ListPlansParamsFormat = "json"
 )
 
+// Defines values for ListPlansParamsNumbers.
+const (
+	ListPlansParamsNumbersDecimal ListPlansParamsNumbers = "decimal"
+	ListPlansParamsNumbersFloat   ListPlansParamsNumbers = "float"
+)
+
 // Defines values for ListPricesParamsFormat.
 const (
 	ListPricesParamsFormatCsv  ListPricesParamsFormat = "csv"
 	ListPricesParamsFormatJson ListPricesParamsFormat = "json"
+)
+
+// Defines values for ListPricesParamsNumbers.
+const (
+	ListPricesParamsNumbersDecimal ListPricesParamsNumbers = "decimal"
+	ListPricesParamsNumbersFloat   ListPricesParamsNumbers = "float"
 )
 
 // Defines values for ListProfilesParamsFormat.
@@ -292,7 +322,7 @@ type AdmissionRequest struct {
 	TtlS *float64 `json:"ttl_s,omitempty"`
 }
 
-// Amount An exact amount per period, such as a cost; it may be negative.
+// Amount An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 //
 // Example: -44.80
 type Amount = string
@@ -357,7 +387,7 @@ type Better struct {
 	// Jobs In the order of the problem's classes.
 	Jobs []float64 `json:"jobs"`
 
-	// Objective An exact amount per period, such as a cost; it may be negative.
+	// Objective An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Objective Amount  `json:"objective"`
@@ -401,7 +431,7 @@ type CapacityPrice struct {
 	// High An amount; null where there is none.
 	High *MaybeAmount `json:"high"`
 
-	// Low An exact amount per period, such as a cost; it may be negative.
+	// Low An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Low Amount `json:"low"`
@@ -678,7 +708,7 @@ type ContractUse struct {
 type ContractWorth struct {
 	Name string `json:"name"`
 
-	// Worth An exact amount per period, such as a cost; it may be negative.
+	// Worth An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Worth Amount `json:"worth"`
@@ -688,43 +718,43 @@ type ContractWorth struct {
 type Cost struct {
 	Currency string `json:"currency"`
 
-	// OnDemand An exact amount per period, such as a cost; it may be negative.
+	// OnDemand An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	OnDemand Amount `json:"on_demand"`
 
-	// Penalties An exact amount per period, such as a cost; it may be negative.
+	// Penalties An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Penalties Amount `json:"penalties"`
 
-	// PerHour An exact amount per period, such as a cost; it may be negative.
+	// PerHour An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	PerHour Amount `json:"per_hour"`
 
-	// PerMonth An exact amount per period, such as a cost; it may be negative.
+	// PerMonth An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	PerMonth Amount `json:"per_month"`
 	PeriodS  int64  `json:"period_s"`
 
-	// Reserved An exact amount per period, such as a cost; it may be negative.
+	// Reserved An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Reserved Amount `json:"reserved"`
 
-	// ReservedIdle An exact amount per period, such as a cost; it may be negative.
+	// ReservedIdle An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	ReservedIdle Amount `json:"reserved_idle"`
 
-	// Spot An exact amount per period, such as a cost; it may be negative.
+	// Spot An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Spot *Amount `json:"spot,omitempty"`
 
-	// Total An exact amount per period, such as a cost; it may be negative.
+	// Total An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Total Amount `json:"total"`
@@ -791,17 +821,17 @@ type CurrentPlan struct {
 	// Number 1, 2, … per cluster; its ETag.
 	Number int64 `json:"number"`
 
-	// Objective An exact amount per period, such as a cost; it may be negative.
+	// Objective An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Objective Amount `json:"objective"`
 
-	// OnDemandCost An exact amount per period, such as a cost; it may be negative.
+	// OnDemandCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	OnDemandCost Amount `json:"on_demand_cost"`
 
-	// Penalties An exact amount per period, such as a cost; it may be negative.
+	// Penalties An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Penalties Amount `json:"penalties"`
@@ -811,7 +841,7 @@ type CurrentPlan struct {
 	Plan    Plan    `json:"plan"`
 	Refused float64 `json:"refused"`
 
-	// ReservedCost An exact amount per period, such as a cost; it may be negative.
+	// ReservedCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	ReservedCost Amount `json:"reserved_cost"`
@@ -819,7 +849,7 @@ type CurrentPlan struct {
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
-	// TotalCost An exact amount per period, such as a cost; it may be negative.
+	// TotalCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	TotalCost   Amount  `json:"total_cost"`
@@ -1024,7 +1054,7 @@ type Hint struct {
 type IntegerPlan struct {
 	Executable bool `json:"executable"`
 
-	// Objective An exact amount per period, such as a cost; it may be negative.
+	// Objective An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Objective Amount  `json:"objective"`
@@ -1146,18 +1176,18 @@ type Money = string
 
 // MoneyChange One cost line in both plans.
 type MoneyChange struct {
-	// Change An exact amount per period, such as a cost; it may be negative.
+	// Change An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Change Amount `json:"change"`
 
-	// From An exact amount per period, such as a cost; it may be negative.
+	// From An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	From Amount `json:"from"`
 	Name string `json:"name"`
 
-	// To An exact amount per period, such as a cost; it may be negative.
+	// To An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	To Amount `json:"to"`
@@ -1377,7 +1407,7 @@ type Plan struct {
 	// Layout Executable plans: which slots stand on which VMs.
 	Layout []VMLayout `json:"layout,omitempty"`
 
-	// Objective An exact amount per period, such as a cost; it may be negative.
+	// Objective An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Objective Amount `json:"objective"`
@@ -1435,17 +1465,17 @@ type PlanRecord struct {
 	// Number 1, 2, … per cluster; its ETag.
 	Number int64 `json:"number"`
 
-	// Objective An exact amount per period, such as a cost; it may be negative.
+	// Objective An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Objective Amount `json:"objective"`
 
-	// OnDemandCost An exact amount per period, such as a cost; it may be negative.
+	// OnDemandCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	OnDemandCost Amount `json:"on_demand_cost"`
 
-	// Penalties An exact amount per period, such as a cost; it may be negative.
+	// Penalties An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Penalties Amount `json:"penalties"`
@@ -1455,7 +1485,7 @@ type PlanRecord struct {
 	Plan    Plan    `json:"plan"`
 	Refused float64 `json:"refused"`
 
-	// ReservedCost An exact amount per period, such as a cost; it may be negative.
+	// ReservedCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	ReservedCost Amount `json:"reserved_cost"`
@@ -1463,7 +1493,7 @@ type PlanRecord struct {
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
-	// TotalCost An exact amount per period, such as a cost; it may be negative.
+	// TotalCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	TotalCost   Amount  `json:"total_cost"`
@@ -1508,24 +1538,24 @@ type PlanSummary struct {
 	// Number 1, 2, … per cluster; its ETag.
 	Number int64 `json:"number"`
 
-	// Objective An exact amount per period, such as a cost; it may be negative.
+	// Objective An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Objective Amount `json:"objective"`
 
-	// OnDemandCost An exact amount per period, such as a cost; it may be negative.
+	// OnDemandCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	OnDemandCost Amount `json:"on_demand_cost"`
 
-	// Penalties An exact amount per period, such as a cost; it may be negative.
+	// Penalties An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Penalties Amount  `json:"penalties"`
 	PeriodS   int64   `json:"period_s"`
 	Refused   float64 `json:"refused"`
 
-	// ReservedCost An exact amount per period, such as a cost; it may be negative.
+	// ReservedCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	ReservedCost Amount `json:"reserved_cost"`
@@ -1533,7 +1563,7 @@ type PlanSummary struct {
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
-	// TotalCost An exact amount per period, such as a cost; it may be negative.
+	// TotalCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	TotalCost   Amount  `json:"total_cost"`
@@ -1699,7 +1729,7 @@ type Proof struct {
 	// Agreed Did that engine find the same objective; null when it gave none.
 	Agreed *bool `json:"agreed"`
 
-	// Bound An exact amount per period, such as a cost; it may be negative.
+	// Bound An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Bound   Amount `json:"bound"`
@@ -1727,7 +1757,7 @@ type RelaxedPlan struct {
 	// Jobs In the order of the problem's classes.
 	Jobs []float64 `json:"jobs"`
 
-	// Objective An exact amount per period, such as a cost; it may be negative.
+	// Objective An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Objective Amount `json:"objective"`
@@ -1738,7 +1768,7 @@ type Report struct {
 	// Better A plan that refutes a claim of optimality.
 	Better *Better `json:"better,omitempty"`
 
-	// Bound An exact amount per period, such as a cost; it may be negative.
+	// Bound An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Bound  *Amount `json:"bound,omitempty"`
@@ -2050,7 +2080,7 @@ type TypePrice struct {
 	// High An amount; null where there is none.
 	High *MaybeAmount `json:"high"`
 
-	// Low An exact amount per period, such as a cost; it may be negative.
+	// Low An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Low  Amount `json:"low"`
@@ -2148,7 +2178,7 @@ type Warning struct {
 
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths struct {
-	// Budget An exact amount per period, such as a cost; it may be negative.
+	// Budget An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//
 	// Example: -44.80
 	Budget *Amount `json:"budget,omitempty"`
@@ -2223,6 +2253,9 @@ type LeaseID = string
 // Limit defines model for Limit.
 type Limit = int64
 
+// Numbers defines model for Numbers.
+type Numbers string
+
 // ObservationRef defines model for ObservationRef.
 type ObservationRef = string
 
@@ -2246,6 +2279,9 @@ type ProfileName = string
 
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
+
+// RowLimit defines model for RowLimit.
+type RowLimit = int64
 
 // RunCluster defines model for RunCluster.
 type RunCluster = string
@@ -2381,8 +2417,8 @@ type ListAdmissionCountsParamsFormat string
 
 // ListClassesParams defines parameters for ListClasses.
 type ListClassesParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2390,12 +2426,18 @@ type ListClassesParams struct {
 	// Format How the list is written.
 	Format *ListClassesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *ListClassesParamsNumbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListClassesParamsFormat defines parameters for ListClasses.
 type ListClassesParamsFormat string
+
+// ListClassesParamsNumbers defines parameters for ListClasses.
+type ListClassesParamsNumbers string
 
 // CreateClassParams defines parameters for CreateClass.
 type CreateClassParams struct {
@@ -2423,8 +2465,8 @@ type ReplaceClassParams struct {
 
 // ListContractsParams defines parameters for ListContracts.
 type ListContractsParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2432,12 +2474,18 @@ type ListContractsParams struct {
 	// Format How the list is written.
 	Format *ListContractsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *ListContractsParamsNumbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListContractsParamsFormat defines parameters for ListContracts.
 type ListContractsParamsFormat string
+
+// ListContractsParamsNumbers defines parameters for ListContracts.
+type ListContractsParamsNumbers string
 
 // CreateContractParams defines parameters for CreateContract.
 type CreateContractParams struct {
@@ -2528,8 +2576,8 @@ type ListObservationsParams struct {
 	// Until Only of before this moment.
 	Until *ObservedUntil `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2558,8 +2606,8 @@ type GetObservationParams struct {
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2567,12 +2615,18 @@ type ListPlansParams struct {
 	// Format How the list is written.
 	Format *ListPlansParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *ListPlansParamsNumbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListPlansParamsFormat defines parameters for ListPlans.
 type ListPlansParamsFormat string
+
+// ListPlansParamsNumbers defines parameters for ListPlans.
+type ListPlansParamsNumbers string
 
 // CreatePlanParams defines parameters for CreatePlan.
 type CreatePlanParams struct {
@@ -2639,8 +2693,8 @@ type GetPlanProblemParams struct {
 
 // ListPricesParams defines parameters for ListPrices.
 type ListPricesParams struct {
-	// Limit How many items a page has at most.
-	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2648,12 +2702,18 @@ type ListPricesParams struct {
 	// Format How the list is written.
 	Format *ListPricesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *ListPricesParamsNumbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListPricesParamsFormat defines parameters for ListPrices.
 type ListPricesParamsFormat string
+
+// ListPricesParamsNumbers defines parameters for ListPrices.
+type ListPricesParamsNumbers string
 
 // CreatePriceParams defines parameters for CreatePrice.
 type CreatePriceParams struct {
@@ -6765,6 +6825,18 @@ func NewListClassesRequest(server string, cluster ClusterName, params *ListClass
 
 		}
 
+		if params.Numbers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "numbers", *params.Numbers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -7099,6 +7171,18 @@ func NewListContractsRequest(server string, cluster ClusterName, params *ListCon
 		if params.Format != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Numbers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "numbers", *params.Numbers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -8110,6 +8194,18 @@ func NewListPlansRequest(server string, cluster ClusterName, params *ListPlansPa
 
 		}
 
+		if params.Numbers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "numbers", *params.Numbers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -8832,6 +8928,18 @@ func NewListPricesRequest(server string, cluster ClusterName, params *ListPrices
 		if params.Format != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Numbers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "numbers", *params.Numbers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
