@@ -176,6 +176,8 @@ var overlaid = map[string]reflect.Type{
 	"createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
 	"pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
 	"heartbeat": reflect.TypeFor[heartbeat](), "list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](), "list[capacity.Run]": reflect.TypeFor[list[capacity.Run]](),
+	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
+	"list[capacity.AllowedHost]": reflect.TypeFor[list[capacity.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[capacity.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[capacity.Delivery]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "written": reflect.TypeFor[written](), "deleted": reflect.TypeFor[deleted](),
 	"list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
 	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
@@ -189,6 +191,7 @@ func init() {
 		reflect.TypeFor[capacity.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[capacity.PlanRecord](), reflect.TypeFor[capacity.Scaling](), reflect.TypeFor[capacity.Freshness](), reflect.TypeFor[capacity.Plan](),
 		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
 		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
+		reflect.TypeFor[capacity.AllowedHost](), reflect.TypeFor[capacity.Webhook](), reflect.TypeFor[capacity.Delivery](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
 	} {
 		collectTypes(t)

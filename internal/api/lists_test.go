@@ -98,13 +98,17 @@ func TestListsAsTables(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/night/admissions", `{"class":"nightly","holder":"=1+1"}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/observations", `{"vms":3}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil, "Prefer", "respond-async").want(t, 202)
+	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
+	var hook struct{ ID string }
+	s.ask(s.admin, "POST", "/v1/webhooks", someWebhook).want(t, 201).into(t, &hook)
+	s.ask(s.admin, "POST", "/v1/webhooks/"+hook.ID+"/test", nil).want(t, 200)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {
 			return
 		}
 		lists++
-		at := strings.NewReplacer("{cluster}", "night", "{name}", "etl").Replace(path)
+		at := strings.NewReplacer("{cluster}", "night", "{name}", "etl", "{id}", hook.ID).Replace(path)
 		var items list[map[string]any]
 		s.ask(s.admin, "GET", at, nil).want(t, 200).into(t, &items)
 		a := s.ask(s.admin, "GET", at+"?format=csv", nil).want(t, 200)

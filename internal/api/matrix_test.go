@@ -139,6 +139,18 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 		s.ask(s.admin, "POST", "/v1/clusters/mine/observations", `{"vms":3}`).want(s, 201)
 		path = strings.Replace(path, "{observation}", "latest", 1)
+	case strings.HasPrefix(path, "/v1/allowed-hosts"):
+		if method == "GET" {
+			break
+		}
+		body = fmt.Sprintf(`{"host":"%s.example"}`, name)
+		if operation == "deleteAllowedHost" {
+			var h capacity.AllowedHost
+			s.ask(s.admin, "POST", "/v1/allowed-hosts", body).want(s, 201).into(s, &h)
+			path, body = strings.Replace(path, "{id}", h.ID, 1), nil
+		}
+	case strings.HasPrefix(path, "/v1/webhooks"):
+		path, body, headers = s.webhookCell(name, operation, path)
 	case strings.Contains(path, "/admissions"):
 		if operation == "createAdmission" {
 			body = `{"class":"nightly"}`

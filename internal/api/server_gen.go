@@ -45,6 +45,12 @@ type Admission = capacity.Admission
 // AdmissionRequest A job that asks for a place.
 type AdmissionRequest = capacity.AdmissionRequest
 
+// AllowedHost A place that the server may send to.
+type AllowedHost = capacity.AllowedHost
+
+// AllowedHostList A page of allowed hosts, by host and port.
+type AllowedHostList = list[capacity.AllowedHost]
+
 // Amount An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 //
 // Example: -44.80
@@ -131,6 +137,9 @@ type CountChange = plan.CountChange
 // CreatedKey A new key with its token.
 type CreatedKey = createdKey
 
+// CreatedWebhook A new webhook with its secret.
+type CreatedWebhook = createdWebhook
+
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 //
 // Example: 4.03
@@ -147,6 +156,18 @@ type Decimal1 = float64
 // Deleted What a deletion did.
 type Deleted = deleted
 
+// Delivery An event on its way to a webhook.
+type Delivery = capacity.Delivery
+
+// DeliveryAttempt What came of sending once.
+type DeliveryAttempt = capacity.DeliveryAttempt
+
+// DeliveryList A page of deliveries, the newest first.
+type DeliveryList = list[capacity.Delivery]
+
+// DeliveryState Failed is given up: too many attempts, or the webhook was disabled.
+type DeliveryState = capacity.DeliveryState
+
 // Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s.
 type Demand = capacity.Demand
 
@@ -155,6 +176,9 @@ type Difference = plan.Difference
 
 // Document A whole cluster. A list that is left out is left alone; one that is given is what the cluster has afterwards. Profile versions are only ever added, and each names its number.
 type Document = capacity.Document
+
+// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
+type Event = capacity.Event
 
 // Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 // A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
@@ -226,6 +250,12 @@ type Near = capacity.Near
 
 // NewKey A key to make.
 type NewKey = newKey
+
+// NewSecret A webhook's new secret.
+type NewSecret = newSecret
+
+// NewWebhook A webhook to make.
+type NewWebhook = newWebhook
 
 // NextCursor Where the next page starts; null on the last one.
 type NextCursor = string
@@ -322,6 +352,9 @@ type RunProgress = capacity.Progress
 // RunState The last three are final.
 type RunState = capacity.RunState
 
+// SecretRequest Another secret for a webhook.
+type SecretRequest = secretRequest
+
 // Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 type Slots = capacity.Slots
 
@@ -377,11 +410,20 @@ type VMs = capacity.VMs
 // Warning Something a reader should know.
 type Warning = capacity.Warning
 
+// Webhook An address that is told when something happens.
+type Webhook = capacity.Webhook
+
+// WebhookList A page of webhooks, by name.
+type WebhookList = list[capacity.Webhook]
+
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths = capacity.Prices
 
 // Written What a write did.
 type Written = written
+
+// AllowedHostID defines model for AllowedHostID.
+type AllowedHostID = string
 
 // AssetFile defines model for AssetFile.
 type AssetFile = string
@@ -403,6 +445,9 @@ type ContractName = string
 
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeliveryID defines model for DeliveryID.
+type DeliveryID = string
 
 // DryRun defines model for DryRun.
 type DryRun = bool
@@ -487,6 +532,21 @@ type Until = time.Time
 
 // VMTypeName defines model for VMTypeName.
 type VMTypeName = string
+
+// WebhookID defines model for WebhookID.
+type WebhookID = string
+
+// ListAllowedHostsParams defines parameters for ListAllowedHosts.
+type ListAllowedHostsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
@@ -824,6 +884,45 @@ type ListRunsParams struct {
 // ListRunsParamsState defines parameters for ListRuns.
 type ListRunsParamsState string
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReplaceWebhookParams defines parameters for ReplaceWebhook.
+type ReplaceWebhookParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// CreateAllowedHostJSONRequestBody defines body for CreateAllowedHost for application/json ContentType.
+type CreateAllowedHostJSONRequestBody = AllowedHost
+
 // CreateClusterJSONRequestBody defines body for CreateCluster for application/json ContentType.
 type CreateClusterJSONRequestBody = Cluster
 
@@ -883,6 +982,15 @@ type ReplaceVMTypeJSONRequestBody = VMType
 
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = NewWebhook
+
+// ReplaceWebhookJSONRequestBody defines body for ReplaceWebhook for application/json ContentType.
+type ReplaceWebhookJSONRequestBody = Webhook
+
+// RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
+type RotateWebhookSecretJSONRequestBody = SecretRequest
 
 // AsDecimal0 returns the union data inside the Decimal as a Decimal0
 func (t Decimal) AsDecimal0() (Decimal0, error) {
@@ -948,6 +1056,15 @@ func (t *Decimal) UnmarshalJSON(b []byte) error {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListAllowedHosts List allowed hosts
+	// (GET /v1/allowed-hosts)
+	ListAllowedHosts(w http.ResponseWriter, r *http.Request, params ListAllowedHostsParams)
+	// CreateAllowedHost Allow a host
+	// (POST /v1/allowed-hosts)
+	CreateAllowedHost(w http.ResponseWriter, r *http.Request)
+	// DeleteAllowedHost Deny a host
+	// (DELETE /v1/allowed-hosts/{id})
+	DeleteAllowedHost(w http.ResponseWriter, r *http.Request, id AllowedHostID)
 	// ListAudit List changes
 	// (GET /v1/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
@@ -1137,11 +1254,56 @@ type ServerInterface interface {
 	// RetryRun Try a run again
 	// (POST /v1/runs/{id}/retry)
 	RetryRun(w http.ResponseWriter, r *http.Request, id RunID)
+	// ListWebhooks List webhooks
+	// (GET /v1/webhooks)
+	ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams)
+	// CreateWebhook Create a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(w http.ResponseWriter, r *http.Request)
+	// DeleteWebhook Delete a webhook
+	// (DELETE /v1/webhooks/{id})
+	DeleteWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params DeleteWebhookParams)
+	// GetWebhook Read a webhook
+	// (GET /v1/webhooks/{id})
+	GetWebhook(w http.ResponseWriter, r *http.Request, id WebhookID)
+	// ReplaceWebhook Change a webhook
+	// (PUT /v1/webhooks/{id})
+	ReplaceWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params ReplaceWebhookParams)
+	// ListDeliveries List deliveries
+	// (GET /v1/webhooks/{id}/deliveries)
+	ListDeliveries(w http.ResponseWriter, r *http.Request, id WebhookID, params ListDeliveriesParams)
+	// RetryDelivery Send a delivery again
+	// (POST /v1/webhooks/{id}/deliveries/{delivery}/retry)
+	RetryDelivery(w http.ResponseWriter, r *http.Request, id WebhookID, delivery DeliveryID)
+	// RotateWebhookSecret Change the secret of a webhook
+	// (POST /v1/webhooks/{id}/secret)
+	RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id WebhookID)
+	// TestWebhook Try a webhook
+	// (POST /v1/webhooks/{id}/test)
+	TestWebhook(w http.ResponseWriter, r *http.Request, id WebhookID)
 }
 
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
 
 type Unimplemented struct{}
+
+// ListAllowedHosts List allowed hosts
+// (GET /v1/allowed-hosts)
+func (_ Unimplemented) ListAllowedHosts(w http.ResponseWriter, r *http.Request, params ListAllowedHostsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateAllowedHost Allow a host
+// (POST /v1/allowed-hosts)
+func (_ Unimplemented) CreateAllowedHost(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteAllowedHost Deny a host
+// (DELETE /v1/allowed-hosts/{id})
+func (_ Unimplemented) DeleteAllowedHost(w http.ResponseWriter, r *http.Request, id AllowedHostID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
 
 // ListAudit List changes
 // (GET /v1/audit)
@@ -1521,6 +1683,60 @@ func (_ Unimplemented) RetryRun(w http.ResponseWriter, r *http.Request, id RunID
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListWebhooks List webhooks
+// (GET /v1/webhooks)
+func (_ Unimplemented) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateWebhook Create a webhook
+// (POST /v1/webhooks)
+func (_ Unimplemented) CreateWebhook(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteWebhook Delete a webhook
+// (DELETE /v1/webhooks/{id})
+func (_ Unimplemented) DeleteWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params DeleteWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetWebhook Read a webhook
+// (GET /v1/webhooks/{id})
+func (_ Unimplemented) GetWebhook(w http.ResponseWriter, r *http.Request, id WebhookID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplaceWebhook Change a webhook
+// (PUT /v1/webhooks/{id})
+func (_ Unimplemented) ReplaceWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params ReplaceWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListDeliveries List deliveries
+// (GET /v1/webhooks/{id}/deliveries)
+func (_ Unimplemented) ListDeliveries(w http.ResponseWriter, r *http.Request, id WebhookID, params ListDeliveriesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RetryDelivery Send a delivery again
+// (POST /v1/webhooks/{id}/deliveries/{delivery}/retry)
+func (_ Unimplemented) RetryDelivery(w http.ResponseWriter, r *http.Request, id WebhookID, delivery DeliveryID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RotateWebhookSecret Change the secret of a webhook
+// (POST /v1/webhooks/{id}/secret)
+func (_ Unimplemented) RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id WebhookID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// TestWebhook Try a webhook
+// (POST /v1/webhooks/{id}/test)
+func (_ Unimplemented) TestWebhook(w http.ResponseWriter, r *http.Request, id WebhookID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ServerInterfaceWrapper converts contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler            ServerInterface
@@ -1529,6 +1745,105 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ListAllowedHosts operation middleware
+func (siw *ServerInterfaceWrapper) ListAllowedHosts(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAllowedHostsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAllowedHosts(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateAllowedHost operation middleware
+func (siw *ServerInterfaceWrapper) CreateAllowedHost(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateAllowedHost(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteAllowedHost operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAllowedHost(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AllowedHostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteAllowedHost(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListAudit operation middleware
 func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
@@ -4576,6 +4891,360 @@ func (siw *ServerInterfaceWrapper) RetryRun(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// ListWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListWebhooks(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) CreateWebhook(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateWebhook(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteWebhook operation middleware
+func (siw *ServerInterfaceWrapper) DeleteWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteWebhook(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetWebhook operation middleware
+func (siw *ServerInterfaceWrapper) GetWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetWebhook(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplaceWebhook operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplaceWebhookParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplaceWebhook(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListDeliveries(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDeliveriesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListDeliveries(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryDelivery operation middleware
+func (siw *ServerInterfaceWrapper) RetryDelivery(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", chi.URLParam(r, "delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "delivery", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryDelivery(w, r, id, delivery)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RotateWebhookSecret operation middleware
+func (siw *ServerInterfaceWrapper) RotateWebhookSecret(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RotateWebhookSecret(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TestWebhook operation middleware
+func (siw *ServerInterfaceWrapper) TestWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TestWebhook(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 type UnescapedCookieParamError struct {
 	ParamName string
 	Err       error
@@ -4689,6 +5358,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		ErrorHandlerFunc:   options.ErrorHandlerFunc,
 	}
 
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/allowed-hosts", wrapper.ListAllowedHosts)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/allowed-hosts", wrapper.CreateAllowedHost)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/allowed-hosts/{id}", wrapper.DeleteAllowedHost)
+	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/audit", wrapper.ListAudit)
 	})
@@ -4878,8 +5556,50 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/runs/{id}/retry", wrapper.RetryRun)
 	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/webhooks/{id}", wrapper.DeleteWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/webhooks/{id}", wrapper.GetWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/webhooks/{id}", wrapper.ReplaceWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/webhooks/{id}/deliveries", wrapper.ListDeliveries)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/webhooks/{id}/deliveries/{delivery}/retry", wrapper.RetryDelivery)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/webhooks/{id}/secret", wrapper.RotateWebhookSecret)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/webhooks/{id}/test", wrapper.TestWebhook)
+	})
 
 	return r
+}
+
+// ListAllowedHostsRequest is what ListAllowedHosts is asked.
+type ListAllowedHostsRequest struct {
+	Params ListAllowedHostsParams
+}
+
+// CreateAllowedHostRequest is what CreateAllowedHost is asked.
+type CreateAllowedHostRequest struct {
+	Body *CreateAllowedHostJSONRequestBody
+}
+
+// DeleteAllowedHostRequest is what DeleteAllowedHost is asked.
+type DeleteAllowedHostRequest struct {
+	Id AllowedHostID
 }
 
 // ListAuditRequest is what ListAudit is asked.
@@ -5267,8 +5987,68 @@ type RetryRunRequest struct {
 	Id RunID
 }
 
+// ListWebhooksRequest is what ListWebhooks is asked.
+type ListWebhooksRequest struct {
+	Params ListWebhooksParams
+}
+
+// CreateWebhookRequest is what CreateWebhook is asked.
+type CreateWebhookRequest struct {
+	Body *CreateWebhookJSONRequestBody
+}
+
+// DeleteWebhookRequest is what DeleteWebhook is asked.
+type DeleteWebhookRequest struct {
+	Id     WebhookID
+	Params DeleteWebhookParams
+}
+
+// GetWebhookRequest is what GetWebhook is asked.
+type GetWebhookRequest struct {
+	Id WebhookID
+}
+
+// ReplaceWebhookRequest is what ReplaceWebhook is asked.
+type ReplaceWebhookRequest struct {
+	Id     WebhookID
+	Params ReplaceWebhookParams
+	Body   *ReplaceWebhookJSONRequestBody
+}
+
+// ListDeliveriesRequest is what ListDeliveries is asked.
+type ListDeliveriesRequest struct {
+	Id     WebhookID
+	Params ListDeliveriesParams
+}
+
+// RetryDeliveryRequest is what RetryDelivery is asked.
+type RetryDeliveryRequest struct {
+	Id       WebhookID
+	Delivery DeliveryID
+}
+
+// RotateWebhookSecretRequest is what RotateWebhookSecret is asked.
+type RotateWebhookSecretRequest struct {
+	Id   WebhookID
+	Body *RotateWebhookSecretJSONRequestBody
+}
+
+// TestWebhookRequest is what TestWebhook is asked.
+type TestWebhookRequest struct {
+	Id WebhookID
+}
+
 // StrictServerInterface is every operation with what it is asked and what it answers.
 type StrictServerInterface interface {
+	// List allowed hosts
+	// (GET /v1/allowed-hosts)
+	ListAllowedHosts(ctx context.Context, request ListAllowedHostsRequest) (reply[AllowedHostList], error)
+	// Allow a host
+	// (POST /v1/allowed-hosts)
+	CreateAllowedHost(ctx context.Context, request CreateAllowedHostRequest) (reply[AllowedHost], error)
+	// Deny a host
+	// (DELETE /v1/allowed-hosts/{id})
+	DeleteAllowedHost(ctx context.Context, request DeleteAllowedHostRequest) (reply[nothing], error)
 	// List changes
 	// (GET /v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequest) (reply[AuditList], error)
@@ -5458,6 +6238,33 @@ type StrictServerInterface interface {
 	// Try a run again
 	// (POST /v1/runs/{id}/retry)
 	RetryRun(ctx context.Context, request RetryRunRequest) (reply[Run], error)
+	// List webhooks
+	// (GET /v1/webhooks)
+	ListWebhooks(ctx context.Context, request ListWebhooksRequest) (reply[WebhookList], error)
+	// Create a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(ctx context.Context, request CreateWebhookRequest) (reply[CreatedWebhook], error)
+	// Delete a webhook
+	// (DELETE /v1/webhooks/{id})
+	DeleteWebhook(ctx context.Context, request DeleteWebhookRequest) (reply[nothing], error)
+	// Read a webhook
+	// (GET /v1/webhooks/{id})
+	GetWebhook(ctx context.Context, request GetWebhookRequest) (reply[Webhook], error)
+	// Change a webhook
+	// (PUT /v1/webhooks/{id})
+	ReplaceWebhook(ctx context.Context, request ReplaceWebhookRequest) (reply[Webhook], error)
+	// List deliveries
+	// (GET /v1/webhooks/{id}/deliveries)
+	ListDeliveries(ctx context.Context, request ListDeliveriesRequest) (reply[DeliveryList], error)
+	// Send a delivery again
+	// (POST /v1/webhooks/{id}/deliveries/{delivery}/retry)
+	RetryDelivery(ctx context.Context, request RetryDeliveryRequest) (reply[Delivery], error)
+	// Change the secret of a webhook
+	// (POST /v1/webhooks/{id}/secret)
+	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequest) (reply[NewSecret], error)
+	// Try a webhook
+	// (POST /v1/webhooks/{id}/test)
+	TestWebhook(ctx context.Context, request TestWebhookRequest) (reply[Delivery], error)
 }
 
 // NewStrictHandler makes the handlers of the operations; failed answers errors.
@@ -5468,6 +6275,44 @@ func NewStrictHandler(operations StrictServerInterface, failed func(w http.Respo
 type strictHandler struct {
 	operations StrictServerInterface
 	failed     func(w http.ResponseWriter, r *http.Request, err error)
+}
+
+func (h *strictHandler) ListAllowedHosts(w http.ResponseWriter, r *http.Request, params ListAllowedHostsParams) {
+	request := ListAllowedHostsRequest{Params: params}
+	answer, err := h.operations.ListAllowedHosts(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateAllowedHost(w http.ResponseWriter, r *http.Request) {
+	request := CreateAllowedHostRequest{}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateAllowedHost(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeleteAllowedHost(w http.ResponseWriter, r *http.Request, id AllowedHostID) {
+	request := DeleteAllowedHostRequest{Id: id}
+	answer, err := h.operations.DeleteAllowedHost(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
 }
 
 func (h *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
@@ -6255,6 +7100,120 @@ func (h *strictHandler) CancelRun(w http.ResponseWriter, r *http.Request, id Run
 func (h *strictHandler) RetryRun(w http.ResponseWriter, r *http.Request, id RunID) {
 	request := RetryRunRequest{Id: id}
 	answer, err := h.operations.RetryRun(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
+	request := ListWebhooksRequest{Params: params}
+	answer, err := h.operations.ListWebhooks(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateWebhook(w http.ResponseWriter, r *http.Request) {
+	request := CreateWebhookRequest{}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateWebhook(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeleteWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params DeleteWebhookParams) {
+	request := DeleteWebhookRequest{Id: id, Params: params}
+	answer, err := h.operations.DeleteWebhook(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetWebhook(w http.ResponseWriter, r *http.Request, id WebhookID) {
+	request := GetWebhookRequest{Id: id}
+	answer, err := h.operations.GetWebhook(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ReplaceWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params ReplaceWebhookParams) {
+	request := ReplaceWebhookRequest{Id: id, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ReplaceWebhook(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListDeliveries(w http.ResponseWriter, r *http.Request, id WebhookID, params ListDeliveriesParams) {
+	request := ListDeliveriesRequest{Id: id, Params: params}
+	answer, err := h.operations.ListDeliveries(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) RetryDelivery(w http.ResponseWriter, r *http.Request, id WebhookID, delivery DeliveryID) {
+	request := RetryDeliveryRequest{Id: id, Delivery: delivery}
+	answer, err := h.operations.RetryDelivery(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id WebhookID) {
+	request := RotateWebhookSecretRequest{Id: id}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.RotateWebhookSecret(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) TestWebhook(w http.ResponseWriter, r *http.Request, id WebhookID) {
+	request := TestWebhookRequest{Id: id}
+	answer, err := h.operations.TestWebhook(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -24,7 +24,7 @@ type Webhook struct {
 	Enabled  bool     `json:"enabled"`
 	// DisabledReason is why the server disabled it by itself; "" where it did not.
 	DisabledReason string     `json:"disabled_reason,omitzero"`
-	FailingSince   *time.Time `json:"failing_since,omitempty"` // nothing was delivered since; nil where the last try was
+	FailingSince   *time.Time `json:"failing_since"` // nothing was delivered since; nil where the last try was
 	Stamp
 }
 

@@ -41,6 +41,21 @@ const (
 	ClassPlanVerdictPartial    ClassPlanVerdict = "partial"
 )
 
+// Defines values for DeliveryState.
+const (
+	DeliveryStateDelivered DeliveryState = "delivered"
+	DeliveryStateFailed    DeliveryState = "failed"
+	DeliveryStatePending   DeliveryState = "pending"
+)
+
+// Defines values for Event.
+const (
+	EventPing        Event = "ping"
+	EventPlanChanged Event = "plan.changed"
+	EventPlanFailed  Event = "plan.failed"
+	EventRunFinished Event = "run.finished"
+)
+
 // Defines values for JobQuestionKind.
 const (
 	JobQuestionKindJob JobQuestionKind = "job"
@@ -146,6 +161,12 @@ const (
 	RunStateFilterQueued    RunStateFilter = "queued"
 	RunStateFilterRunning   RunStateFilter = "running"
 	RunStateFilterSucceeded RunStateFilter = "succeeded"
+)
+
+// Defines values for ListAllowedHostsParamsFormat.
+const (
+	ListAllowedHostsParamsFormatCsv  ListAllowedHostsParamsFormat = "csv"
+	ListAllowedHostsParamsFormatJson ListAllowedHostsParamsFormat = "json"
 )
 
 // Defines values for ListAuditParamsFormat.
@@ -271,6 +292,18 @@ const (
 	ListRunsParamsFormatJson ListRunsParamsFormat = "json"
 )
 
+// Defines values for ListWebhooksParamsFormat.
+const (
+	ListWebhooksParamsFormatCsv  ListWebhooksParamsFormat = "csv"
+	ListWebhooksParamsFormatJson ListWebhooksParamsFormat = "json"
+)
+
+// Defines values for ListDeliveriesParamsFormat.
+const (
+	ListDeliveriesParamsFormatCsv  ListDeliveriesParamsFormat = "csv"
+	ListDeliveriesParamsFormatJson ListDeliveriesParamsFormat = "json"
+)
+
 // Admission The answer to a job that asks for a place.
 type Admission struct {
 	// Admitted Whether it may start.
@@ -320,6 +353,35 @@ type AdmissionRequest struct {
 
 	// TtlS How long the lease lives without a heartbeat.
 	TtlS *float64 `json:"ttl_s,omitempty"`
+}
+
+// AllowedHost A place that the server may send to.
+type AllowedHost struct {
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+	CreatedBy *string    `json:"created_by,omitempty"`
+
+	// Host One exact name in small letters, or an address; no pattern, no port.
+	//
+	// Example: hooks.example.com
+	Host string `json:"host"`
+
+	// Http Whether plain HTTP is allowed as well as HTTPS.
+	Http *bool   `json:"http,omitempty"`
+	Id   *string `json:"id,omitempty"`
+
+	// Networks The only networks that its addresses may be in, such as 10.1.0.0/16; none is every public address and no other.
+	Networks []string `json:"networks,omitempty"`
+
+	// Port 443 unless given, and 80 with http.
+	Port *int64 `json:"port,omitempty"`
+}
+
+// AllowedHostList A page of allowed hosts, by host and port.
+type AllowedHostList struct {
+	Items []AllowedHost `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
 }
 
 // Amount An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
@@ -790,6 +852,41 @@ type CreatedKey struct {
 	Token *string `json:"token,omitempty"`
 }
 
+// CreatedWebhook A new webhook with its secret.
+type CreatedWebhook struct {
+	// Clusters The only clusters it is told of; null is all.
+	Clusters  []string   `json:"clusters"`
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+
+	// DisabledReason Why the server disabled it by itself; left out where it did not.
+	DisabledReason *string `json:"disabled_reason,omitempty"`
+
+	// Enabled Whether anything is sent.
+	Enabled bool `json:"enabled"`
+
+	// Events What it is told of.
+	Events []Event `json:"events"`
+
+	// FailingSince Nothing was delivered since; null where the last try was.
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	Id           string     `json:"id"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Secret Shown this once; left out where the answer is repeated.
+	Secret    *string    `json:"secret,omitempty"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Url https:// and a host on the list of allowed hosts; http:// where the list says so.
+	//
+	// Example: https://hooks.example.com/headroom
+	Url string `json:"url"`
+
+	// Version Counts the changes; its ETag.
+	Version *int64 `json:"version,omitempty"`
+}
+
 // CurrentPlan The plan that holds now.
 type CurrentPlan struct {
 	// Admitted Jobs, of all classes.
@@ -868,6 +965,62 @@ type Deleted struct {
 	Deleted int64 `json:"deleted"`
 }
 
+// Delivery An event on its way to a webhook.
+type Delivery struct {
+	At time.Time `json:"at"`
+
+	// Attempts The last twenty.
+	Attempts []DeliveryAttempt `json:"attempts"`
+
+	// Cluster Empty where it is about none.
+	Cluster     string     `json:"cluster"`
+	DeliveredAt *time.Time `json:"delivered_at"`
+
+	// Detail Where it failed: why it was given up.
+	Detail string `json:"detail"`
+
+	// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
+	Event Event `json:"event"`
+
+	// EventId The header `webhook-id`, the same at every attempt.
+	EventId string `json:"event_id"`
+
+	// Id A UUID of version 7.
+	Id string `json:"id"`
+
+	// NextAt When it is sent next; null where it is over.
+	NextAt *time.Time `json:"next_at"`
+
+	// State Failed is given up: too many attempts, or the webhook was disabled.
+	State DeliveryState `json:"state"`
+}
+
+// DeliveryAttempt What came of sending once.
+type DeliveryAttempt struct {
+	At        time.Time `json:"at"`
+	DurationS float64   `json:"duration_s"`
+
+	// Error Empty where it was delivered.
+	Error string `json:"error"`
+
+	// Response The beginning of the answer's body, 1 kB at most.
+	Response string `json:"response"`
+
+	// Status Of the answer; 0 where there was none.
+	Status int64 `json:"status"`
+}
+
+// DeliveryList A page of deliveries, the newest first.
+type DeliveryList struct {
+	Items []Delivery `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// DeliveryState Failed is given up: too many attempts, or the webhook was disabled.
+type DeliveryState string
+
 // Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s.
 type Demand struct {
 	FixedS      float64 `json:"fixed_s"`
@@ -903,6 +1056,9 @@ type Document struct {
 	Profiles  []Profile  `json:"profiles,omitempty"`
 	VmTypes   []VMType   `json:"vm_types,omitempty"`
 }
+
+// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
+type Event string
 
 // Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 // A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
@@ -1216,6 +1372,50 @@ type NewKey struct {
 
 	// Role Each of the first four may all that those before it may.
 	Role Role `json:"role"`
+}
+
+// NewSecret A webhook's new secret.
+type NewSecret struct {
+	// PreviousUntil Until then the one before signs, too.
+	PreviousUntil time.Time `json:"previous_until"`
+
+	// Secret Shown this once; left out where the answer is repeated.
+	Secret *string `json:"secret,omitempty"`
+}
+
+// NewWebhook A webhook to make.
+type NewWebhook struct {
+	// Clusters The only clusters it is told of; null is all.
+	Clusters  []string   `json:"clusters,omitempty"`
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+
+	// DisabledReason Why the server disabled it by itself; left out where it did not.
+	DisabledReason *string `json:"disabled_reason,omitempty"`
+
+	// Enabled Whether anything is sent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Events What it is told of.
+	Events []Event `json:"events"`
+
+	// FailingSince Nothing was delivered since; null where the last try was.
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	Id           *string    `json:"id,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Secret `whsec_` and 24 to 64 random bytes in base64; one is made unless given.
+	Secret    *string    `json:"secret,omitempty"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Url https:// and a host on the list of allowed hosts; http:// where the list says so.
+	//
+	// Example: https://hooks.example.com/headroom
+	Url string `json:"url"`
+
+	// Version Counts the changes; its ETag.
+	Version *int64 `json:"version,omitempty"`
 }
 
 // NextCursor Where the next page starts; null on the last one.
@@ -1933,6 +2133,12 @@ type ScalingVMs struct {
 	Total    int64 `json:"total"`
 }
 
+// SecretRequest Another secret for a webhook.
+type SecretRequest struct {
+	// Secret `whsec_` and 24 to 64 random bytes in base64; one is made unless given.
+	Secret *string `json:"secret,omitempty"`
+}
+
 // Session Who asks.
 type Session struct {
 	// Clusters The only clusters it may see; null is all.
@@ -2176,6 +2382,46 @@ type Warning struct {
 	Pointer *string `json:"pointer,omitempty"`
 }
 
+// Webhook An address that is told when something happens.
+type Webhook struct {
+	// Clusters The only clusters it is told of; null is all.
+	Clusters  []string   `json:"clusters,omitempty"`
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+
+	// DisabledReason Why the server disabled it by itself; left out where it did not.
+	DisabledReason *string `json:"disabled_reason,omitempty"`
+
+	// Enabled Whether anything is sent.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Events What it is told of.
+	Events []Event `json:"events"`
+
+	// FailingSince Nothing was delivered since; null where the last try was.
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	Id           *string    `json:"id,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name      Name       `json:"name"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Url https:// and a host on the list of allowed hosts; http:// where the list says so.
+	//
+	// Example: https://hooks.example.com/headroom
+	Url string `json:"url"`
+
+	// Version Counts the changes; its ETag.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// WebhookList A page of webhooks, by name.
+type WebhookList struct {
+	Items []Webhook `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths struct {
 	// Budget An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
@@ -2195,6 +2441,9 @@ type Worths struct {
 type Written struct {
 	Written int64 `json:"written"`
 }
+
+// AllowedHostID defines model for AllowedHostID.
+type AllowedHostID = string
 
 // AssetFile defines model for AssetFile.
 type AssetFile = string
@@ -2216,6 +2465,9 @@ type ContractName = string
 
 // Cursor defines model for Cursor.
 type Cursor = string
+
+// DeliveryID defines model for DeliveryID.
+type DeliveryID = string
 
 // DryRun defines model for DryRun.
 type DryRun = bool
@@ -2304,8 +2556,35 @@ type Until = time.Time
 // VMTypeName defines model for VMTypeName.
 type VMTypeName = string
 
+// WebhookID defines model for WebhookID.
+type WebhookID = string
+
 // Refusal Why a request was refused, and what to change (RFC 9457).
 type Refusal = ProblemDetails
+
+// ListAllowedHostsParams defines parameters for ListAllowedHosts.
+type ListAllowedHostsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListAllowedHostsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListAllowedHostsParamsFormat defines parameters for ListAllowedHosts.
+type ListAllowedHostsParamsFormat string
+
+// CreateAllowedHostParams defines parameters for CreateAllowedHost.
+type CreateAllowedHostParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
@@ -2934,6 +3213,75 @@ type RetryRunParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListWebhooksParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListWebhooksParamsFormat defines parameters for ListWebhooks.
+type ListWebhooksParamsFormat string
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetWebhookParams defines parameters for GetWebhook.
+type GetWebhookParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ReplaceWebhookParams defines parameters for ReplaceWebhook.
+type ReplaceWebhookParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDeliveriesParams defines parameters for ListDeliveries.
+type ListDeliveriesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListDeliveriesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListDeliveriesParamsFormat defines parameters for ListDeliveries.
+type ListDeliveriesParamsFormat string
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateAllowedHostJSONRequestBody defines body for CreateAllowedHost for application/json ContentType.
+type CreateAllowedHostJSONRequestBody = AllowedHost
+
 // BoundsJSONRequestBody defines body for Bounds for application/json ContentType.
 type BoundsJSONRequestBody = BoundsQuestion
 
@@ -3002,6 +3350,15 @@ type CreateSessionJSONRequestBody = Token
 
 // SolveJSONRequestBody defines body for Solve for application/json ContentType.
 type SolveJSONRequestBody = Problem
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = NewWebhook
+
+// ReplaceWebhookJSONRequestBody defines body for ReplaceWebhook for application/json ContentType.
+type ReplaceWebhookJSONRequestBody = Webhook
+
+// RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
+type RotateWebhookSecretJSONRequestBody = SecretRequest
 
 // AsPhaseAnswer returns the union data inside the BoundsAnswer as a PhaseAnswer
 func (t BoundsAnswer) AsPhaseAnswer() (PhaseAnswer, error) {
@@ -3363,6 +3720,38 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 
 // The interface specification for the client above.
 type ClientInterface interface {
+
+	// ListAllowedHosts List allowed hosts
+	//
+	// The only places the server sends to, by host and port. Only a key that is not limited to clusters may.
+	//
+	// Corresponds with GET /v1/allowed-hosts (the `ListAllowedHosts` operationId).
+	ListAllowedHosts(ctx context.Context, params *ListAllowedHostsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAllowedHostWithBody Allow a host
+	//
+	// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+	CreateAllowedHostWithBody(ctx context.Context, params *CreateAllowedHostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateAllowedHost Allow a host
+	//
+	// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+	CreateAllowedHost(ctx context.Context, params *CreateAllowedHostParams, body CreateAllowedHostJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteAllowedHost Deny a host
+	//
+	// Nothing is sent there any more, at once; deliveries to it fail and are tried again. Only a key that is not limited to clusters may.
+	//
+	// Corresponds with DELETE /v1/allowed-hosts/{id} (the `DeleteAllowedHost` operationId).
+	DeleteAllowedHost(ctx context.Context, id AllowedHostID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAudit List changes
 	//
@@ -4141,6 +4530,182 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/solve (the `Solve` operationId).
 	Solve(ctx context.Context, body SolveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWebhooks List webhooks
+	//
+	// By name, without secrets. Only a key that is not limited to clusters may.
+	//
+	// Corresponds with GET /v1/webhooks (the `ListWebhooks` operationId).
+	ListWebhooks(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWebhookWithBody Create a webhook
+	//
+	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+	//
+	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+	// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+	CreateWebhookWithBody(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWebhook Create a webhook
+	//
+	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+	//
+	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+	// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+	CreateWebhook(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWebhook Delete a webhook
+	//
+	// With its deliveries. Only a key that is not limited to clusters may.
+	//
+	// Corresponds with DELETE /v1/webhooks/{id} (the `DeleteWebhook` operationId).
+	DeleteWebhook(ctx context.Context, id WebhookID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWebhook Read a webhook
+	//
+	// Only a key that is not limited to clusters may.
+	//
+	// Corresponds with GET /v1/webhooks/{id} (the `GetWebhook` operationId).
+	GetWebhook(ctx context.Context, id WebhookID, params *GetWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceWebhookWithBody Change a webhook
+	//
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+	ReplaceWebhookWithBody(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceWebhook Change a webhook
+	//
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+	ReplaceWebhook(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, body ReplaceWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDeliveries List deliveries
+	//
+	// The newest first. They are kept for 30 days. Only a key that is not limited to clusters may.
+	//
+	// Corresponds with GET /v1/webhooks/{id}/deliveries (the `ListDeliveries` operationId).
+	ListDeliveries(ctx context.Context, id WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryDelivery Send a delivery again
+	//
+	// At once, whatever came of it before. Only a key that is not limited to clusters may.
+	//
+	// Corresponds with POST /v1/webhooks/{id}/deliveries/{delivery}/retry (the `RetryDelivery` operationId).
+	RetryDelivery(ctx context.Context, id WebhookID, delivery DeliveryID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateWebhookSecretWithBody Change the secret of a webhook
+	//
+	// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+	RotateWebhookSecretWithBody(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateWebhookSecret Change the secret of a webhook
+	//
+	// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+	RotateWebhookSecret(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestWebhook Try a webhook
+	//
+	// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+	//
+	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhook(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ListAllowedHosts List allowed hosts
+//
+// The only places the server sends to, by host and port. Only a key that is not limited to clusters may.
+//
+// Corresponds with GET /v1/allowed-hosts (the `ListAllowedHosts` operationId).
+func (c *Client) ListAllowedHosts(ctx context.Context, params *ListAllowedHostsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAllowedHostsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAllowedHostWithBody Allow a host
+//
+// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+func (c *Client) CreateAllowedHostWithBody(ctx context.Context, params *CreateAllowedHostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAllowedHostRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateAllowedHost Allow a host
+//
+// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+func (c *Client) CreateAllowedHost(ctx context.Context, params *CreateAllowedHostParams, body CreateAllowedHostJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateAllowedHostRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteAllowedHost Deny a host
+//
+// Nothing is sent there any more, at once; deliveries to it fail and are tried again. Only a key that is not limited to clusters may.
+//
+// Corresponds with DELETE /v1/allowed-hosts/{id} (the `DeleteAllowedHost` operationId).
+func (c *Client) DeleteAllowedHost(ctx context.Context, id AllowedHostID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteAllowedHostRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListAudit List changes
@@ -5889,6 +6454,412 @@ func (c *Client) Solve(ctx context.Context, body SolveJSONRequestBody, reqEditor
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// ListWebhooks List webhooks
+//
+// By name, without secrets. Only a key that is not limited to clusters may.
+//
+// Corresponds with GET /v1/webhooks (the `ListWebhooks` operationId).
+func (c *Client) ListWebhooks(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWebhooksRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWebhookWithBody Create a webhook
+//
+// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+//
+// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+func (c *Client) CreateWebhookWithBody(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWebhookRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWebhook Create a webhook
+//
+// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+//
+// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+func (c *Client) CreateWebhook(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWebhookRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWebhook Delete a webhook
+//
+// With its deliveries. Only a key that is not limited to clusters may.
+//
+// Corresponds with DELETE /v1/webhooks/{id} (the `DeleteWebhook` operationId).
+func (c *Client) DeleteWebhook(ctx context.Context, id WebhookID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWebhookRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWebhook Read a webhook
+//
+// Only a key that is not limited to clusters may.
+//
+// Corresponds with GET /v1/webhooks/{id} (the `GetWebhook` operationId).
+func (c *Client) GetWebhook(ctx context.Context, id WebhookID, params *GetWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWebhookRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceWebhookWithBody Change a webhook
+//
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+func (c *Client) ReplaceWebhookWithBody(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceWebhookRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceWebhook Change a webhook
+//
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+func (c *Client) ReplaceWebhook(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, body ReplaceWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceWebhookRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDeliveries List deliveries
+//
+// The newest first. They are kept for 30 days. Only a key that is not limited to clusters may.
+//
+// Corresponds with GET /v1/webhooks/{id}/deliveries (the `ListDeliveries` operationId).
+func (c *Client) ListDeliveries(ctx context.Context, id WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDeliveriesRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryDelivery Send a delivery again
+//
+// At once, whatever came of it before. Only a key that is not limited to clusters may.
+//
+// Corresponds with POST /v1/webhooks/{id}/deliveries/{delivery}/retry (the `RetryDelivery` operationId).
+func (c *Client) RetryDelivery(ctx context.Context, id WebhookID, delivery DeliveryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryDeliveryRequest(c.Server, id, delivery)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateWebhookSecretWithBody Change the secret of a webhook
+//
+// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateWebhookSecretRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateWebhookSecret Change the secret of a webhook
+//
+// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+func (c *Client) RotateWebhookSecret(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateWebhookSecretRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestWebhook Try a webhook
+//
+// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+//
+// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *Client) TestWebhook(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestWebhookRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// NewListAllowedHostsRequest constructs an http.Request for the ListAllowedHosts method
+func NewListAllowedHostsRequest(server string, params *ListAllowedHostsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/allowed-hosts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateAllowedHostRequest calls the generic CreateAllowedHost builder with application/json body
+func NewCreateAllowedHostRequest(server string, params *CreateAllowedHostParams, body CreateAllowedHostJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateAllowedHostRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateAllowedHostRequestWithBody constructs an http.Request for the CreateAllowedHost method, with any body, and a specified content type
+func NewCreateAllowedHostRequestWithBody(server string, params *CreateAllowedHostParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/allowed-hosts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteAllowedHostRequest constructs an http.Request for the DeleteAllowedHost method
+func NewDeleteAllowedHostRequest(server string, id AllowedHostID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/allowed-hosts/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListAuditRequest constructs an http.Request for the ListAudit method
@@ -10824,6 +11795,551 @@ func NewSolveRequestWithBody(server string, contentType string, body io.Reader) 
 	return req, nil
 }
 
+// NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
+func NewListWebhooksRequest(server string, params *ListWebhooksParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateWebhookRequest calls the generic CreateWebhook builder with application/json body
+func NewCreateWebhookRequest(server string, params *CreateWebhookParams, body CreateWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateWebhookRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateWebhookRequestWithBody constructs an http.Request for the CreateWebhook method, with any body, and a specified content type
+func NewCreateWebhookRequestWithBody(server string, params *CreateWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteWebhookRequest constructs an http.Request for the DeleteWebhook method
+func NewDeleteWebhookRequest(server string, id WebhookID, params *DeleteWebhookParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetWebhookRequest constructs an http.Request for the GetWebhook method
+func NewGetWebhookRequest(server string, id WebhookID, params *GetWebhookParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplaceWebhookRequest calls the generic ReplaceWebhook builder with application/json body
+func NewReplaceWebhookRequest(server string, id WebhookID, params *ReplaceWebhookParams, body ReplaceWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplaceWebhookRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewReplaceWebhookRequestWithBody constructs an http.Request for the ReplaceWebhook method, with any body, and a specified content type
+func NewReplaceWebhookRequestWithBody(server string, id WebhookID, params *ReplaceWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDeliveriesRequest constructs an http.Request for the ListDeliveries method
+func NewListDeliveriesRequest(server string, id WebhookID, params *ListDeliveriesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks/%s/deliveries", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRetryDeliveryRequest constructs an http.Request for the RetryDelivery method
+func NewRetryDeliveryRequest(server string, id WebhookID, delivery DeliveryID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "delivery", delivery, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks/%s/deliveries/%s/retry", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRotateWebhookSecretRequest calls the generic RotateWebhookSecret builder with application/json body
+func NewRotateWebhookSecretRequest(server string, id WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRotateWebhookSecretRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewRotateWebhookSecretRequestWithBody constructs an http.Request for the RotateWebhookSecret method, with any body, and a specified content type
+func NewRotateWebhookSecretRequestWithBody(server string, id WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks/%s/secret", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewTestWebhookRequest constructs an http.Request for the TestWebhook method
+func NewTestWebhookRequest(server string, id WebhookID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/webhooks/%s/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -10867,6 +12383,42 @@ func WithBaseURL(baseURL string) ClientOption {
 
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
+
+	// ListAllowedHostsWithResponse List allowed hosts
+	//
+	// The only places the server sends to, by host and port. Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/allowed-hosts (the `ListAllowedHosts` operationId).
+	ListAllowedHostsWithResponse(ctx context.Context, params *ListAllowedHostsParams, reqEditors ...RequestEditorFn) (*ListAllowedHostsResponse, error)
+
+	// CreateAllowedHostWithBodyWithResponse Allow a host
+	//
+	// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+	CreateAllowedHostWithBodyWithResponse(ctx context.Context, params *CreateAllowedHostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAllowedHostResponse, error)
+
+	// CreateAllowedHostWithResponse Allow a host
+	//
+	// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+	CreateAllowedHostWithResponse(ctx context.Context, params *CreateAllowedHostParams, body CreateAllowedHostJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAllowedHostResponse, error)
+
+	// DeleteAllowedHostWithResponse Deny a host
+	//
+	// Nothing is sent there any more, at once; deliveries to it fail and are tried again. Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/allowed-hosts/{id} (the `DeleteAllowedHost` operationId).
+	DeleteAllowedHostWithResponse(ctx context.Context, id AllowedHostID, reqEditors ...RequestEditorFn) (*DeleteAllowedHostResponse, error)
 
 	// ListAuditWithResponse List changes
 	//
@@ -11747,6 +13299,202 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/solve (the `Solve` operationId).
 	SolveWithResponse(ctx context.Context, body SolveJSONRequestBody, reqEditors ...RequestEditorFn) (*SolveResponse, error)
+
+	// ListWebhooksWithResponse List webhooks
+	//
+	// By name, without secrets. Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/webhooks (the `ListWebhooks` operationId).
+	ListWebhooksWithResponse(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*ListWebhooksResponse, error)
+
+	// CreateWebhookWithBodyWithResponse Create a webhook
+	//
+	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+	//
+	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+	// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+	CreateWebhookWithBodyWithResponse(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error)
+
+	// CreateWebhookWithResponse Create a webhook
+	//
+	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+	//
+	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+	// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+	CreateWebhookWithResponse(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error)
+
+	// DeleteWebhookWithResponse Delete a webhook
+	//
+	// With its deliveries. Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/webhooks/{id} (the `DeleteWebhook` operationId).
+	DeleteWebhookWithResponse(ctx context.Context, id WebhookID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error)
+
+	// GetWebhookWithResponse Read a webhook
+	//
+	// Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/webhooks/{id} (the `GetWebhook` operationId).
+	GetWebhookWithResponse(ctx context.Context, id WebhookID, params *GetWebhookParams, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error)
+
+	// ReplaceWebhookWithBodyWithResponse Change a webhook
+	//
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+	ReplaceWebhookWithBodyWithResponse(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceWebhookResponse, error)
+
+	// ReplaceWebhookWithResponse Change a webhook
+	//
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+	ReplaceWebhookWithResponse(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, body ReplaceWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceWebhookResponse, error)
+
+	// ListDeliveriesWithResponse List deliveries
+	//
+	// The newest first. They are kept for 30 days. Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/webhooks/{id}/deliveries (the `ListDeliveries` operationId).
+	ListDeliveriesWithResponse(ctx context.Context, id WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error)
+
+	// RetryDeliveryWithResponse Send a delivery again
+	//
+	// At once, whatever came of it before. Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/webhooks/{id}/deliveries/{delivery}/retry (the `RetryDelivery` operationId).
+	RetryDeliveryWithResponse(ctx context.Context, id WebhookID, delivery DeliveryID, reqEditors ...RequestEditorFn) (*RetryDeliveryResponse, error)
+
+	// RotateWebhookSecretWithBodyWithResponse Change the secret of a webhook
+	//
+	// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+	RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
+
+	// RotateWebhookSecretWithResponse Change the secret of a webhook
+	//
+	// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+	RotateWebhookSecretWithResponse(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
+
+	// TestWebhookWithResponse Try a webhook
+	//
+	// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhookWithResponse(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+}
+
+// ListAllowedHostsResponse304Headers the declared response headers of an HTTP 304 response for ListAllowedHosts
+type ListAllowedHostsResponse304Headers struct {
+	ETag *string
+}
+
+type ListAllowedHostsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AllowedHostList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListAllowedHostsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAllowedHostsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAllowedHostsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateAllowedHostResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *AllowedHost
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateAllowedHostResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateAllowedHostResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteAllowedHostResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteAllowedHostResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteAllowedHostResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
 }
 
 // ListAuditResponse304Headers the declared response headers of an HTTP 304 response for ListAudit
@@ -13789,6 +15537,310 @@ func (r SolveResponse) StatusCode() int {
 	return 0
 }
 
+// ListWebhooksResponse304Headers the declared response headers of an HTTP 304 response for ListWebhooks
+type ListWebhooksResponse304Headers struct {
+	ETag *string
+}
+
+type ListWebhooksResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WebhookList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListWebhooksResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWebhooksResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWebhooksResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateWebhookResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreatedWebhook
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateWebhookResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteWebhookResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteWebhookResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetWebhookResponse304Headers the declared response headers of an HTTP 304 response for GetWebhook
+type GetWebhookResponse304Headers struct {
+	ETag *string
+}
+
+type GetWebhookResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Webhook
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetWebhookResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWebhookResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplaceWebhookResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Webhook
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplaceWebhookResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplaceWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListDeliveriesResponse304Headers the declared response headers of an HTTP 304 response for ListDeliveries
+type ListDeliveriesResponse304Headers struct {
+	ETag *string
+}
+
+type ListDeliveriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeliveryList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListDeliveriesResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDeliveriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDeliveriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type RetryDeliveryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Delivery
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryDeliveryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryDeliveryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type RotateWebhookSecretResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NewSecret
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r RotateWebhookSecretResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RotateWebhookSecretResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type TestWebhookResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Delivery
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r TestWebhookResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListAllowedHostsWithResponse List allowed hosts
+//
+// The only places the server sends to, by host and port. Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/allowed-hosts (the `ListAllowedHosts` operationId).
+func (c *ClientWithResponses) ListAllowedHostsWithResponse(ctx context.Context, params *ListAllowedHostsParams, reqEditors ...RequestEditorFn) (*ListAllowedHostsResponse, error) {
+	rsp, err := c.ListAllowedHosts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAllowedHostsResponse(rsp)
+}
+
+// CreateAllowedHostWithBodyWithResponse Allow a host
+//
+// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+func (c *ClientWithResponses) CreateAllowedHostWithBodyWithResponse(ctx context.Context, params *CreateAllowedHostParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAllowedHostResponse, error) {
+	rsp, err := c.CreateAllowedHostWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAllowedHostResponse(rsp)
+}
+
+// CreateAllowedHostWithResponse Allow a host
+//
+// One exact name and port. A name may stand for public addresses only, unless networks are listed: then for addresses in those and no others. It is looked at each time something is sent, on every server. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/allowed-hosts (the `CreateAllowedHost` operationId).
+func (c *ClientWithResponses) CreateAllowedHostWithResponse(ctx context.Context, params *CreateAllowedHostParams, body CreateAllowedHostJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateAllowedHostResponse, error) {
+	rsp, err := c.CreateAllowedHost(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateAllowedHostResponse(rsp)
+}
+
+// DeleteAllowedHostWithResponse Deny a host
+//
+// Nothing is sent there any more, at once; deliveries to it fail and are tried again. Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/allowed-hosts/{id} (the `DeleteAllowedHost` operationId).
+func (c *ClientWithResponses) DeleteAllowedHostWithResponse(ctx context.Context, id AllowedHostID, reqEditors ...RequestEditorFn) (*DeleteAllowedHostResponse, error) {
+	rsp, err := c.DeleteAllowedHost(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteAllowedHostResponse(rsp)
+}
+
 // ListAuditWithResponse List changes
 //
 // The newest first.
@@ -15249,6 +17301,308 @@ func (c *ClientWithResponses) SolveWithResponse(ctx context.Context, body SolveJ
 		return nil, err
 	}
 	return ParseSolveResponse(rsp)
+}
+
+// ListWebhooksWithResponse List webhooks
+//
+// By name, without secrets. Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/webhooks (the `ListWebhooks` operationId).
+func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*ListWebhooksResponse, error) {
+	rsp, err := c.ListWebhooks(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWebhooksResponse(rsp)
+}
+
+// CreateWebhookWithBodyWithResponse Create a webhook
+//
+// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+//
+// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error) {
+	rsp, err := c.CreateWebhookWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWebhookResponse(rsp)
+}
+
+// CreateWebhookWithResponse Create a webhook
+//
+// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+//
+// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
+// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
+// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/webhooks (the `CreateWebhook` operationId).
+func (c *ClientWithResponses) CreateWebhookWithResponse(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateWebhookResponse, error) {
+	rsp, err := c.CreateWebhook(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateWebhookResponse(rsp)
+}
+
+// DeleteWebhookWithResponse Delete a webhook
+//
+// With its deliveries. Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/webhooks/{id} (the `DeleteWebhook` operationId).
+func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id WebhookID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error) {
+	rsp, err := c.DeleteWebhook(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteWebhookResponse(rsp)
+}
+
+// GetWebhookWithResponse Read a webhook
+//
+// Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/webhooks/{id} (the `GetWebhook` operationId).
+func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id WebhookID, params *GetWebhookParams, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error) {
+	rsp, err := c.GetWebhook(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWebhookResponse(rsp)
+}
+
+// ReplaceWebhookWithBodyWithResponse Change a webhook
+//
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+func (c *ClientWithResponses) ReplaceWebhookWithBodyWithResponse(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceWebhookResponse, error) {
+	rsp, err := c.ReplaceWebhookWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceWebhookResponse(rsp)
+}
+
+// ReplaceWebhookWithResponse Change a webhook
+//
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/webhooks/{id} (the `ReplaceWebhook` operationId).
+func (c *ClientWithResponses) ReplaceWebhookWithResponse(ctx context.Context, id WebhookID, params *ReplaceWebhookParams, body ReplaceWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceWebhookResponse, error) {
+	rsp, err := c.ReplaceWebhook(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceWebhookResponse(rsp)
+}
+
+// ListDeliveriesWithResponse List deliveries
+//
+// The newest first. They are kept for 30 days. Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/webhooks/{id}/deliveries (the `ListDeliveries` operationId).
+func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, id WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error) {
+	rsp, err := c.ListDeliveries(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDeliveriesResponse(rsp)
+}
+
+// RetryDeliveryWithResponse Send a delivery again
+//
+// At once, whatever came of it before. Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/webhooks/{id}/deliveries/{delivery}/retry (the `RetryDelivery` operationId).
+func (c *ClientWithResponses) RetryDeliveryWithResponse(ctx context.Context, id WebhookID, delivery DeliveryID, reqEditors ...RequestEditorFn) (*RetryDeliveryResponse, error) {
+	rsp, err := c.RetryDelivery(ctx, id, delivery, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryDeliveryResponse(rsp)
+}
+
+// RotateWebhookSecretWithBodyWithResponse Change the secret of a webhook
+//
+// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
+	rsp, err := c.RotateWebhookSecretWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateWebhookSecretResponse(rsp)
+}
+
+// RotateWebhookSecretWithResponse Change the secret of a webhook
+//
+// The one before signs, too, for 24 hours more. The answer holds the new one, the only time it is shown. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
+func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
+	rsp, err := c.RotateWebhookSecret(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateWebhookSecretResponse(rsp)
+}
+
+// TestWebhookWithResponse Try a webhook
+//
+// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+	rsp, err := c.TestWebhook(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestWebhookResponse(rsp)
+}
+
+// ParseListAllowedHostsResponse parses an HTTP response from a ListAllowedHostsWithResponse call
+func ParseListAllowedHostsResponse(rsp *http.Response) (*ListAllowedHostsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAllowedHostsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AllowedHostList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListAllowedHostsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateAllowedHostResponse parses an HTTP response from a CreateAllowedHostWithResponse call
+func ParseCreateAllowedHostResponse(rsp *http.Response) (*CreateAllowedHostResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateAllowedHostResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest AllowedHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteAllowedHostResponse parses an HTTP response from a DeleteAllowedHostWithResponse call
+func ParseDeleteAllowedHostResponse(rsp *http.Response) (*DeleteAllowedHostResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteAllowedHostResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseListAuditResponse parses an HTTP response from a ListAuditWithResponse call
@@ -18170,6 +20524,353 @@ func ParseSolveResponse(rsp *http.Response) (*SolveResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListWebhooksResponse parses an HTTP response from a ListWebhooksWithResponse call
+func ParseListWebhooksResponse(rsp *http.Response) (*ListWebhooksResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWebhooksResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WebhookList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListWebhooksResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateWebhookResponse parses an HTTP response from a CreateWebhookWithResponse call
+func ParseCreateWebhookResponse(rsp *http.Response) (*CreateWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreatedWebhook
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWebhookResponse parses an HTTP response from a DeleteWebhookWithResponse call
+func ParseDeleteWebhookResponse(rsp *http.Response) (*DeleteWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetWebhookResponse parses an HTTP response from a GetWebhookWithResponse call
+func ParseGetWebhookResponse(rsp *http.Response) (*GetWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Webhook
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetWebhookResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplaceWebhookResponse parses an HTTP response from a ReplaceWebhookWithResponse call
+func ParseReplaceWebhookResponse(rsp *http.Response) (*ReplaceWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplaceWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Webhook
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListDeliveriesResponse parses an HTTP response from a ListDeliveriesWithResponse call
+func ParseListDeliveriesResponse(rsp *http.Response) (*ListDeliveriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDeliveriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeliveryList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListDeliveriesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRetryDeliveryResponse parses an HTTP response from a RetryDeliveryWithResponse call
+func ParseRetryDeliveryResponse(rsp *http.Response) (*RetryDeliveryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryDeliveryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Delivery
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRotateWebhookSecretResponse parses an HTTP response from a RotateWebhookSecretWithResponse call
+func ParseRotateWebhookSecretResponse(rsp *http.Response) (*RotateWebhookSecretResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RotateWebhookSecretResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NewSecret
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTestWebhookResponse parses an HTTP response from a TestWebhookWithResponse call
+func ParseTestWebhookResponse(rsp *http.Response) (*TestWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Delivery
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

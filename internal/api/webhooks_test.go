@@ -1,0 +1,224 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+)
+
+const someWebhook = `{"name":"pager","url":"https://hooks.example.com/","events":["plan.failed"]}`
+
+// webhookCell makes what an operation of webhooks needs.
+func (s *service) webhookCell(name, operation, path string) (at string, body any, headers []string) {
+	s.Helper()
+	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`) // once
+	hook := strings.Replace(someWebhook, "pager", name, 1)
+	if operation == "createWebhook" {
+		return path, hook, nil
+	}
+	if !strings.Contains(path, "{id}") {
+		return path, nil, nil
+	}
+	var w capacity.Webhook
+	a := s.ask(s.admin, "POST", "/v1/webhooks", hook).want(s, 201)
+	a.into(s, &w)
+	at = strings.Replace(path, "{id}", w.ID, 1)
+	switch operation {
+	case "replaceWebhook":
+		return at, hook, []string{"If-Match", a.etag()}
+	case "deleteWebhook":
+		return at, nil, []string{"If-Match", a.etag()}
+	case "retryDelivery":
+		var d capacity.Delivery
+		s.ask(s.admin, "POST", "/v1/webhooks/"+w.ID+"/test", nil).want(s, 200).into(s, &d)
+		return strings.Replace(at, "{delivery}", d.ID, 1), nil, nil
+	}
+	return at, nil, nil
+}
+
+// audited waits for an entry of the audit log, which lists what no older transaction can come before,
+// and answers all of it.
+func (s *service) audited(entry string) string {
+	s.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if text := string(s.ask(s.admin, "GET", "/v1/audit", nil).want(s, 200).text); strings.Contains(text, entry) {
+			return text
+		}
+	}
+	s.Fatalf("the audit log has no %s", entry)
+	return ""
+}
+
+func TestAllowedHosts(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	var h capacity.AllowedHost
+	a := s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com","networks":["10.1.0.0/16"]}`).want(t, 201)
+	a.into(t, &h)
+	if h.Port != 443 || h.HTTP || h.CreatedBy != "root" || len(h.Networks) != 1 || a.Header.Get("Location") != "/v1/allowed-hosts/"+h.ID {
+		t.Errorf("got %+v %v", h, a.Header)
+	}
+	if p := s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 409).problem(t); !strings.Contains(p.Detail, "hooks.example.com:443") {
+		t.Errorf("got %q", p.Detail)
+	}
+	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com","port":8443}`).want(t, 201)
+	for body, pointer := range map[string]string{
+		`{"host":"*.example.com"}`: "/host", `{"host":"EXAMPLE.com"}`: "/host", `{"host":"0x7f.1"}`: "/host", `{"host":"a.example","networks":["0.0.0.0/0"]}`: "/networks/0",
+		`{"host":"https://a.example"}`: "/host",
+	} {
+		if p := s.ask(s.admin, "POST", "/v1/allowed-hosts", body).want(t, 422).problem(t); p.at() != pointer {
+			t.Errorf("%s: got %+v", body, p)
+		}
+	}
+	for _, body := range []string{`{}`, `{"host":""}`, `{"host":"a.example","port":0}`, `{"host":"a.example","port":70000}`, `{"host":"a.example","networks":null}`, `{"hosts":"a.example"}`} {
+		s.ask(s.admin, "POST", "/v1/allowed-hosts", body).want(t, 400)
+	}
+	var l list[capacity.AllowedHost]
+	s.ask(s.admin, "GET", "/v1/allowed-hosts?limit=1", nil).want(t, 200).into(t, &l)
+	if len(l.Items) != 1 || l.Next == nil || l.Items[0].Port != 443 {
+		t.Fatalf("got %+v", l)
+	}
+	s.ask(s.admin, "GET", "/v1/allowed-hosts?limit=1&cursor="+*l.Next, nil).want(t, 200).into(t, &l)
+	if len(l.Items) != 1 || l.Items[0].Port != 8443 {
+		t.Errorf("got %+v", l)
+	}
+	s.ask(s.admin, "DELETE", "/v1/allowed-hosts/"+h.ID, nil).want(t, 204)
+	s.ask(s.admin, "DELETE", "/v1/allowed-hosts/"+h.ID, nil).want(t, 404)
+	s.ask(s.admin, "DELETE", "/v1/allowed-hosts/nobody", nil).want(t, 404)
+	s.audited(`"action":"delete","kind":"allowed_host"`)
+}
+
+// The secret is in the answer that makes it and nowhere else: in no other answer, repetition, audit
+// entry or line of the log.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	p := s.ask(s.admin, "POST", "/v1/webhooks", someWebhook).want(t, 422).problem(t)
+	if p.at() != "/url" || !strings.Contains(p.Errors[0].Detail, `"headroom host allow hooks.example.com:443"`) {
+		t.Errorf("a host that is not allowed: got %+v", p)
+	}
+	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
+	var made createdWebhook
+	a := s.ask(s.admin, "POST", "/v1/webhooks", someWebhook, "Idempotency-Key", "once").want(t, 201)
+	a.into(t, &made.Webhook)
+	var secrets []string
+	read := func(a answered) string {
+		t.Helper()
+		var with struct{ Secret string }
+		a.into(t, &with)
+		return with.Secret
+	}
+	secrets = append(secrets, read(a))
+	if len(secrets[0]) < 38 || !strings.HasPrefix(secrets[0], "whsec_") || !made.Enabled || made.Version != 1 || a.etag() != `"1"` || a.Header.Get("Location") != "/v1/webhooks/"+made.ID {
+		t.Errorf("got %s %v", a.text, a.Header)
+	}
+	if again := s.ask(s.admin, "POST", "/v1/webhooks", someWebhook, "Idempotency-Key", "once").want(t, 201); read(again) != "" || again.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("the repetition says %s", again.text)
+	}
+	s.ask(s.admin, "POST", "/v1/webhooks", someWebhook).want(t, 409)
+	at := "/v1/webhooks/" + made.ID
+	var others []string // all other answers
+	keep := func(a answered) answered { others = append(others, string(a.text)); return a }
+
+	now := keep(s.ask(s.admin, "GET", at, nil).want(t, 200))
+	s.ask(s.admin, "GET", at, nil, "If-None-Match", now.etag()).want(t, 304)
+	changed := strings.Replace(string(now.text), `"pager"`, `"pager duty"`, 1) // what was read can be sent back
+	s.ask(s.admin, "PUT", at, changed).want(t, 428)
+	s.ask(s.admin, "PUT", at, changed, "If-Match", `"9"`).want(t, 412)
+	if after := keep(s.ask(s.admin, "PUT", at, changed, "If-Match", now.etag()).want(t, 200)); after.etag() != `"2"` || !strings.Contains(string(after.text), "pager duty") {
+		t.Errorf("got %s", after.text)
+	}
+	s.ask(s.admin, "PUT", at, `{"name":"a","url":"https://elsewhere.example/","events":["plan.failed"]}`, "If-Match", `"2"`).want(t, 422)
+	s.ask(s.admin, "PUT", at, `{"name":"a","url":"http://hooks.example.com:443/","events":["plan.failed"]}`, "If-Match", `"2"`).want(t, 422)
+	s.ask(s.admin, "PUT", at, `{"name":"a","url":"https://hooks.example.com/","events":["plan.failed"],"secret":"whsec_x"}`, "If-Match", `"2"`).want(t, 400)
+
+	for _, body := range []any{nil, `{}`, fmt.Sprintf(`{"secret":%q}`, capacity.NewSecret(make([]byte, 32)))} {
+		a := s.ask(s.admin, "POST", at+"/secret", body).want(t, 200)
+		secrets = append(secrets, read(a))
+	}
+	if s.ask(s.admin, "POST", at+"/secret", `{"secret":"whsec_abc"}`).want(t, 422).problem(t).at() != "/secret" {
+		t.Error("a short secret is not named")
+	}
+	rotated := s.ask(s.admin, "POST", at+"/secret", nil, "Idempotency-Key", "turn").want(t, 200)
+	secrets = append(secrets, read(rotated))
+	keep(s.ask(s.admin, "POST", at+"/secret", nil, "Idempotency-Key", "turn").want(t, 200))
+
+	keep(s.ask(s.admin, "POST", at+"/test", nil).want(t, 200))
+	keep(s.ask(s.admin, "GET", at+"/deliveries", nil).want(t, 200))
+	keep(s.ask(s.admin, "GET", at+"/deliveries?format=csv", nil).want(t, 200))
+	keep(s.ask(s.admin, "GET", "/v1/webhooks", nil).want(t, 200))
+	keep(s.ask(s.admin, "GET", "/v1/webhooks?format=csv", nil).want(t, 200))
+	s.ask(s.admin, "POST", at+"/deliveries/nothing/retry", nil).want(t, 404)
+	s.ask(s.admin, "DELETE", at, nil, "If-Match", `"1"`).want(t, 412)
+	s.ask(s.admin, "DELETE", at, nil, "If-Match", `"2"`).want(t, 204)
+	s.ask(s.admin, "GET", at, nil).want(t, 404)
+	s.ask(s.admin, "GET", at+"/deliveries", nil).want(t, 404)
+	s.ask(s.admin, "POST", at+"/test", nil).want(t, 404)
+
+	others = append(others, s.log.String(), s.audited(`"action":"delete","kind":"webhook"`))
+	for i, secret := range secrets {
+		if len(secret) < 38 {
+			t.Errorf("secret %d is %q", i, secret)
+		}
+		for _, text := range others {
+			if strings.Contains(text, strings.TrimPrefix(secret, "whsec_")) {
+				t.Errorf("secret %d stands in %.300s", i, text)
+			}
+		}
+	}
+}
+
+func TestWebhooksThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
+	with := func(member string, value any) string {
+		var all map[string]any
+		if err := json.Unmarshal([]byte(someWebhook), &all); err != nil {
+			t.Fatal(err)
+		}
+		all[member] = value
+		text, _ := json.Marshal(all)
+		return string(text)
+	}
+	for _, c := range []struct {
+		body    string
+		status  int
+		pointer string
+	}{
+		{with("url", "https://hooks.example.com@127.0.0.1/"), 422, "/url"},
+		{with("url", "https://2130706433/"), 422, "/url"},
+		{with("url", "https://hooks.example.com./"), 422, "/url"},
+		{with("url", "https://hooks.example.com:8443/"), 422, "/url"},
+		{with("url", "https://127.0.0.1/"), 422, "/url"},
+		{with("url", "file:///etc/passwd"), 422, "/url"},
+		{with("url", 7), 400, "/url"},
+		{with("events", []string{}), 400, "/events"},
+		{with("events", []string{"ping"}), 422, "/events/0"},
+		{with("events", []string{"plan.changedd"}), 400, "/events/0"},
+		{with("events", []string{"plan.changed", "plan.changed"}), 422, "/events/1"},
+		{with("clusters", []string{}), 400, "/clusters"},
+		{with("clusters", []string{"No Cluster"}), 422, "/clusters/0"},
+		{with("name", " a"), 422, "/name"},
+		{with("secret", "whsec_"), 422, "/secret"},
+		{with("secret", 5), 400, "/secret"},
+		{with("seecret", "a"), 400, "/seecret"},
+	} {
+		if p := s.ask(s.admin, "POST", "/v1/webhooks", c.body).want(t, c.status).problem(t); p.at() != c.pointer {
+			t.Errorf("%s: got %+v", c.body, p)
+		}
+	}
+	if l := s.ask(s.admin, "GET", "/v1/webhooks", nil).want(t, 200); !strings.Contains(string(l.text), `"items":[]`) {
+		t.Errorf("something was written: %s", l.text)
+	}
+	limited := s.key("limited", auth.Admin, []string{"mine"})
+	for _, path := range []string{"/v1/webhooks", "/v1/allowed-hosts"} {
+		s.ask(limited, http.MethodGet, path, nil).want(t, 403)
+	}
+}
