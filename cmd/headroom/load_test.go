@@ -252,7 +252,7 @@ func waits(t *testing.T, what string, limit time.Duration, until func() bool) {
 // Polls stay fast while every place to solve is taken and 48 solves wait, and who cannot wait is told
 // when to ask again (R13).
 func TestPollsBesideSolves(t *testing.T) {
-	took, most := time.Second, 200*time.Millisecond // others may need this machine, too
+	took, most := time.Second, 150*time.Millisecond // others may need this machine, too
 	if wholeSamples {
 		took, most = 30*time.Second, 50*time.Millisecond
 	}
@@ -260,7 +260,8 @@ func TestPollsBesideSolves(t *testing.T) {
 	keys := makeKeys(t, s, 5)
 	const path, perSecond = "/v1/clusters/demo/plans/current/scaling", 500
 	poll(s, keys[0], path, perSecond, 300*time.Millisecond)
-	t.Logf("at rest: %v", poll(s, keys[0], path, perSecond, took))
+	rest := poll(s, keys[0], path, perSecond, took)
+	t.Logf("at rest: %v", rest)
 	for _, load := range []struct {
 		name string
 		body string
@@ -279,9 +280,10 @@ func TestPollsBesideSolves(t *testing.T) {
 		waiting := s.gauge(t, "headroom_solves_waiting")
 		f.stop()
 		t.Logf("%s: %v; %d solved, %d refused", load.name, p, f.answered.Load(), f.refused.Load())
-		// What this process was late by itself is the machine's noise, and not the server's.
-		if p99 := share(p.took, 0.99) - share(p.woke, 0.99); p99 > most || p.failed > 0 || share(p.took, 0.5) > most/5 {
-			t.Errorf("%s: %v; want a p99 of %v and none failed", load.name, p, most)
+		// What polls take at rest is the machine's doing. The median tells best whether polls queue
+		// behind solves: it was 20 to 260 ms when solves took every processor.
+		if share(p.took, 0.99) > most+share(rest.took, 0.99) || p.failed > 0 || share(p.took, 0.5) > 15*time.Millisecond {
+			t.Errorf("%s: %v; want a median of 15 ms, a p99 of %v more than at rest and none failed", load.name, p, most)
 		}
 		if f.refused.Load() == 0 || f.wrong.Load() > 0 || waiting < 40 {
 			t.Errorf("%s: %d were refused with Retry-After, %d answered otherwise, %g wait; want some, none and about 48", load.name, f.refused.Load(), f.wrong.Load(), waiting)

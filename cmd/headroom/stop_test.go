@@ -167,7 +167,7 @@ func (s *served) clusters(t *testing.T) (names []string) {
 	for path := "/v1/clusters?limit=1000"; path != ""; {
 		var page struct {
 			Items []capacity.Cluster
-			Next  *string
+			Next  *string `json:"next_cursor"`
 		}
 		if err := json.Unmarshal([]byte(s.get(t, path)), &page); err != nil {
 			t.Fatal(err)
@@ -243,6 +243,14 @@ func TestStopsOfReplicas(t *testing.T) {
 	}
 	servers := []*served{start(), start(), start()}
 	keys := makeKeys(t, servers[0], 5)
+	for _, s := range servers { // the others hear of keys a moment later
+		for _, key := range keys {
+			waits(t, "a key is known", 10*time.Second, func() bool {
+				status, _, err := s.ask(t.Context(), key, "/v1/session", "")
+				return err == nil && status == http.StatusOK
+			})
+		}
+	}
 	var stops []time.Duration
 	kinds := map[string]int{}
 	for round := range rounds {
