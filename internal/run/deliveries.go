@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
@@ -26,35 +24,6 @@ const (
 	deliveryLease     = 30 * time.Second
 	forgetDelivery    = 30 * 24 * time.Hour
 )
-
-// What became of attempts, as they are counted.
-const (
-	outcomeDelivered = "delivered"
-	outcomeAgain     = "again" // failed, and is tried again
-	outcomeFailed    = "failed"
-)
-
-type deliveryMetrics struct {
-	total *prometheus.CounterVec
-	took  prometheus.Histogram
-}
-
-func newDeliveryMetrics() deliveryMetrics {
-	m := deliveryMetrics{
-		total: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "headroom_webhook_deliveries_total", Help: "Attempts to deliver to webhooks that this server made, by outcome: delivered, again (failed and tried again later), failed (given up)."}, []string{"outcome"}),
-		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "headroom_webhook_delivery_duration_seconds", Help: "Time of an attempt to deliver to a webhook.", Buckets: []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}}),
-	}
-	for _, o := range []string{outcomeDelivered, outcomeAgain, outcomeFailed} {
-		m.total.WithLabelValues(o)
-	}
-	return m
-}
-
-func (m deliveryMetrics) register(r *prometheus.Registry) error {
-	return errors.Join(r.Register(m.total), r.Register(m.took))
-}
 
 // deliver sends a delivery if it is due.
 func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
@@ -100,7 +69,8 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 	began := time.Now()
 	answer, err := r.config.Fetch.Post(ctx, c.URL, header, c.Body)
 	o.Attempt = capacity.DeliveryAttempt{At: c.Now, DurationSeconds: time.Since(began).Seconds(), Status: int64(answer.Status), Response: answer.Excerpt}
-	switch refused := (*fetch.Error)(nil); {
+	var refused *fetch.Error
+	switch {
 	case errors.As(err, &refused):
 		o.Attempt.Error = refused.Sentence
 	case err != nil:
@@ -135,9 +105,13 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 }
 
 func (r *Runner) countDelivery(c app.DeliveryClaim, o app.DeliveryOutcome, took time.Duration) {
-	outcome := map[capacity.DeliveryState]string{capacity.DeliveryDelivered: outcomeDelivered, capacity.DeliveryPending: outcomeAgain, capacity.DeliveryFailed: outcomeFailed}[o.State]
-	r.deliveries.total.WithLabelValues(outcome).Inc()
-	r.deliveries.took.Observe(took.Seconds())
+	if t := r.config.Telemetry; t != nil {
+		outcome := string(o.State)
+		if o.State == capacity.DeliveryPending {
+			outcome = "again"
+		}
+		t.Delivery(outcome, took)
+	}
 	if o.Disable != "" {
 		r.log.Warn("a webhook was disabled", "webhook", c.Webhook, "reason", o.Disable)
 	} else if o.State == capacity.DeliveryFailed {

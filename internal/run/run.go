@@ -52,15 +52,14 @@ const (
 
 // Runner works on runs until it is stopped.
 type Runner struct {
-	config     Config
-	app        *app.App
-	log        *slog.Logger
-	metrics    metrics
-	deliveries deliveryMetrics
-	client     *river.Client[pgx.Tx]
-	most       map[string]int // attempts, by kind
-	stop       context.CancelFunc
-	swept      sync.WaitGroup
+	config  Config
+	app     *app.App
+	log     *slog.Logger
+	metrics metrics
+	client  *river.Client[pgx.Tx]
+	most    map[string]int // attempts, by kind
+	stop    context.CancelFunc
+	swept   sync.WaitGroup
 }
 
 // Start begins to work on runs.
@@ -80,13 +79,13 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	if c.Fetch == nil {
 		c.Fetch = fetch.New(fetch.Config{HostOf: c.App.HostOf})
 	}
-	r := &Runner{config: c, app: c.App, log: slog.New(slog.DiscardHandler), metrics: newMetrics(c.Kinds), deliveries: newDeliveryMetrics(), most: map[string]int{}}
+	r := &Runner{config: c, app: c.App, log: slog.New(slog.DiscardHandler), metrics: newMetrics(c.Kinds), most: map[string]int{}}
 	for name, kind := range c.Kinds {
 		r.most[name] = kind.Attempts
 	}
 	if c.Telemetry != nil {
 		r.log = c.Telemetry.Log
-		if err := errors.Join(r.metrics.register(c.Telemetry.Registry), r.deliveries.register(c.Telemetry.Registry)); err != nil {
+		if err := r.metrics.register(c.Telemetry.Registry); err != nil {
 			return nil, err
 		}
 	}

@@ -18,6 +18,7 @@ type Telemetry struct {
 	requests *slog.Logger // the same log, unmasked
 
 	metrics
+	deliveries deliveries
 }
 
 // New writes its log as JSON lines to w. Tokens and passwords that stray into a line are masked.
@@ -29,6 +30,7 @@ func New(w io.Writer, level slog.Leveler) *Telemetry {
 		metrics:  newMetrics(),
 	}
 	t.register(t.Registry)
+	t.deliveries = newDeliveries(t.Registry)
 	return t
 }
 
