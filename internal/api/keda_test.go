@@ -8,20 +8,24 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 )
 
-// kedaValue is what KEDA's metrics-api scaler makes of an answer, by the parser that it uses: only the
-// status 200 will do, and the value is found by a gjson path (metrics_api_scaler.go: getMetricValue and
-// getValueFromJSONResponse). KEDA also takes a text that is a Kubernetes quantity; here there is none
-// to take, and a text is refused.
+// kedaValue is what KEDA's metrics-api scaler makes of an answer, by the parsers that it uses: only the
+// status 200 will do, the value is found by a gjson path, and a text must be a Kubernetes quantity
+// (metrics_api_scaler.go: getMetricValue and getValueFromJSONResponse).
 func kedaValue(a answered, path string) (float64, error) {
 	if a.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("api returned %d", a.StatusCode)
 	}
 	r := gjson.GetBytes(a.text, path)
+	if r.Type == gjson.String {
+		quantity, err := resource.ParseQuantity(r.String())
+		return quantity.AsApproximateFloat64(), err
+	}
 	if r.Type != gjson.Number {
 		return 0, fmt.Errorf("valueLocation must point to value of type number or a string representing a Quantity got: %s %q", r.Type, r.String())
 	}
