@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+func hostCommand() *cobra.Command {
+	c := group("host", "Say where the server may send to", `
+
+Webhooks reach the hosts on this list and no others. A host is one exact name with a port; what the name
+stands for must be a public address, unless --network says in which networks it may be.`)
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(hostListCommand(&to), hostAllowCommand(&to), hostDenyCommand(&to))
+	return c
+}
+
+func (s *service) allowedHosts(c *cobra.Command) func(edits) (*http.Response, error) {
+	return func(edit edits) (*http.Response, error) { return s.api.ListAllowedHosts(c.Context(), nil, edit...) }
+}
+
+func hostListCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "list", Short: "List the hosts that the server may send to", Args: cobra.NoArgs}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reflect.TypeFor[capacity.AllowedHost](), columns: []string{"host", "port", "http", "created_by", "created_at", "id"}, none: "No host is allowed."}
+		return writeList(c, s, out, l, s.allowedHosts(c))
+	})
+}
+
+// splitHost takes a port from the end of a host, where there is one; 0 is none.
+func splitHost(text string) (host string, port int64, err error) {
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 || strings.HasSuffix(text, "]") || strings.Count(text, ":") > 1 && !strings.HasPrefix(text, "[") {
+		return strings.Trim(text, "[]"), 0, nil
+	}
+	port, err = strconv.ParseInt(text[at+1:], 10, 64)
+	if err != nil || port < 1 || port > 65535 {
+		return "", 0, &failure{exitUsage, fmt.Errorf("%q ends in no port; write a host such as hooks.example.com or hooks.example.com:8443", clipped(text))}
+	}
+	return strings.Trim(text[:at], "[]"), port, nil
+}
+
+func hostAllowCommand(to *connection) *cobra.Command {
+	var out output
+	var plain bool
+	var networks []string
+	c := &cobra.Command{
+		Use: "allow HOST[:PORT]", Short: "Let the server send to a host",
+		Example: "  headroom host allow hooks.example.com\n  headroom host allow receiver.internal:8080 --http --network 10.1.0.0/16",
+		Args:    cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().BoolVar(&plain, "http", false, "plain HTTP is allowed as well as HTTPS")
+	c.Flags().StringArrayVar(&networks, "network", nil, "the only `network` that its addresses may be in, such as 10.1.0.0/16; say it again for more (default all public addresses)")
+	return command(c, func(c *cobra.Command, args []string) error {
+		host, port, err := splitHost(args[0])
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		body := client.AllowedHost{Host: host, Http: &plain}
+		if port != 0 {
+			body.Port = &port
+		}
+		if networks != nil {
+			body.Networks = networks
+		}
+		a, err := s.said(s.api.CreateAllowedHost(c.Context(), nil, body))
+		if err != nil {
+			return err
+		}
+		var h capacity.AllowedHost
+		if err := a.into(&h); err != nil {
+			return err
+		}
+		return out.write(c, itemForms(reflect.TypeFor[capacity.AllowedHost](), a.body, "The server may send to "+shown(h.Label())+"."))
+	})
+}
+
+func hostDenyCommand(to *connection) *cobra.Command {
+	var yes bool
+	c := &cobra.Command{Use: "deny HOST[:PORT]", Short: "Take a host off the list, after asking", Args: cobra.ExactArgs(1)}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return command(c, func(c *cobra.Command, args []string) error {
+		host, port, err := splitHost(args[0])
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		items, err := s.items(0, s.allowedHosts(c))
+		if err != nil {
+			return err
+		}
+		var found []capacity.AllowedHost
+		for _, text := range items {
+			var h capacity.AllowedHost
+			if err := json.Unmarshal(text, &h); err != nil {
+				return err
+			}
+			if h.Host == host && (port == 0 || h.Port == port) {
+				found = append(found, h)
+			}
+		}
+		switch {
+		case len(found) == 0:
+			return fmt.Errorf("%s is not on the list; \"headroom host list\" shows it", shown(args[0]))
+		case len(found) > 1:
+			return errors.New("the host is on the list with several ports; say which, such as " + shown(found[0].Label()))
+		}
+		if err := confirm(c, yes, "Let nothing be sent to "+shown(found[0].Label())+" any more?"); err != nil {
+			return err
+		}
+		if _, err := s.said(s.api.DeleteAllowedHost(c.Context(), found[0].ID)); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "Nothing is sent to %s any more.\n", shown(found[0].Label()))
+		return err
+	})
+}
