@@ -144,7 +144,7 @@ func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, capaci
 		penalties.add(c.Penalty, c.Jobs.Max-admitted[i])
 		avoided.add(c.Penalty, admitted[i])
 	}
-	return m.cost(v, penalties.value(), avoided.value())
+	return m.cost(m.hourly(v), penalties.value(), avoided.value())
 }
 
 // vms spreads a number of VMs over the tiers, cheapest first.
@@ -167,10 +167,18 @@ func (m *model) vms(total float64) capacity.VMs {
 	return v
 }
 
-// cost is exact: prices per hour times counts times seconds, divided by 3600 once. Each line is
-// rounded by itself and the total is the sum of the lines; the objective is rounded once.
-func (m *model) cost(v capacity.VMs, penalties, avoided decimal.Decimal) (capacity.Cost, capacity.Money) {
-	hour, period := decimal.NewFromInt(3600), decimal.NewFromInt(m.PeriodSeconds)
+// hourlyCost is what is paid per hour, by line; contracts once for their VMs in use and once for the
+// idle ones that are paid as well.
+type hourlyCost struct{ onDemand, spot, used, idle decimal.Decimal }
+
+func (h hourlyCost) add(x hourlyCost) hourlyCost {
+	return hourlyCost{h.onDemand.Add(x.onDemand), h.spot.Add(x.spot), h.used.Add(x.used), h.idle.Add(x.idle)}
+}
+
+func (h hourlyCost) sum() decimal.Decimal { return h.onDemand.Add(h.spot).Add(h.used).Add(h.idle) }
+
+// hourly is what the VMs cost per hour, exactly.
+func (m *model) hourly(v capacity.VMs) hourlyCost {
 	used, idle := decimal.Zero, decimal.Zero
 	for i, c := range m.Supply.Contracts {
 		n := decimal.NewFromFloat(v.Contracts[i].Used)
@@ -179,22 +187,36 @@ func (m *model) cost(v capacity.VMs, penalties, avoided decimal.Decimal) (capaci
 			idle = idle.Add(c.Price.Mul(decimal.NewFromInt(c.VMs).Sub(n)))
 		}
 	}
-	rented := m.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(v.OnDemand))
+	h := hourlyCost{onDemand: m.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(v.OnDemand)), used: used, idle: idle}
+	if s := m.Supply.Spot; s != nil {
+		h.spot = s.Price.Mul(decimal.NewFromFloat(v.Spot))
+	}
+	return h
+}
+
+// cost is exact: prices per hour times counts times seconds, divided by 3600 once. Each line is
+// rounded by itself and the total is the sum of the lines; the objective is rounded once.
+func (m *model) cost(v hourlyCost, penalties, avoided decimal.Decimal) (capacity.Cost, capacity.Money) {
+	hour, period := decimal.NewFromInt(3600), decimal.NewFromInt(m.PeriodSeconds)
 	perPeriod := func(perHour decimal.Decimal) capacity.Money {
 		return capacity.Money{Decimal: perHour.Mul(period).DivRound(hour, capacity.MoneyPlaces)}
 	}
 	cost := capacity.Cost{
-		OnDemand: perPeriod(rented), Reserved: perPeriod(used), ReservedIdle: perPeriod(idle),
+		OnDemand: perPeriod(v.onDemand), Reserved: perPeriod(v.used), ReservedIdle: perPeriod(v.idle),
 		Penalties: capacity.Money{Decimal: penalties.Round(capacity.MoneyPlaces)},
 		Currency:  m.Currency, PeriodSeconds: m.PeriodSeconds,
 	}
 	total := cost.OnDemand.Add(cost.Reserved.Decimal).Add(cost.ReservedIdle.Decimal).Add(cost.Penalties.Decimal)
+	if !v.spot.IsZero() {
+		cost.Spot = perPeriod(v.spot)
+		total = total.Add(cost.Spot.Decimal)
+	}
 	perSecond := func(seconds int64) capacity.Money {
 		return capacity.Money{Decimal: total.Mul(decimal.NewFromInt(seconds)).DivRound(period, capacity.MoneyPlaces)}
 	}
 	cost.Total = capacity.Money{Decimal: total}
 	cost.PerHour, cost.PerMonth = perSecond(3600), perSecond(3600*capacity.HoursPerMonth)
-	exact := rented.Add(used).Add(idle).Mul(period).Sub(avoided.Mul(hour))
+	exact := v.sum().Mul(period).Sub(avoided.Mul(hour))
 	return cost, capacity.Money{Decimal: exact.DivRound(hour, capacity.MoneyPlaces)}
 }
 

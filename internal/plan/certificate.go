@@ -83,6 +83,10 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		p.Column(t.Price, 0, float64(min(t.VMs, Unlimited)), whole, lp.Entry{Row: row, Coefficient: -units})
 		x = append(x, used)
 	}
+	if s := m.Supply.Spot; s != nil {
+		p.Column(s.Price.Float()*m.hours, 0, mostVMs, whole, lp.Entry{Row: row, Coefficient: -units})
+		x = append(x, pl.VMs.Spot)
+	}
 	for i := range m.classes {
 		c, out := &m.classes[i], &pl.Classes[m.classes[i].index]
 		h := out.Admitted

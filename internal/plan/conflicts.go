@@ -25,7 +25,7 @@ func (m *model) conflicts() []capacity.Finding {
 		return found
 	}
 	need := m.promised(m.classes)
-	if need <= float64(most) {
+	if need <= float64(most) && !m.overspent {
 		return found
 	}
 	return append(found, m.shortage(need, most)...)
@@ -86,13 +86,20 @@ func (m *model) impossible(i int) capacity.Finding {
 
 // shortage is promised jobs that do not fit into all VMs there are.
 func (m *model) shortage(need float64, most int64) []capacity.Finding {
-	short := math.Ceil(need - float64(most))
-	quota := *m.Supply.OnDemand.Quota + int64(short)
-	found := []capacity.Finding{{
-		Pointer: "/supply/on_demand/quota", Code: "shortage",
-		Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", number(need), most),
-		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: "/supply/on_demand/quota", Value: quota},
-	}}
+	var found []capacity.Finding
+	if m.budgeted || m.overspent {
+		found = append(found, m.overBudget(need))
+		if m.overspent {
+			return found
+		}
+	} else {
+		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
+		found = append(found, capacity.Finding{
+			Pointer: "/supply/on_demand/quota", Code: "shortage",
+			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", number(need), most),
+			Hint:   &capacity.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: "/supply/on_demand/quota", Value: quota},
+		})
+	}
 	order := make([]int, 0, len(m.classes))
 	for i := range m.classes {
 		if c := &m.classes[i]; c.low > 0 && c.gamma > 0 {

@@ -52,6 +52,7 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
 		}
 		prices.Contracts[i] = capacity.ContractWorth{Name: c.Name, Worth: capacity.RoundMoney(worth)}
 	}
+	prices.Budget = m.budgetWorth(r)
 	pl.Prices = prices
 }
 

@@ -32,6 +32,9 @@ type model struct {
 	source   []int   // contract index of a tier, onDemand for the last
 	hours    float64 // in a period
 	warnings []capacity.Warning
+
+	budgeted  bool // the budget for VMs has cut the tiers
+	overspent bool // it does not even pay for the contracts billed always
 }
 
 const onDemand = -1
@@ -42,6 +45,9 @@ const mostVMs = 1e9
 func newModel(p *capacity.Problem) (*model, error) {
 	m := &model{Problem: p, hours: float64(p.PeriodSeconds) / 3600, classes: make([]class, len(p.Classes))}
 	m.addSupply()
+	if p.Budget != nil && p.Budget.VMCost != nil {
+		m.keepWithin(*p.Budget.VMCost)
+	}
 	var findings []capacity.Finding
 	total := 0.0
 	order := make([]int, len(p.Classes))

@@ -17,7 +17,33 @@ import (
 // solver is asked as the problem's engine says and may be nil, which costs a warning at most. An
 // infeasible problem is an answer, not an error. Proof.SolveMs is left to the caller, who has a clock.
 func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
-	m, err := newModel(&p)
+	if isFleet(&p) {
+		return solveFleet(ctx, &p, solver)
+	}
+	pl, err := solveOne(ctx, &p, solver)
+	if err != nil || pl.Status == capacity.InfeasibleStatus {
+		return pl, err
+	}
+	conflict, over := overTotal(&p, &pl)
+	if over == perhaps { // what the gap leaves open decides
+		p.Options.Gap = 0
+		if pl, err = solveOne(ctx, &p, solver); err != nil {
+			return pl, err
+		}
+		conflict, over = overTotal(&p, &pl)
+	}
+	switch over {
+	case certainly:
+		return (&model{Problem: &p}).infeasible([]capacity.Finding{conflict}), nil
+	case perhaps:
+		return capacity.Plan{}, undecided(ctx)
+	}
+	return pl, nil
+}
+
+// solveOne answers a problem with one kind of VM, but for the budget that counts penalties too.
+func solveOne(ctx context.Context, p *capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
+	m, err := newModel(p)
 	if err != nil {
 		return capacity.Plan{}, err
 	}

@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+)
+
+// keepWithin cuts the tiers at the most VMs that the budget pays for: since VMs are rented cheapest first,
+// a budget for them is a quota.
+func (m *model) keepWithin(budget capacity.Money) {
+	pays := func(n int64) bool { return m.atMost(m.hourly(m.vms(float64(n))).sum(), budget) }
+	if !pays(0) { // not even for the contracts that are paid in any case
+		m.overspent = true
+	}
+	unlimited := newSupply(m.tiers).most()
+	low, high := int64(0), min(unlimited, int64(mostVMs)+1)
+	if pays(high) {
+		return
+	}
+	for low < high {
+		if middle := low + (high-low+1)/2; pays(middle) {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	m.budgeted = true
+	for k := range m.tiers {
+		m.tiers[k].VMs = min(m.tiers[k].VMs, low)
+		low -= m.tiers[k].VMs
+	}
+}
+
+// budgetWorth is what one more unit of money for VMs would save, at the margin of the linear program; nil
+// where there is no budget.
+func (m *model) budgetWorth(r *relaxation) *capacity.Money {
+	if m.Budget == nil || m.Budget.VMCost == nil {
+		return nil
+	}
+	worth := 0.0
+	if m.budgeted && r.capacity >= float64(r.supply.most())-1 { // it is used up but for a VM's price
+		next := math.Inf(1)
+		for k, t := range m.tiers {
+			if full := m.fullTier(k); t.VMs < full {
+				next = min(next, t.Price)
+			}
+		}
+		if next > 0 && !math.IsInf(next, 1) {
+			worth = max(0, r.nuLow-next) / next
+		}
+	}
+	return finite(worth)
+}
+
+// fullTier is a tier's VMs without the budget.
+func (m *model) fullTier(k int) int64 {
+	if at := m.source[k]; at != onDemand {
+		return m.Supply.Contracts[at].VMs
+	}
+	if quota := m.Supply.OnDemand.Quota; quota != nil {
+		return *quota
+	}
+	return Unlimited
+}
+
+// overBudget is the conflict of promised jobs that need more VMs than the budget pays for; the cure is
+// what so many VMs cost.
+func (m *model) overBudget(need float64) capacity.Finding {
+	f := capacity.Finding{
+		Pointer: "/budget/vm_cost", Code: "shortage",
+		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", number(need), m.Budget.VMCost, newSupply(m.tiers).most()),
+	}
+	if m.overspent {
+		f.Detail = fmt.Sprintf("The contracts that are paid in any case cost more than the budget of %v.", m.Budget.VMCost)
+	}
+	free := *m.Problem
+	free.Budget = nil
+	all := &model{Problem: &free, hours: m.hours}
+	all.addSupply()
+	if float64(newSupply(all.tiers).most()) >= need {
+		hourly := all.hourly(all.vms(math.Ceil(need))).sum()
+		period, hour := decimal.NewFromInt(m.PeriodSeconds), decimal.NewFromInt(3600)
+		least := capacity.Money{Decimal: hourly.Mul(period).Div(hour).RoundCeil(capacity.MoneyPlaces)}
+		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: f.Pointer, Value: least.String()}
+	}
+	return f
+}
+
+// spend is what so many VMs of each type cost per hour, idle contracts included, exactly.
+func (f *fleet) spend(vms []int64) decimal.Decimal {
+	sum := decimal.Zero
+	for v := range f.types {
+		t := &f.types[v]
+		sum = sum.Add(t.hourly(t.rented(float64(vms[v]), true)).sum())
+	}
+	return sum
+}
+
+// atMost says that so much an hour is at most the amount a period.
+func (m *model) atMost(hourly decimal.Decimal, budget capacity.Money) bool {
+	return hourly.Mul(decimal.NewFromInt(m.PeriodSeconds)).Cmp(budget.Mul(decimal.NewFromInt(3600))) <= 0
+}
+
+// finite is an amount, nil where it has no end.
+func finite(x float64) *capacity.Money {
+	if math.IsInf(x, 1) {
+		return nil
+	}
+	m := capacity.RoundMoney(x)
+	return &m
+}
+
+// affordable says whether the budget pays for so many VMs; in decimals where floats could not say.
+func (f *fleet) affordable(vms []int64) bool {
+	if math.IsInf(f.budget, 1) {
+		return true
+	}
+	spend := 0.0
+	for v, n := range vms {
+		spend += f.types[v].rental.cost(n)
+	}
+	if noise := 1e-9 * (1 + math.Abs(f.budget) + f.committed()); math.Abs(spend-f.budget) > noise {
+		return spend < f.budget
+	}
+	return f.atMost(f.spend(vms), *f.Budget.VMCost)
+}
+
+// target is the gap at which the search may stop: the options', and where the plan costs more than the
+// budget for everything, one that tells whether a better plan could cost less.
+func (f *fleet) target() func(objective float64) float64 {
+	within, fixed := Within(f.Options.Gap), f.committed()
+	return func(objective float64) float64 {
+		if f.Budget != nil && f.Budget.Total != nil {
+			if over := objective + fixed + f.wanted() - f.Budget.Total.Float(); over > 0 {
+				return over * (1 - 1e-6)
+			}
+		}
+		return within(objective + fixed)
+	}
+}
+
+// wanted is the penalties of all jobs together: P2's objective plus this is the whole cost.
+func (m *model) wanted() (sum float64) {
+	for i := range m.classes {
+		sum += m.classes[i].penalty * m.classes[i].Jobs.Max
+	}
+	return sum
+}
+
+// likelihood is how certain it is that every plan costs more than the budget.
+type likelihood int
+
+const (
+	no likelihood = iota
+	perhaps
+	certainly
+)
+
+// overTotal compares a plan, and its bound, with the budget for everything.
+func overTotal(p *capacity.Problem, pl *capacity.Plan) (capacity.Finding, likelihood) {
+	if p.Budget == nil || p.Budget.Total == nil || pl.Cost.Total.LessThanOrEqual(p.Budget.Total.Decimal) {
+		return capacity.Finding{}, no
+	}
+	f := capacity.Finding{
+		Pointer: "/budget/total", Code: "over_budget",
+		Detail: fmt.Sprintf("The cheapest plan costs %s with the penalties of the jobs it refuses, and the budget is %s.", pl.Cost.Total, p.Budget.Total),
+		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
+	}
+	if open := pl.Objective.Sub(pl.Proof.Bound.Decimal); pl.Cost.Total.Sub(open).LessThanOrEqual(p.Budget.Total.Decimal) {
+		return f, perhaps
+	}
+	return f, certainly
+}

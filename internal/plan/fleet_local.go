@@ -1,0 +1,413 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// listed is the alternatives of all classes together that are kept, and the fewest of one class.
+const (
+	listedMost  = 6000
+	listedLeast = 12
+)
+
+// field is the plans near one pair of prices: for every class the mixes that cost little more there
+// than the cheapest, and what a plan made of them costs.
+type field struct {
+	*fleetSearch
+	lists  [][]alternative
+	all    bool // no plan that could be better is missing
+	chosen []int
+	load   []int64 // of the chosen, on each type
+	extra  float64
+	rents  [][]float64 // of each type, so many VMs more than least
+	least  []int64
+	nu     []float64
+	bound  float64
+	worth  float64 // of the cheapest mixes
+}
+
+// lookAround looks for plans near the prices of a part of the tree, and says whether it has looked at
+// every one there that could be better.
+func (s *fleetSearch) lookAround(n *treeNode, p *prices) (complete bool) {
+	first := s.best == nil
+	s.round(p)
+	d := &field{fleetSearch: s, nu: p.nu, bound: n.bound, all: true}
+	below := s.costOfBest() - n.bound
+	if math.IsInf(below, 1) {
+		below = s.wide(n)
+	}
+	d.list(n, p, below)
+	if first || n.rank < 2 {
+		d.start(p)
+		d.improve()
+		d.kick()
+	}
+	if s.hopeless(n.bound) {
+		return true
+	}
+	if !d.all || s.costOfBest()-n.bound > below { // mixes that count are not listed
+		return false
+	}
+	return d.enumerate()
+}
+
+// wide is how much more than the bound a plan may cost where none is known: a few VMs of each type.
+func (s *fleetSearch) wide(n *treeNode) float64 {
+	sum := 0.0
+	for _, x := range n.nu {
+		sum += 2 * x
+	}
+	most := 0.0
+	for i, p := range s.penalty {
+		most = max(most, p*float64(min(2, s.high[i]-s.low[i])))
+	}
+	return max(sum, most, 1e-6)
+}
+
+// round tries the choices the linear program takes most of.
+func (s *fleetSearch) round(p *prices) {
+	jobs := make([][]int64, len(s.penalty))
+	var list []share
+	for i := range jobs {
+		list = p.shares(i, list[:0])
+		best := list[0]
+		for _, c := range list[1:] {
+			if c.part > best.part {
+				best = c
+			}
+		}
+		jobs[i] = wholeJobs(best.jobs)
+	}
+	s.thin(jobs, p.nu)
+	s.consider(jobs)
+}
+
+// thin refuses jobs that are not promised, those of least penalty for their VMs first, until the others
+// fit the VMs and the budget; it may fail to.
+func (s *fleetSearch) thin(jobs [][]int64, nu []float64) {
+	loads := make([]int64, len(s.types))
+	totals := make([]int64, len(jobs))
+	for i, mix := range jobs {
+		for v, load := range s.loadsOf(i, mix) {
+			loads[v] += load
+			totals[i] += mix[v]
+		}
+	}
+	plan := fleetPlan{vms: make([]int64, len(s.types))}
+	for range thinnedMost {
+		if s.rent(&plan, loads) {
+			return
+		}
+		short := -1
+		for v, load := range loads {
+			g := &s.types[v].loads.grid
+			if ceilDiv(max(0, load-g.tolerance), g.perVM) > s.types[v].rental.mostVMs() {
+				short = v
+			}
+		}
+		class, kind, least := -1, -1, math.Inf(1)
+		for i, mix := range jobs {
+			if totals[i] <= s.low[i] {
+				continue
+			}
+			for _, v := range s.on[i] {
+				if worth := s.penalty[i] / (s.types[v].classes[i].gamma * (nu[v] + 1e-12)); mix[v] > 0 && (short < 0 || v == short) && worth < least {
+					class, kind, least = i, v, worth
+				}
+			}
+		}
+		if class < 0 {
+			return
+		}
+		h := jobs[class][kind]
+		loads[kind] -= s.types[kind].loads.units(class, h) - s.types[kind].loads.units(class, h-1)
+		jobs[class][kind]--
+		totals[class]--
+	}
+}
+
+// thinnedMost bounds the jobs that thin refuses.
+const thinnedMost = 1000
+
+func wholeJobs(jobs []float64) []int64 {
+	whole := make([]int64, len(jobs))
+	for v, h := range jobs {
+		whole[v] = int64(math.Round(h))
+	}
+	return whole
+}
+
+func (d *field) list(n *treeNode, p *prices, below float64) {
+	d.lists = make([][]alternative, len(d.penalty))
+	most := max(listedLeast, listedMost/len(d.penalty))
+	d.chosen = make([]int, len(d.penalty))
+	for i := range d.lists {
+		prices := pricing{p.nu, d.penalty[i], n.limits[i]}
+		_, _, least, _ := d.cheapest(i, prices)
+		all := false
+		d.lists[i], all = d.alternatives(i, prices, least, below+1e-12*math.Abs(least), most)
+		d.all = d.all && all
+		d.worth += least
+		if len(d.lists[i]) == 0 { // noise at the limit
+			mix, _, _, _ := d.cheapest(i, prices)
+			jobs := slices.Clone(mix)
+			d.lists[i] = []alternative{{jobs: jobs, loads: d.loadsOf(i, jobs)}}
+		}
+	}
+}
+
+// start begins at the choices that the linear program takes most of, where they are listed.
+func (d *field) start(p *prices) {
+	var list []share
+	for i := range d.lists {
+		list = p.shares(i, list[:0])
+		best := list[0]
+		for _, c := range list[1:] {
+			if c.part > best.part {
+				best = c
+			}
+		}
+		jobs := wholeJobs(best.jobs)
+		d.chosen[i] = max(0, slices.IndexFunc(d.lists[i], func(a alternative) bool { return slices.Equal(a.jobs, jobs) }))
+	}
+	d.load = make([]int64, len(d.types))
+	d.least = make([]int64, len(d.types))
+	d.rents = make([][]float64, len(d.types))
+	d.sum()
+	for v := range d.types {
+		t := &d.types[v]
+		middle := ceilDiv(max(0, d.load[v]), t.loads.grid.perVM)
+		d.least[v] = max(0, middle-rentsMost)
+		for n := d.least[v]; n <= middle+rentsMost; n++ {
+			d.rents[v] = append(d.rents[v], d.rentOf(v, n))
+		}
+	}
+}
+
+// rentsMost is how many VMs up and down from the start are priced in advance.
+const rentsMost = 64
+
+// scarce is the price of a VM or an amount of money that is not there: local search may pass there.
+const scarce = 1e3
+
+func (d *field) rentOf(v int, n int64) float64 {
+	r := &d.types[v].rental
+	if most := r.mostVMs(); n > most {
+		return r.cost(most) + scarce*(d.nu[v]+1)*float64(n-most)
+	}
+	return r.cost(n)
+}
+
+// sum adds the chosen mixes up.
+func (d *field) sum() {
+	d.extra = 0
+	for v := range d.load {
+		d.load[v] = -d.types[v].loads.grid.tolerance
+	}
+	for i, k := range d.chosen {
+		d.extra += d.lists[i][k].extra
+		for v, load := range d.lists[i][k].loads {
+			d.load[v] += load
+		}
+	}
+}
+
+// above is what the loads cost beside the classes' worth, but for a constant: the rent less the price
+// of the load.
+func (d *field) above(load []int64) float64 {
+	d.work += len(load)
+	sum, spend := 0.0, 0.0
+	for v := range load {
+		perVM := d.types[v].loads.grid.perVM
+		n := ceilDiv(max(0, load[v]), perVM)
+		rent := 0.0
+		if at := n - d.least[v]; at >= 0 && at < int64(len(d.rents[v])) {
+			rent = d.rents[v][at]
+		} else {
+			rent = d.rentOf(v, n)
+		}
+		spend += rent
+		sum += rent - d.nu[v]*float64(load[v])/float64(perVM)
+	}
+	if spend > d.budget*(1+1e-12) {
+		sum += scarce * (spend - d.budget)
+	}
+	return sum
+}
+
+// step is a class's change to another of its alternatives.
+type step struct {
+	class, to int
+	extra     float64
+}
+
+const (
+	stepsTried = 400 // alternatives of all classes that are tried in pairs
+	roundsMost = 200
+	kicksMost  = 40
+)
+
+// improve changes one class, or two at once where one alone is no help, for as long as that makes the plan
+// cheaper. Two extras that exceed what whole VMs cost now cannot pay.
+func (d *field) improve() {
+	one, two := make([]int64, len(d.load)), make([]int64, len(d.load))
+	var steps []step
+	for range roundsMost {
+		if d.exhausted() {
+			break
+		}
+		steps = d.steps(steps[:0])
+		now := d.above(d.load)
+		excess := now - (d.bound - d.worth)
+		best, first, second := -1e-12*(1+math.Abs(now)), -1, -1
+		for a := range steps {
+			if steps[a].extra >= excess {
+				break
+			}
+			d.shift(one, d.load, steps[a])
+			if change := steps[a].extra + d.above(one) - now; change < best {
+				best, first = change, a
+			}
+		}
+		if first < 0 {
+			steps = steps[:min(len(steps), stepsTried)]
+			for a := range steps {
+				d.shift(one, d.load, steps[a])
+				for b := a + 1; b < len(steps) && steps[a].extra+steps[b].extra < excess; b++ {
+					if steps[b].class == steps[a].class {
+						continue
+					}
+					d.shift(two, one, steps[b])
+					if change := steps[a].extra + steps[b].extra + d.above(two) - now; change < best {
+						best, first, second = change, a, b
+					}
+				}
+			}
+		}
+		if first < 0 {
+			break
+		}
+		d.chosen[steps[first].class] = steps[first].to
+		if second >= 0 {
+			d.chosen[steps[second].class] = steps[second].to
+		}
+		d.sum()
+	}
+	d.take()
+}
+
+// steps lists the changes of one class, the cheapest first.
+func (d *field) steps(dst []step) []step {
+	for i, list := range d.lists {
+		for k := range list {
+			if k != d.chosen[i] {
+				dst = append(dst, step{i, k, list[k].extra - list[d.chosen[i]].extra})
+			}
+		}
+	}
+	slices.SortFunc(dst, func(a, b step) int {
+		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class), cmp.Compare(a.to, b.to))
+	})
+	d.work += 10 * len(dst)
+	return dst
+}
+
+func (d *field) shift(dst, from []int64, s step) {
+	old, next := d.lists[s.class][d.chosen[s.class]].loads, d.lists[s.class][s.to].loads
+	for v := range dst {
+		dst[v] = from[v] + next[v] - old[v]
+	}
+}
+
+// take considers the chosen mixes.
+func (d *field) take() bool {
+	jobs := make([][]int64, len(d.chosen))
+	for i, k := range d.chosen {
+		jobs[i] = d.lists[i][k].jobs
+	}
+	return d.consider(jobs)
+}
+
+// kick changes a few classes at random and improves again.
+func (d *field) kick() {
+	var movable []int
+	for i, list := range d.lists {
+		if len(list) > 1 {
+			movable = append(movable, i)
+		}
+	}
+	if len(movable) < 3 {
+		return
+	}
+	kept := slices.Clone(d.chosen)
+	for range kicksMost {
+		if d.exhausted() || d.work > d.effort/2 || d.settled(d.bound) {
+			return
+		}
+		for range 3 {
+			i := movable[d.random.below(len(movable))]
+			d.chosen[i] = d.random.below(min(len(d.lists[i]), 6))
+		}
+		d.sum()
+		before := d.costOfBest()
+		d.improve()
+		if d.costOfBest() < before {
+			copy(kept, d.chosen)
+		} else {
+			copy(d.chosen, kept)
+		}
+	}
+}
+
+// enumerateMost bounds the combinations of mixes that are looked at for one part of the tree.
+const enumerateMost = 30_000
+
+// enumerate tries all combinations of mixes that could be better than the best plan; false if they
+// were too many.
+func (d *field) enumerate() bool {
+	order := make([]int, len(d.lists))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(d.lists[a]) - len(d.lists[b]) })
+	left := enumerateMost
+	jobs := make([][]int64, len(d.lists))
+	loads := make([]int64, len(d.types))
+	plan := fleetPlan{vms: make([]int64, len(d.types))}
+	var visit func(k int, extra float64) bool
+	visit = func(k int, extra float64) bool {
+		if left--; left < 0 {
+			return false
+		}
+		if k == len(order) {
+			if d.rent(&plan, loads) {
+				d.consider(jobs)
+			}
+			return true
+		}
+		i := order[k]
+		for a := range d.lists[i] {
+			x := &d.lists[i][a]
+			if d.best != nil && extra+x.extra+d.bound >= d.best.cost {
+				break
+			}
+			jobs[i] = x.jobs
+			for v, load := range x.loads {
+				loads[v] += load
+			}
+			ok := visit(k+1, extra+x.extra)
+			for v, load := range x.loads {
+				loads[v] -= load
+			}
+			if !ok {
+				return false
+			}
+		}
+		return true
+	}
+	complete := visit(0, 0)
+	d.work += 10 * (enumerateMost - left)
+	return complete
+}

@@ -1,0 +1,210 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+)
+
+// solveFleet answers a problem of several types, of spot VMs, or both.
+func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
+	f, err := newFleet(p)
+	if err != nil {
+		return capacity.Plan{}, err
+	}
+	if conflicts := f.impossibleClasses(); len(conflicts) > 0 {
+		return f.infeasible(conflicts), nil
+	}
+	relaxed := f.relax()
+	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
+	switch {
+	case relaxed == nil:
+		return f.infeasible(f.shortages(ctx)), nil
+	case p.Options.Integrality == capacity.Relaxed:
+		d.takeRelaxed()
+	default:
+		if decided := d.takeWhole(ctx, solver); !decided {
+			return capacity.Plan{}, undecided(ctx)
+		}
+		if d.jobs == nil {
+			return f.infeasible(f.shortages(ctx)), nil
+		}
+	}
+	pl := d.plan()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return capacity.Plan{}, ctx.Err()
+	}
+	switch conflict, over := overTotal(p, &pl); {
+	case over == certainly:
+		return f.infeasible([]capacity.Finding{conflict}), nil
+	case over == perhaps:
+		return capacity.Plan{}, undecided(ctx)
+	}
+	if err := f.certify(&pl, d.layouts); err != nil {
+		return capacity.Plan{}, fmt.Errorf("check the plan: %w", err)
+	}
+	pl.Proof.Checked = true
+	return pl, nil
+}
+
+// undecided is the answer where the time was too short to find a plan or to prove that there is none.
+func undecided(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("the time was too short to find a plan or to prove that there is none; allow more by options.max_solve_ms: %w", capacity.Busy)
+}
+
+// fleetDecision is a chosen plan of a fleet and what is known about it.
+type fleetDecision struct {
+	*fleet
+	relaxed  *fleetRelaxation
+	jobs     [][]float64 // of each class on each type
+	vms      []float64
+	gap      float64
+	method   string
+	second   second
+	warnings []capacity.Warning
+	layouts  [][]capacity.VMLayout // of each type
+}
+
+func (d *fleetDecision) takeRelaxed() {
+	d.jobs, d.vms, d.method = d.relaxed.jobs, d.relaxed.vms, methodLP
+	d.gap = d.relaxed.objective - d.relaxed.bound
+}
+
+// takeWhole searches for the best whole plan; false where it is open whether there is one.
+func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decided bool) {
+	s := d.search(ctx, d.target(), d.relaxed.nu)
+	if s.best == nil && len(s.open) > 0 {
+		return false
+	}
+	if s.best == nil {
+		return true
+	}
+	d.method = methodCore
+	best := s.best
+	d.gap = max(0, best.cost-s.bound)
+	if d.Options.Near != nil {
+		best = s.nearest(best)
+		d.gap = max(0, best.cost-s.bound)
+	}
+	if d.Options.Integrality == capacity.Executable {
+		extra, ok := d.layOut(best)
+		if !ok {
+			return false
+		}
+		d.gap += extra
+	}
+	d.jobs = make([][]float64, len(d.classes))
+	for i := range d.jobs {
+		d.jobs[i] = make([]float64, len(d.types))
+		for v, h := range best.jobs[i] {
+			d.jobs[i][v] = float64(h)
+		}
+	}
+	for _, n := range best.vms {
+		d.vms = append(d.vms, float64(n))
+	}
+	return true
+}
+
+// layOut puts the slots onto VMs, type by type. In rare cases odd slots of five or more sizes take a VM
+// more than their sum; it is rented if it can be, and jobs that are not promised give way otherwise.
+func (d *fleetDecision) layOut(best *fleetPlan) (extra float64, ok bool) {
+	before := best.cost
+	d.layouts = make([][]capacity.VMLayout, len(d.types))
+	for {
+		rented := slices.Clone(best.vms)
+		for v := range d.types {
+			layout, need := d.types[v].packed(best.jobs, v)
+			d.layouts[v], rented[v] = layout, max(rented[v], need)
+		}
+		short := -1
+		for v := range rented {
+			if rented[v] > d.types[v].rental.mostVMs() {
+				short = v
+			}
+		}
+		if short < 0 && d.affordable(rented) {
+			for v, n := range rented {
+				best.cost += d.types[v].rental.cost(n) - d.types[v].rental.cost(best.vms[v])
+			}
+			best.vms = rented
+			return max(0, best.cost-before), true
+		}
+		if !d.drop(best, short) {
+			return 0, false
+		}
+	}
+}
+
+// drop refuses the job of least penalty that is not promised, on the type that is short or on any.
+func (d *fleetDecision) drop(best *fleetPlan, short int) bool {
+	class, kind := -1, -1
+	for i := range best.jobs {
+		total := int64(0)
+		for _, h := range best.jobs[i] {
+			total += h
+		}
+		if total <= d.low[i] || class >= 0 && d.penalty[i] >= d.penalty[class] {
+			continue
+		}
+		for v, h := range best.jobs[i] {
+			if h > 0 && (short < 0 || v == short) {
+				class, kind = i, v
+			}
+		}
+	}
+	if class < 0 {
+		return false
+	}
+	best.jobs[class][kind]--
+	after := d.evaluate(best.jobs)
+	if after == nil {
+		return false
+	}
+	*best = *after
+	return true
+}
+
+// packed lays out the whole slots of the jobs on one type.
+func (t *vmType) packed(mixes [][]int64, v int) ([]capacity.VMLayout, int64) {
+	jobs := make([]int64, len(mixes))
+	for i := range mixes {
+		jobs[i] = mixes[i][v]
+	}
+	return (&decision{model: t.model}).pack(jobs)
+}
+
+// impossibleClasses is the promised classes whose deadline no number of slots of any type meets.
+func (f *fleet) impossibleClasses() (found []capacity.Finding) {
+	for _, i := range f.impossiblePromises() {
+		c := &f.classes[i]
+		finding := capacity.Finding{
+			Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
+			Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, number(c.DeadlineSeconds)),
+		}
+		if deadline, ok := f.cureByDeadline(i, func(*fleet) bool { return true }); ok {
+			finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: finding.Pointer, Value: deadline}
+		}
+		found = append(found, finding)
+	}
+	return found
+}
+
+// gapOf is the relative gap of a plan and its bound, rounded down so that it stays one.
+func gapOf(pl *capacity.Plan, gap float64) (bound capacity.Money, relative float64) {
+	bound = pl.Objective
+	if gap > smallestMoney {
+		bound = capacity.Money{Decimal: pl.Objective.Sub(decimal.NewFromFloat(gap)).RoundFloor(capacity.MoneyPlaces)}
+		relative = relativeGap(pl.Objective.Sub(bound.Decimal).InexactFloat64(), pl)
+	}
+	return bound, relative
+}

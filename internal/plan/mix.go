@@ -1,0 +1,310 @@
+package plan
+
+import (
+	"math"
+	"slices"
+)
+
+// A class's choice in a fleet is a mix: how many of its jobs run on each type. For any prices of
+// capacity its worth is the price of the mix's loads less the penalties it avoids. What the cheapest
+// mix is worth is found exactly, by adding type after type over the numbers of jobs that can still
+// matter: since whole slots round up, a job costs at least its gamma, and a mix that strays from the
+// cheapest type, or from all or none of the jobs, by more than rounding can repay is never cheapest.
+
+// limits is the mixes of a class that one part of the search tree may still choose from; nil: all.
+type limits struct {
+	low, high int64   // jobs in all
+	from, to  []int64 // on each type
+}
+
+// pricing is what mixes are weighed with.
+type pricing struct {
+	nu       []float64 // of a VM of each type
+	penalty  float64   // of a job refused
+	boundary *limits
+}
+
+// mixScratch is room that is used again and again.
+type mixScratch struct {
+	jobs         []int64
+	order        []int
+	slope        []float64
+	from, to     []int64
+	value, after []float64
+	pick         [][]int64
+}
+
+// mixesTried bounds the pairs of job counts that are tried for one class; where there are more, the
+// straight line bounds the worth of those left out.
+const mixesTried = 1 << 17
+
+// worthOn is what so many jobs of a class on a type are worth.
+func (f *fleet) worthOn(i, v int, jobs int64, nu float64) float64 {
+	if jobs == 0 || nu == 0 {
+		return 0
+	}
+	t := &f.types[v]
+	return nu * float64(t.loads.units(i, jobs)) / float64(t.loads.grid.perVM)
+}
+
+// window is the mixes of a class that can be worth at most a limit, seen from the straight line.
+type window struct {
+	order     []int // of types, the cheapest line first
+	slope     []float64
+	from, to  []int64 // jobs on each of the order
+	low, high int64   // jobs in all
+	line      float64 // no mix is worth less
+	all       bool    // nothing was left out but what exceeds the limit
+}
+
+// window prepares the search of a class's mixes up to a worth of beyond above the best single type's.
+func (f *fleet) window(i int, p pricing, beyond float64) window {
+	s := &f.mixScratch
+	w := window{order: append(s.order[:0], f.on[i]...), slope: s.slope[:0], from: s.from[:0], to: s.to[:0], low: f.low[i], high: f.high[i], all: true}
+	slope := func(v int) float64 { return p.nu[v] * f.types[v].classes[i].gamma * (1 - lineNoise) }
+	slices.SortStableFunc(w.order, func(a, b int) int {
+		switch x, y := slope(a), slope(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	noise := 1e-13 * p.penalty * float64(f.high[i])
+	for _, v := range w.order {
+		w.slope = append(w.slope, slope(v))
+		w.from, w.to = append(w.from, 0), append(w.to, f.high[i])
+		noise += p.nu[v] * loadNoise
+	}
+	defer func() { s.order, s.slope, s.from, s.to = w.order, w.slope, w.from, w.to }()
+	if len(w.order) == 0 {
+		return w
+	}
+	if b := p.boundary; b != nil {
+		w.low, w.high = b.low, b.high
+		for k, v := range w.order {
+			w.from[k], w.to[k] = b.from[v], b.to[v]
+		}
+		w.line = math.Inf(-1)
+		return w
+	}
+	net := w.slope[0] - p.penalty
+	end := w.low
+	if net < 0 {
+		end = w.high
+	}
+	least := math.Inf(1)
+	for _, v := range w.order {
+		least = min(least, f.worthOn(i, v, end, p.nu[v])-p.penalty*float64(end))
+	}
+	w.line = net*float64(end) - noise
+	slack := max(0, least-w.line)*(1+1e-9) + beyond
+	if span := slack / math.Abs(net); span < float64(w.high-w.low) {
+		w.low, w.high = max(w.low, end-int64(span)), min(w.high, end+int64(span))
+	}
+	for k := 1; k < len(w.order); k++ {
+		switch more := slack / (w.slope[k] - w.slope[0]); {
+		case f.linear[i] && beyond == 0:
+			w.to[k] = 0
+		case more < float64(w.to[k]):
+			w.to[k] = int64(more)
+		}
+	}
+	return w
+}
+
+// shrink leaves out mixes until the others can all be tried.
+func (w *window) shrink() {
+	for {
+		others := int64(0)
+		for _, to := range w.to[1:] {
+			others += to
+		}
+		tried := (w.high - w.low + 1) * (min(others, w.high) + 1)
+		for _, to := range w.to[1:] {
+			tried += (to + 1) * min(others, w.high)
+		}
+		if tried <= mixesTried {
+			return
+		}
+		w.all = false
+		for k := 1; k < len(w.to); k++ {
+			w.to[k] /= 2
+		}
+		if half := (w.high - w.low) / 2; w.slope[0] < 0 {
+			w.low = w.high - half
+		} else {
+			w.high = w.low + half
+		}
+	}
+}
+
+// cheapest is the class's mix that is worth least, valid until the next call; its worth; and what no
+// mix is worth less than. False if the limits leave no mix.
+func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, ok bool) {
+	s := &f.mixScratch
+	s.jobs = append(s.jobs[:0], make([]int64, len(f.types))...)
+	w := f.window(i, p, 0)
+	if len(w.order) == 0 {
+		return s.jobs, 0, 0, true
+	}
+	if p.boundary == nil {
+		w.shrink()
+	}
+	f.work += 10 * len(w.order)
+	// value[k] is the least worth of k jobs on the types after the first.
+	s.value = append(s.value[:0], 0)
+	for len(s.pick) < len(w.order) {
+		s.pick = append(s.pick, nil)
+	}
+	for k := len(w.order) - 1; k > 0; k-- {
+		v := w.order[k]
+		size := min(int64(len(s.value))-1+w.to[k], w.high)
+		s.after = s.after[:0]
+		s.pick[k] = s.pick[k][:0]
+		for range size + 1 {
+			s.after = append(s.after, math.Inf(1))
+			s.pick[k] = append(s.pick[k], 0)
+		}
+		for h := w.from[k]; h <= min(w.to[k], size); h++ {
+			own := f.worthOn(i, v, h, p.nu[v])
+			f.work += 1 + len(s.value)/8
+			for rest, x := range s.value {
+				if at := int64(rest) + h; at <= size && x+own < s.after[at] {
+					s.after[at], s.pick[k][at] = x+own, h
+				}
+			}
+		}
+		s.value, s.after = s.after, s.value
+	}
+	worth = math.Inf(1)
+	first, total, others := w.order[0], int64(0), int64(0)
+	for h := w.from[0]; h <= min(w.to[0], w.high); h++ {
+		if h+int64(len(s.value))-1 < w.low {
+			h = w.low - int64(len(s.value)) // the next that can be enough
+			continue
+		}
+		own := f.worthOn(i, first, h, p.nu[first])
+		for k := max(0, w.low-h); k < int64(len(s.value)) && h+k <= w.high; k++ {
+			if x := s.value[k] + own - p.penalty*float64(h+k); x < worth {
+				worth, total, others = x, h+k, k
+			}
+		}
+	}
+	if math.IsInf(worth, 1) {
+		return nil, 0, 0, false
+	}
+	s.jobs[first] = total - others
+	for k := 1; k < len(w.order); k++ {
+		h := s.pick[k][others]
+		s.jobs[w.order[k]] = h
+		others -= h
+	}
+	if least = worth; !w.all {
+		least = min(worth, w.line)
+	}
+	return s.jobs, worth, least, true
+}
+
+// alternative is a mix and what it is worth above the cheapest one.
+type alternative struct {
+	jobs  []int64
+	loads []int64
+	total int64
+	extra float64
+}
+
+// triesMost bounds the mixes of a class that are looked at to list the alternatives.
+const triesMost = 20_000
+
+// alternatives lists the mixes that are worth less than below more than least, the cheapest first, at
+// most so many, and says whether these are all.
+func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (list []alternative, all bool) {
+	w := f.window(i, p, below)
+	w = window{slices.Clone(w.order), slices.Clone(w.slope), slices.Clone(w.from), slices.Clone(w.to), w.low, w.high, w.line, w.all}
+	if len(w.order) == 0 {
+		return []alternative{{jobs: make([]int64, len(f.types)), loads: make([]int64, len(f.types))}}, true
+	}
+	limit := least + below
+	jobs := make([]int64, len(f.types))
+	tries := 0
+	net := w.slope[0] - p.penalty
+	end := w.low
+	if net < 0 {
+		end = w.high
+	}
+	line := net * float64(end) // whatever the other types' excess
+	noise := 0.0
+	for _, v := range w.order {
+		noise += p.nu[v]*loadNoise + 1e-13*p.penalty*float64(f.high[i])
+	}
+	var visit func(k int, total int64, worth, excess float64)
+	visit = func(k int, total int64, worth, excess float64) {
+		if tries >= triesMost {
+			return
+		}
+		v := w.order[k]
+		if k == 0 {
+			// From the end that is cheaper on, for as long as the line allows.
+			h, step := max(w.from[0], w.low-total), int64(1)
+			if net < 0 {
+				h, step = min(w.to[0], w.high-total), -1
+			}
+			for ; h >= max(w.from[0], w.low-total) && h <= min(w.to[0], w.high-total); h += step {
+				if excess+net*float64(total+h)-noise >= limit || tries >= triesMost {
+					break
+				}
+				tries++
+				jobs[v] = h
+				if x := worth + f.worthOn(i, v, h, p.nu[v]) - p.penalty*float64(total+h); x < limit {
+					list = append(list, alternative{jobs: slices.Clone(jobs), total: total + h, extra: max(0, x-least)})
+				}
+			}
+			jobs[v] = 0
+			return
+		}
+		for h := w.from[k]; h <= min(w.to[k], w.high-total); h++ {
+			own := f.worthOn(i, v, h, p.nu[v])
+			above := excess + own - w.slope[0]*float64(h)
+			if excess+(w.slope[k]-w.slope[0])*float64(h)+line-noise >= limit {
+				break
+			}
+			tries++
+			if above+line-noise >= limit {
+				continue
+			}
+			jobs[v] = h
+			visit(k-1, total+h, worth+own, above)
+		}
+		jobs[v] = 0
+	}
+	visit(len(w.order)-1, 0, 0, 0)
+	slices.SortStableFunc(list, func(a, b alternative) int {
+		switch {
+		case a.extra < b.extra:
+			return -1
+		case a.extra > b.extra:
+			return 1
+		}
+		return 0
+	})
+	f.work += 10 * tries
+	all = tries < triesMost && len(list) <= most
+	list = list[:min(len(list), most)]
+	for k := range list {
+		list[k].loads = f.loadsOf(i, list[k].jobs)
+	}
+	return list, all
+}
+
+// loadsOf is the load of a mix on each type, in units of the type's grid.
+func (f *fleet) loadsOf(i int, jobs []int64) []int64 {
+	loads := make([]int64, len(jobs))
+	for v, h := range jobs {
+		if h > 0 {
+			loads[v] = f.types[v].loads.units(i, h)
+		}
+	}
+	return loads
+}

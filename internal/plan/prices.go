@@ -1,0 +1,494 @@
+package plan
+
+import (
+	"math"
+	"slices"
+)
+
+// The prices of a fleet come from its linear program: every class mixes some of its choices, every
+// type rents VMs along a convex line, and few rows bind them, one of capacity for each type and one
+// of the budget. It is solved by the simplex method over choices that are made when they are needed.
+// All but as many classes as there are rows keep to a single choice; that one is the class's key, and
+// the basis that has to be inverted is no larger than the rows (generalised upper bounds). No
+// promise rests on this: any prices give a bound, and these give a good one.
+
+// choiceOf is one choice of a class: VMs of each type, and jobs.
+type choiceOf struct {
+	vms  []float64
+	jobs []float64
+	all  float64 // jobs
+}
+
+// column is a variable beside the choices: VMs along a piece of a type's line, or what a row leaves.
+type column struct {
+	row           int     // of the type, or the budget's
+	onRow         float64 // coefficient there
+	spend         float64 // coefficient in the budget
+	cost          float64
+	upper         float64
+	missing       bool // VMs or money that is not there, what phase one does away with
+	atUpper, used bool // used: in the basis
+}
+
+// basic is a basic variable that is no key: a column, or a class's choice (class >= 0).
+type basic struct {
+	column, class int
+	choice        choiceOf
+}
+
+// oracle finds the choice of a class that is worth least.
+type oracle func(class int, nu []float64, penalty float64) (choice choiceOf, worth float64, ok bool)
+
+// prices is a linear program over choices, and its solution.
+type prices struct {
+	penalty  []float64
+	best     oracle
+	types    int
+	budgeted bool
+	columns  []column
+	free     []float64 // the right-hand side left by keys and by columns at their upper bound
+	keys     []choiceOf
+	basis    []basic
+	value    []float64 // of the basis
+	inverse  [][]float64
+	phaseOne bool
+	random   splitMix
+	work     *int
+	block    int // classes from here on are priced next
+
+	nu []float64
+	mu float64
+}
+
+// box is the part of the search tree a linear program is for: VMs of each type, and the limits of the
+// classes that have any.
+type box struct {
+	low, high []int64
+	limits    map[int]*limits
+}
+
+// pricesStep, relative to the costs, is the gain below which a step is not worth it.
+const pricesStep = 1e-10
+
+// newPrices sets up the linear program of a box, its classes at what is cheapest at the given prices.
+func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool) {
+	n := len(f.types)
+	p = &prices{penalty: f.penalty, best: best, types: n, budgeted: !math.IsInf(f.budget, 1), keys: make([]choiceOf, len(f.penalty)), nu: slices.Clone(nu), random: 1, work: &f.work}
+	rows := n
+	if p.budgeted {
+		rows++
+	}
+	p.free = make([]float64, rows)
+	for i := range p.keys {
+		if p.keys[i], _, ok = best(i, p.nu, p.penalty[i]); !ok {
+			return nil, false
+		}
+		for v, x := range p.keys[i].vms {
+			p.free[v] -= x
+		}
+	}
+	spend := 0.0
+	var line []segment
+	for v := range n {
+		t := &f.types[v]
+		if b.low[v] > min(b.high[v], t.rental.limit) {
+			return nil, false
+		}
+		start := 0.0
+		start, line = t.rental.segments(b.low[v], min(b.high[v], t.rental.limit), line[:0])
+		spend += start
+		p.free[v] += float64(b.low[v]) + float64(t.loads.grid.tolerance)/float64(t.loads.grid.perVM)
+		first := len(p.columns)
+		p.columns = append(p.columns, column{row: v, onRow: 1, upper: math.Inf(1)}) // capacity not used
+		for _, s := range line {
+			p.columns = append(p.columns, column{row: v, onRow: -1, spend: s.price, cost: s.price, upper: s.length})
+		}
+		p.columns = append(p.columns, column{row: v, onRow: -1, upper: math.Inf(1), missing: true})
+		// VMs follow the load along the line.
+		in := first
+		for need := -p.free[v]; need > 0; {
+			in++
+			c := &p.columns[in]
+			if need <= c.upper {
+				break
+			}
+			need -= c.upper
+			c.atUpper = true
+			spend += c.upper * c.spend
+			p.free[v] += c.upper
+		}
+		p.columns[in].used = true
+		p.basis = append(p.basis, basic{column: in, class: -1})
+		if c := &p.columns[in]; c.onRow < 0 && !c.missing {
+			spend += -p.free[v] * c.spend
+		}
+	}
+	if p.budgeted {
+		p.columns = append(p.columns,
+			column{row: n, onRow: 1, upper: math.Inf(1)},
+			column{row: n, onRow: -1, upper: math.Inf(1), missing: true})
+		in := len(p.columns) - 2
+		if spend > f.budget {
+			in++
+		}
+		p.columns[in].used = true
+		p.basis = append(p.basis, basic{column: in, class: -1})
+		p.free[n] = f.budget
+		for v := range n {
+			start, _ := f.types[v].rental.segments(b.low[v], min(b.high[v], f.types[v].rental.limit), nil)
+			p.free[n] -= start
+		}
+		for _, c := range p.columns {
+			if c.atUpper {
+				p.free[n] -= c.upper * c.spend
+			}
+		}
+	}
+	p.value = make([]float64, rows)
+	for range rows {
+		p.inverse = append(p.inverse, make([]float64, 2*rows))
+	}
+	return p, true
+}
+
+// solve finds the best prices; what is then missing is VMs or money without which the box has no
+// plan, and none is missing where there may be one.
+func (p *prices) solve() (missing float64) {
+	for k := range p.basis {
+		p.phaseOne = p.phaseOne || p.columns[p.basis[k].column].missing
+	}
+	if p.phaseOne {
+		p.steps()
+		for k, b := range p.basis {
+			if b.class < 0 && p.columns[b.column].missing {
+				missing += p.value[k]
+			}
+		}
+		if missing > loadNoise {
+			return missing
+		}
+		p.phaseOne = false
+	}
+	for k := range p.columns {
+		if p.columns[k].missing {
+			p.columns[k].upper = 0
+		}
+	}
+	p.steps()
+	return 0
+}
+
+func (p *prices) cost(b *basic) float64 {
+	switch {
+	case b.class >= 0 && p.phaseOne:
+		return 0
+	case b.class >= 0:
+		return -p.penalty[b.class] * (b.choice.all - p.keys[b.class].all)
+	case !p.phaseOne:
+		return p.columns[b.column].cost
+	case p.columns[b.column].missing:
+		return 1
+	}
+	return 0
+}
+
+// entries is a variable's coefficients; a choice's are the difference to its class's key.
+func (p *prices) entries(b *basic, dst []float64) []float64 {
+	dst = append(dst[:0], make([]float64, len(p.free))...)
+	if b.class >= 0 {
+		for v := range p.types {
+			dst[v] = b.choice.vms[v] - p.keys[b.class].vms[v]
+		}
+		return dst
+	}
+	c := &p.columns[b.column]
+	dst[c.row] = c.onRow
+	if p.budgeted && c.spend != 0 {
+		dst[p.types] = c.spend
+	}
+	return dst
+}
+
+// invert computes the inverse of the basis, its values and the prices of the rows; false where the
+// basis cannot be inverted any more.
+func (p *prices) invert() bool {
+	n := len(p.basis)
+	*p.work += 10 + n*n*n/10 + len(p.columns)/2
+	var column []float64
+	for r := range n {
+		clear(p.inverse[r])
+		p.inverse[r][n+r] = 1
+	}
+	for k := range p.basis {
+		column = p.entries(&p.basis[k], column)
+		for r := range n {
+			p.inverse[r][k] = column[r]
+		}
+	}
+	for k := range n {
+		at := k
+		for r := k + 1; r < n; r++ {
+			if math.Abs(p.inverse[r][k]) > math.Abs(p.inverse[at][k]) {
+				at = r
+			}
+		}
+		p.inverse[k], p.inverse[at] = p.inverse[at], p.inverse[k]
+		pivot := p.inverse[k][k]
+		if math.Abs(pivot) < 1e-11 {
+			return false
+		}
+		for c := k; c < 2*n; c++ {
+			p.inverse[k][c] /= pivot
+		}
+		for r := range n {
+			if factor := p.inverse[r][k]; r != k && factor != 0 {
+				for c := k; c < 2*n; c++ {
+					p.inverse[r][c] -= factor * p.inverse[k][c]
+				}
+			}
+		}
+	}
+	dual := make([]float64, n)
+	for k := range n {
+		p.value[k] = 0
+		cost := p.cost(&p.basis[k])
+		for r := range n {
+			p.value[k] += p.inverse[k][n+r] * p.free[r]
+			dual[r] += cost * p.inverse[k][n+r]
+		}
+	}
+	for v := range p.types {
+		p.nu[v] = -dual[v]
+	}
+	if p.mu = 0; p.budgeted {
+		p.mu = -dual[p.types]
+	}
+	return true
+}
+
+// stepsMost bounds the steps of a linear program; the prices are good long before.
+func (p *prices) stepsMost() int { return 2000 + 40*(len(p.keys)+len(p.columns)) }
+
+func (p *prices) steps() {
+	for range p.stepsMost() {
+		if !p.invert() {
+			return
+		}
+		enter, up, found := p.entering()
+		if !found || !p.step(enter, up) {
+			break
+		}
+	}
+	for v := range p.nu {
+		p.nu[v] = max(0, p.nu[v])
+	}
+	p.mu = max(0, p.mu)
+}
+
+// entering is a variable that makes the plan cheaper, and whether it grows.
+func (p *prices) entering() (enter basic, up, found bool) {
+	scale := p.mu
+	for _, x := range p.nu {
+		scale = max(scale, x)
+	}
+	most := pricesStep * max(scale, 1e-9)
+	for k := range p.columns {
+		c := &p.columns[k]
+		if c.used || c.upper == 0 {
+			continue
+		}
+		reduced := p.cost(&basic{column: k, class: -1}) + p.mu*c.spend
+		if c.row < p.types {
+			reduced += p.nu[c.row] * c.onRow
+		} else {
+			reduced += p.mu * c.onRow
+		}
+		if c.atUpper {
+			reduced = -reduced
+		}
+		if -reduced > most {
+			most, found, enter, up = -reduced, true, basic{column: k, class: -1}, !c.atUpper
+		}
+	}
+	if found {
+		return enter, up, true
+	}
+	for v := range p.nu {
+		p.nu[v] = max(0, p.nu[v])
+	}
+	const together = 8
+	for tried, n := 0, len(p.keys); tried < n; tried++ {
+		i := p.block
+		p.block = (p.block + 1) % n
+		penalty := p.penalty[i]
+		if p.phaseOne {
+			penalty = 0
+		}
+		choice, worth, _ := p.best(i, p.nu, penalty)
+		key := -penalty * p.keys[i].all
+		for v, x := range p.keys[i].vms {
+			key += p.nu[v] * x
+		}
+		if gain := key - worth; gain > max(most, 1e-12*math.Abs(key)) {
+			most, found, enter, up = gain, true, basic{class: i, choice: choice}, true
+		}
+		if found && tried%together == together-1 {
+			break
+		}
+	}
+	return enter, up, found
+}
+
+// step brings a variable into the basis; false where nothing stops it, which only noise can do.
+func (p *prices) step(enter basic, up bool) bool {
+	const tiny = 1e-11
+	n := len(p.basis)
+	entries := p.entries(&enter, nil)
+	if !up {
+		for r := range entries {
+			entries[r] = -entries[r]
+		}
+	}
+	change := make([]float64, n) // of the basis, taken off per unit of the entering variable
+	keyChange := make(map[int]float64, n+1)
+	keyValue := make(map[int]float64, n+1)
+	classes := make([]int, 0, n+1)
+	note := func(class int) {
+		if _, known := keyValue[class]; !known {
+			keyValue[class] = 1
+			classes = append(classes, class)
+		}
+	}
+	for k := range n {
+		for r := range n {
+			change[k] += p.inverse[k][n+r] * entries[r]
+		}
+		if c := p.basis[k].class; c >= 0 {
+			note(c)
+			keyValue[c] -= p.value[k]
+			keyChange[c] -= change[k]
+		}
+	}
+	limit, leave, leaveKey, strength := math.Inf(1), -1, -1, 0.0
+	if enter.class >= 0 {
+		note(enter.class)
+		keyChange[enter.class]++
+	} else {
+		limit = p.columns[enter.column].upper
+	}
+	consider := func(ratio, by float64, at, key int) {
+		ratio = max(0, ratio)
+		if ratio < limit-1e-12 || ratio <= limit+1e-12 && by > strength*(0.5+float64(p.random.below(1024))/1024) {
+			limit, leave, leaveKey, strength = min(ratio, limit), at, key, by
+		}
+	}
+	leaveUpper := false
+	for k := range n {
+		switch {
+		case change[k] > tiny:
+			consider(p.value[k]/change[k], change[k], k, -1)
+		case change[k] < -tiny && p.basis[k].class < 0:
+			if upper := p.columns[p.basis[k].column].upper; !math.IsInf(upper, 1) {
+				consider((upper-p.value[k])/-change[k], -change[k], k, -1)
+			}
+		}
+	}
+	for _, c := range classes {
+		if keyChange[c] > tiny {
+			consider(keyValue[c]/keyChange[c], keyChange[c], -1, c)
+		}
+	}
+	if math.IsInf(limit, 1) {
+		return false
+	}
+	if leave < 0 && leaveKey < 0 { // from one bound to the other
+		p.flip(enter.column)
+		return true
+	}
+	if enter.class < 0 {
+		c := &p.columns[enter.column]
+		if c.atUpper {
+			p.flip(enter.column)
+		}
+		c.used = true
+	}
+	switch {
+	case leave >= 0:
+		leaveUpper = change[leave] < 0
+		if out := p.basis[leave]; out.class < 0 {
+			p.columns[out.column].used = false
+			if leaveUpper {
+				p.flip(out.column)
+			}
+		}
+		p.basis[leave] = enter
+	default:
+		at := slices.IndexFunc(p.basis, func(b basic) bool { return b.class == leaveKey })
+		if at < 0 { // the class changes its mind altogether
+			p.setKey(leaveKey, enter.choice)
+			return true
+		}
+		p.setKey(leaveKey, p.basis[at].choice)
+		p.basis[at] = enter
+	}
+	return true
+}
+
+func (p *prices) flip(k int) {
+	c := &p.columns[k]
+	by := c.upper
+	if c.atUpper {
+		by = -by
+	}
+	c.atUpper = !c.atUpper
+	p.free[c.row] -= by * c.onRow
+	if p.budgeted && c.spend != 0 {
+		p.free[p.types] -= by * c.spend
+	}
+}
+
+func (p *prices) setKey(class int, to choiceOf) {
+	for v := range p.types {
+		p.free[v] += p.keys[class].vms[v] - to.vms[v]
+	}
+	p.keys[class] = to
+}
+
+// share is a choice of a class and how much of it the linear program takes.
+type share struct {
+	choiceOf
+	part float64
+}
+
+// shares is the choices of a class in the solution.
+func (p *prices) shares(class int, dst []share) []share {
+	rest := 1.0
+	first := len(dst)
+	dst = append(dst, share{p.keys[class], 1})
+	for k, b := range p.basis {
+		if b.class == class {
+			part := min(1, max(0, p.value[k]))
+			rest -= part
+			dst = append(dst, share{b.choice, part})
+		}
+	}
+	dst[first].part = max(0, rest)
+	return dst
+}
+
+// rented is the VMs of a type beyond the box's lower limit.
+func (p *prices) rented(v int) (vms float64) {
+	for k := range p.columns {
+		if c := &p.columns[k]; c.row == v && c.onRow < 0 && c.atUpper {
+			vms += c.upper
+		}
+	}
+	for k, b := range p.basis {
+		if b.class < 0 {
+			if c := &p.columns[b.column]; c.row == v && c.onRow < 0 {
+				vms += p.value[k]
+			}
+		}
+	}
+	return vms
+}
