@@ -19,6 +19,7 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/pgtest"
 	"headroom/internal/postgres"
+	runs "headroom/internal/run"
 	"headroom/internal/telemetry"
 )
 
@@ -32,7 +33,8 @@ func startServer(t *testing.T) testServer {
 	t.Helper()
 	database := pgtest.Database(t)
 	quiet := telemetry.New(io.Discard, slog.LevelError)
-	a := app.New(pgtest.OpenWith(t, postgres.Config{URL: database}), auth.NewKeyring(), app.Config{Telemetry: quiet})
+	store := pgtest.OpenWith(t, postgres.Config{URL: database})
+	a := app.New(store, auth.NewKeyring(), app.Config{Telemetry: quiet})
 	watching, stop := context.WithCancel(context.Background())
 	watched, err := a.WatchKeys(watching)
 	if err != nil {
@@ -40,6 +42,18 @@ func startServer(t *testing.T) testServer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(); <-watched })
+	heard := a.WatchRuns(watching)
+	t.Cleanup(func() { stop(); <-heard })
+	pool, schema := store.River()
+	runner, err := runs.Start(t.Context(), runs.Config{App: a, Pool: pool, Schema: schema, StopWait: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := runner.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	handler, err := api.New(api.Config{App: a, Telemetry: quiet, SolvesPerSecond: 1000, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +95,7 @@ func TestServiceScripts(t *testing.T) {
 					env.Setenv("DATABASE_URL", server.database)
 					return nil
 				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held, "keep": keep},
 			})
 		})
 	}
@@ -112,4 +126,9 @@ func denied(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("the key still opens the server")
+}
+
+// keep keeps what was printed last in a variable: keep RUN
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }

@@ -17,6 +17,7 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/proof"
 	tables "headroom/internal/report"
+	"headroom/openapi/client"
 )
 
 func planCommand() *cobra.Command {
@@ -118,17 +119,25 @@ func writePlan(c *cobra.Command, s *service, out output, r record) error {
 func planCreateCommand(to *connection) *cobra.Command {
 	var out output
 	var at string
+	var async, quiet bool
 	c := &cobra.Command{
 		Use: "create CLUSTER", Short: "Plan a cluster and keep the plan",
 		Long: `Plans a cluster and keeps the plan. A plan for now becomes the current one; a plan for a time given with
 --at never does. The server makes plans by itself when inputs change and when a price, a contract or a
-forecast begins or ends; this verb only does it at once.`,
-		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z",
+forecast begins or ends; this verb only does it at once.
+
+With --async the server plans in the background, and the run that does it is printed.`,
+		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z\n  headroom run watch $(headroom plan create shop --async -q)",
 		Args:    cobra.ExactArgs(1),
 	}
 	out.addFlags(c, "table", "json", "csv")
 	addAt(c, &at, "plan for this `time`, such as 2026-03-01T22:00:00Z (default now)")
+	c.Flags().BoolVar(&async, "async", false, "plan in the background")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "with --async: print the run's id alone")
 	return command(c, func(c *cobra.Command, args []string) error {
+		if quiet && !async || async && out.format == "csv" {
+			return &failure{exitUsage, errors.New("-q goes with --async, and -o csv without it")}
+		}
 		s, err := to.openForPlanning(c)
 		if err != nil {
 			return err
@@ -137,11 +146,35 @@ forecast begins or ends; this verb only does it at once.`,
 		if at != "" {
 			body = `{"at": ` + quotedText(at) + `}`
 		}
+		if async {
+			return s.planAsync(c, out, args[0], body, quiet)
+		}
 		r, err := readRecord(s.said(s.api.CreatePlanWithBody(c.Context(), args[0], nil, jsonBody, strings.NewReader(body))))
 		if err != nil {
 			return err
 		}
 		return writePlan(c, s, out, r)
+	})
+}
+
+// planAsync begins a plan in the background.
+func (s *service) planAsync(c *cobra.Command, out output, cluster, body string, quiet bool) error {
+	r, text, err := readRun(s.said(s.api.CreatePlanWithBody(c.Context(), cluster, &client.CreatePlanParams{Prefer: new("respond-async")}, jsonBody, strings.NewReader(body))))
+	if err != nil {
+		return err
+	}
+	if quiet {
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error { _, err := fmt.Fprintln(w, r.ID); return err },
+			"json":  asJSON(r.ID),
+		})
+	}
+	return out.write(c, map[string]form{
+		"table": func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s\nWait for its end: headroom run watch %s\n", shown(told(r)), r.ID)
+			return err
+		},
+		"json": indented(text),
 	})
 }
 

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+func runCommand() *cobra.Command {
+	c := group("run", "Watch, end and repeat work in the background", `
+
+A run is work that a server does in the background, such as a plan made with "plan create --async". It
+goes on whatever becomes of who asked for it. Runs are kept for 30 days after their end.`)
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(runListCommand(&to), runGetCommand(&to), runWatchCommand(&to), runCancelCommand(&to), runRetryCommand(&to), runResultCommand(&to))
+	return c
+}
+
+func runListCommand(to *connection) *cobra.Command {
+	var out output
+	var cluster, state, kind string
+	var most int
+	c := &cobra.Command{Use: "list", Short: "List the runs, the newest first", Args: cobra.NoArgs}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&cluster, "cluster", "", "only runs of this `cluster`")
+	c.Flags().StringVar(&kind, "kind", "", "only runs of this `kind`, such as plan")
+	addChoice(c, &state, "state", "", "only runs in this state", "queued", "running", "succeeded", "failed", "cancelled")
+	c.Flags().IntVar(&most, "limit", 20, "how many; 0 is all of them")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if most < 0 || out.format == "csv" && most > largestPage {
+			return fmt.Errorf("--limit is %d; give 1 or more (as CSV %d at most), or 0 for all", most, largestPage)
+		}
+		return nil
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reflect.TypeFor[capacity.Run](), columns: []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "by", "created_at"}, most: most, none: "There are no such runs."}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListRuns(c.Context(), nil, append(edit, query("cluster", cluster, "state", state, "kind", kind))...)
+		})
+	})
+}
+
+// readRun takes a run from an answer.
+func readRun(a answer, err error) (r capacity.Run, text []byte, _ error) {
+	if err == nil {
+		err = a.into(&r)
+	}
+	return r, a.body, err
+}
+
+// told says how a run is, in a line or two.
+func told(r capacity.Run) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Run %s (%s", r.ID, r.Kind)
+	if r.Cluster != nil {
+		fmt.Fprintf(&b, " of cluster %s", *r.Cluster)
+	}
+	switch fmt.Fprintf(&b, ", by %s) ", r.By); r.State {
+	case capacity.RunQueued:
+		b.WriteString("waits")
+	case capacity.RunRunning:
+		b.WriteString("is running")
+		if r.Cancelling {
+			b.WriteString(" and about to end")
+		}
+	case capacity.RunCancelled:
+		b.WriteString("was cancelled")
+	default:
+		b.WriteString(string(r.State))
+	}
+	if p := r.Progress; p.Total > 0 {
+		fmt.Fprintf(&b, "; %d of %d %s", p.Done, p.Total, p.Unit)
+	} else if p.Done > 0 {
+		fmt.Fprintf(&b, "; %d %s", p.Done, p.Unit)
+	}
+	if r.ETASeconds != nil {
+		fmt.Fprintf(&b, "; about %s more", (time.Duration(*r.ETASeconds) * time.Second).String())
+	}
+	b.WriteString(".")
+	if r.ResultURL != nil {
+		what := "What it made"
+		if r.Partial {
+			what = "What it had until then"
+		}
+		fmt.Fprintf(&b, "\n%s: headroom run result %s", what, r.ID)
+	}
+	return b.String()
+}
+
+// howItEnded is how a run that is over ends a verb: nil, or an error with its exit code.
+func howItEnded(r capacity.Run) error {
+	switch {
+	case r.State == capacity.RunSucceeded:
+		return nil
+	case r.State == capacity.RunCancelled:
+		return &failure{exitError, errors.New("the run was cancelled")}
+	case r.Error == nil:
+		return &failure{exitError, errors.New("the run failed")}
+	}
+	code, said := exitError, r.Error.Detail
+	if r.Error.Kind == string(capacity.Infeasible) {
+		code = exitInfeasible
+	}
+	if more := append(r.Error.Conflicts, r.Error.Errors...); len(more) > 0 {
+		said = (&capacity.InputError{Findings: more}).Error()
+	}
+	return &failure{code, errors.New(shownLines(said))}
+}
+
+func writeRun(c *cobra.Command, out output, r capacity.Run, text []byte) error {
+	return out.write(c, map[string]form{
+		"table": func(w io.Writer) error { _, err := fmt.Fprintln(w, shownLines(told(r))); return err },
+		"json":  indented(text),
+	})
+}
+
+// runVerb is a verb that asks one thing of one run and shows the run.
+func runVerb(to *connection, c *cobra.Command, ask func(*cobra.Command, *service, string) (capacity.Run, []byte, error)) *cobra.Command {
+	var out output
+	c.Args = cobra.ExactArgs(1)
+	out.addFlags(c, "table", "json")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		r, text, err := ask(c, s, args[0])
+		if err != nil {
+			return err
+		}
+		return writeRun(c, out, r, text)
+	})
+}
+
+func runGetCommand(to *connection) *cobra.Command {
+	return runVerb(to, &cobra.Command{Use: "get RUN", Short: "Show how far a run is"}, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
+		return readRun(s.said(s.api.GetRun(c.Context(), id, nil)))
+	})
+}
+
+func runCancelCommand(to *connection) *cobra.Command {
+	c := &cobra.Command{Use: "cancel RUN", Short: "End a run", Long: "Ends a run. One that is being worked on ends a moment later; what it had until then may be kept. Ending a run that is over is no error."}
+	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
+		if _, err := s.said(s.api.CancelRun(c.Context(), id)); err != nil {
+			return capacity.Run{}, nil, err
+		}
+		return readRun(s.said(s.api.GetRun(c.Context(), id, nil)))
+	})
+}
+
+func runRetryCommand(to *connection) *cobra.Command {
+	c := &cobra.Command{Use: "retry RUN", Short: "Begin a run that failed or was cancelled again"}
+	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
+		return readRun(s.said(s.api.RetryRun(c.Context(), id, nil)))
+	})
+}
+
+func runResultCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "result RUN", Short: "Print what a run made", Args: cobra.ExactArgs(1),
+		Long: "Prints what a run made, in the form that it made it in. A run that failed or was cancelled may have made a part.",
+	}
+	c.Flags().StringVarP(&out.file, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		a, err := s.said(s.api.GetRunResult(c.Context(), args[0], nil))
+		if err != nil {
+			return err
+		}
+		return out.deliver(c.OutOrStdout(), func(w io.Writer) error { _, err := w.Write(a.body); return err })
+	})
+}
+
+func runWatchCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "watch RUN", Short: "Wait for the end of a run",
+		Long: `Waits until a run is over and shows how it ended; on a terminal a bar shows how far it is. The run goes
+on when this ends before it.
+
+Exit codes: 0 it succeeded, 1 it failed or was cancelled, 3 there is no plan that meets the demands.`,
+		Example: "  headroom run watch $(headroom plan create shop --async -q)",
+		Args:    cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		r, text, err := s.watchRun(c, args[0])
+		if err != nil {
+			return err
+		}
+		if err := writeRun(c, out, r, text); err != nil {
+			return err
+		}
+		return howItEnded(r)
+	})
+}
+
+// How a run is watched.
+const (
+	longPoll     = "wait=30"
+	watchPause   = time.Second
+	watchOutages = time.Minute // of the server that are waited for: it may be starting anew
+)
+
+// watchRun waits for the end of a run by long polls.
+func (s *service) watchRun(c *cobra.Command, id string) (r capacity.Run, text []byte, err error) {
+	bar := newRunBar(c.ErrOrStderr())
+	defer bar.finish()
+	etag, answered := `"0"`, time.Time{}
+	for {
+		response, err := s.api.GetRun(c.Context(), id, &client.GetRunParams{IfNoneMatch: &etag, Prefer: new(longPoll)})
+		if err == nil && response.StatusCode == http.StatusNotModified {
+			response.Body.Close()
+			answered = time.Now()
+			continue
+		}
+		a, err := s.said(response, err)
+		var f *failure
+		if errors.As(err, &f) && f.code == exitConnection && time.Since(answered) < watchOutages {
+			select {
+			case <-time.After(watchPause):
+				continue
+			case <-c.Context().Done():
+				return r, nil, c.Context().Err()
+			}
+		}
+		if r, text, err = readRun(a, err); err != nil || r.State.Over() {
+			return r, text, err
+		}
+		etag, answered = `"`+a.etag+`"`, time.Now()
+		bar.show(r)
+	}
+}
+
+// runBar is how far a run is, on a terminal.
+type runBar struct {
+	to  io.Writer
+	bar *progressbar.ProgressBar
+}
+
+func newRunBar(stderr io.Writer) *runBar {
+	if !isTerminal(stderr) {
+		return &runBar{}
+	}
+	return &runBar{to: stderr}
+}
+
+func (b *runBar) show(r capacity.Run) {
+	if b.to == nil {
+		return
+	}
+	total := r.Progress.Total
+	if total == 0 {
+		total = -1 // a spinner
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(b.to), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish())
+	}
+	if b.bar.GetMax64() != total {
+		b.bar.ChangeMax64(total)
+	}
+	words := shown(fmt.Sprintf("%s %s", r.Kind, r.State))
+	if r.ETASeconds != nil {
+		words += ", about " + (time.Duration(*r.ETASeconds) * time.Second).String() + " more"
+	}
+	b.bar.Describe(words)
+	_ = b.bar.Set64(r.Progress.Done) // a bar that cannot be drawn is no reason to stop
+}
+
+func (b *runBar) finish() {
+	if b.bar != nil {
+		_ = b.bar.Finish()
+	}
+}
