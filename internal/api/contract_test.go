@@ -179,7 +179,7 @@ var overlaid = map[string]reflect.Type{
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
 	"list[capacity.AllowedHost]": reflect.TypeFor[list[capacity.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[capacity.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[capacity.Delivery]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "written": reflect.TypeFor[written](), "deleted": reflect.TypeFor[deleted](),
-	"list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
+	"list[capacity.Scenario]": reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
 	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
 	"list[capacity.ProfileVersion]": reflect.TypeFor[list[capacity.ProfileVersion]](), "list[capacity.PlannedClass]": reflect.TypeFor[list[capacity.PlannedClass]](),
 	"list[capacity.Forecast]": reflect.TypeFor[list[capacity.Forecast]](), "list[capacity.PlanSummary]": reflect.TypeFor[list[capacity.PlanSummary]](),
@@ -192,6 +192,7 @@ func init() {
 		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
 		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
 		reflect.TypeFor[capacity.AllowedHost](), reflect.TypeFor[capacity.Webhook](), reflect.TypeFor[capacity.Delivery](),
+		reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
 	} {
 		collectTypes(t)

@@ -69,6 +69,8 @@ func key(item any) (name string, version int64) {
 		return x.Name, x.Version
 	case capacity.PlannedClass:
 		return x.Name, x.Version
+	case capacity.Scenario:
+		return x.Name, x.Version
 	}
 	panic(fmt.Sprintf("%T is not kept in a collection", item))
 }

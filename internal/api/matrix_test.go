@@ -81,6 +81,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
+const smallProblem = `{"currency":"USD","supply":{"on_demand":{"price":"1"}},"classes":[{"name":"a","vms_per_job":1,"jobs":{"min":0,"max":1},"penalty":2}],"options":{"engine":"exact"}}`
+
 // perform asks for an operation in a way that works if it is allowed. What it changes is made anew
 // for each cell, so that no cell depends on another.
 func (s *service) perform(token, operation, method, path string, i int) answered {
@@ -133,6 +135,18 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case strings.Contains(path, "/classes"):
 		thing("classes", strings.Replace(adHoc, "ad-hoc", name, 1))
 		path = strings.Replace(path, "{name}", "ad-hoc", 1)
+	case strings.Contains(path, "/scenarios"):
+		const some = `{"name":"some","changes":[{"what":"deadline","factor":2}]}`
+		s.ask(s.admin, "POST", "/v1/clusters/mine/scenarios", some) // is there after the first cell
+		thing("scenarios", strings.Replace(some, "some", name, 1))
+		path = strings.Replace(path, "{name}", "some", 1)
+		if operation == "compareScenarios" {
+			path += "?name=some"
+		}
+	case operation == "clusterWhatIf":
+		body = `{"scenarios":[{"changes":[{"what":"deadline","factor":2}]}]}`
+	case operation == "whatIf":
+		body = `{"problem":` + smallProblem + `,"scenarios":[{"changes":[{"what":"price","factor":2}]}]}`
 	case strings.Contains(path, "/observations"):
 		if operation == "createObservation" {
 			body = `{"vms":3}`
@@ -203,7 +217,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "diffPlans":
 		path += "?from=1&to=1"
 	case operation == "solve":
-		body = `{"currency":"USD","supply":{"on_demand":{"price":"1"}},"classes":[{"name":"a","vms_per_job":1,"jobs":{"min":0,"max":1},"penalty":2}],"options":{"engine":"exact"}}`
+		body = smallProblem
 	case operation == "bounds":
 		body = `{"kind":"phase","tasks":3,"mean_s":1,"max_s":2,"slots":2}`
 	case operation == "createKey":

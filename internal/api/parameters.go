@@ -49,10 +49,19 @@ func (o *operation) checkParameters(r *http.Request) error {
 			}
 		}
 		switch {
+		case p.Schema.Value.Type.Is(openapi3.TypeArray) && len(values) > 0:
+			if most := p.Schema.Value.MaxItems; most != nil && len(values) > int(*most) {
+				return refusal{aboutParameter(p.Name, "too_many", fmt.Sprintf("The parameter %q is given %d times; it can be given %d times at most.", p.Name, len(values), *most), nil)}
+			}
+			for _, value := range values {
+				if err := checkParameter(p, p.Schema.Value.Items.Value, value); err != nil {
+					return err
+				}
+			}
 		case len(values) > 1:
 			return refusal{aboutParameter(p.Name, "duplicate", fmt.Sprintf("The parameter %q is given %d times; give it once.", p.Name, len(values)), nil)}
 		case len(values) == 1:
-			if err := checkParameter(p, values[0]); err != nil {
+			if err := checkParameter(p, p.Schema.Value, values[0]); err != nil {
 				return err
 			}
 		case p.Required:
@@ -88,8 +97,7 @@ func (o *operation) query(r *http.Request) (url.Values, error) {
 }
 
 // checkParameter refuses one value.
-func checkParameter(p *openapi3.Parameter, text string) error {
-	schema := p.Schema.Value
+func checkParameter(p *openapi3.Parameter, schema *openapi3.Schema, text string) error {
 	var value any = text
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):

@@ -51,10 +51,16 @@ func (s *server) limitRate(next http.Handler) http.Handler {
 	})
 }
 
-var solvingPath = regexp.MustCompile(`^/v1/(solve|clusters/[^/]+/plans(/[^/]+/verify)?)$`)
+var solvingPath = regexp.MustCompile(`^/v1/(solve|what-if|clusters/[^/]+/(what-if|plans(/[^/]+/verify)?))$`)
+
+// answeringPath is what is solved because it is read.
+var answeringPath = regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[^/]+/answer)$`)
 
 // solves says whether a request takes a place for solving.
 func solves(r *http.Request) bool {
+	if reading(r) {
+		return answeringPath.MatchString(r.URL.EscapedPath())
+	}
 	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
 }
 

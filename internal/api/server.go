@@ -94,6 +94,8 @@ func (s *server) routes() {
 	known.Get("/v1/runs/{id}/events", s.watchRun)
 	known.Post("/v1/solve", s.solve)
 	known.Post("/v1/bounds", s.bounds)
+	known.Post("/v1/what-if", s.whatIf)
+	known.Post("/v1/clusters/{cluster}/what-if", s.clusterWhatIf)
 	known.Post("/v1/session", s.createSession)
 	known.Get("/v1/session", s.getSession)
 	known.Delete("/v1/session", s.deleteSession)

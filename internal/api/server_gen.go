@@ -39,6 +39,9 @@ const (
 	ListRunsParamsStateSucceeded ListRunsParamsState = "succeeded"
 )
 
+// AddedSupply What `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
+type AddedSupply = capacity.AddedSupply
+
 // Admission The answer to a job that asks for a place.
 type Admission = capacity.Admission
 
@@ -109,6 +112,9 @@ type ClassPlan = capacity.ClassPlan
 
 // ClassSlots How many slots of a class stand on one VM.
 type ClassSlots = capacity.ClassSlots
+
+// ClassSplit A class's line, and its jobs.
+type ClassSplit = plan.ClassSplit
 
 // Cluster The shared pool being planned.
 type Cluster = capacity.Cluster
@@ -214,6 +220,9 @@ type IntegerPlan = capacity.IntegerPlan
 // JobRange How many jobs run at once. Fractions are allowed where the cluster is planned relaxed.
 type JobRange = capacity.JobRange
 
+// JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
+type JobsSplit = plan.JobsSplit
+
 // Key A key. Its token is known to its holder alone.
 type Key = auth.Key
 
@@ -241,6 +250,9 @@ type Money = capacity.Money
 
 // MoneyChange One cost line in both plans.
 type MoneyChange = plan.MoneyChange
+
+// MoneySplit One line of both bills.
+type MoneySplit = plan.MoneySplit
 
 // Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
 type Name = string
@@ -331,6 +343,9 @@ type RefusalReason = capacity.RefusalReason
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
 
+// RentedVMs How many VMs are rented, and how they are paid for.
+type RentedVMs = plan.RentedVMs
+
 // Report Everything that was looked at when a plan was verified. The outcome is the worst of the checks.
 type Report = proof.Report
 
@@ -351,6 +366,28 @@ type RunProgress = capacity.Progress
 
 // RunState The last three are final.
 type RunState = capacity.RunState
+
+// Scenario A named list of changes, laid over a cluster's problem without touching it.
+type Scenario = capacity.Scenario
+
+// ScenarioAnswer A scenario's outcome, and how it differs from the base's.
+type ScenarioAnswer = plan.ScenarioAnswer
+
+// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
+// A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. What counts jobs or VMs is rounded to whole ones, jobs of a relaxed problem excepted.
+//
+// Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}
+type ScenarioChange = capacity.ScenarioChange
+
+// ScenarioDifference What changes, split into what the same decisions cost at the new figures (`values`) and what adapting adds to that (`decisions`): `from` + `values` + `decisions` = `to`, to the last decimal.
+// The same decisions are the base's admitted jobs on the VMs it rents, needed or not. Jobs that are no longer asked for, or whose deadline nothing meets, go; VMs that a smaller contract, quota or share no longer has go; where the jobs then need more VMs, as with a shorter deadline, just those are rented besides, and where there are none the jobs worth least per VM go. More demand is refused, higher promises are not kept and budgets are overdrawn: to act on them is a new decision.
+type ScenarioDifference = plan.ScenarioDifference
+
+// ScenarioList A page of saved scenarios.
+type ScenarioList = list[capacity.Scenario]
+
+// ScenarioOutcome What a problem comes to.
+type ScenarioOutcome = plan.Outcome
 
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
@@ -415,6 +452,9 @@ type Webhook = capacity.Webhook
 
 // WebhookList A page of webhooks, by name.
 type WebhookList = list[capacity.Webhook]
+
+// WhatIf The answer to scenarios, in their order.
+type WhatIf = plan.WhatIf
 
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths = capacity.Prices
@@ -523,6 +563,15 @@ type RunKind = string
 
 // RunStateFilter defines model for RunStateFilter.
 type RunStateFilter string
+
+// ScenarioAt defines model for ScenarioAt.
+type ScenarioAt = time.Time
+
+// ScenarioName defines model for ScenarioName.
+type ScenarioName = string
+
+// ScenarioNames defines model for ScenarioNames.
+type ScenarioNames = []string
 
 // ToPlan defines model for ToPlan.
 type ToPlan = string
@@ -824,6 +873,51 @@ type ListProfileVersionsParams struct {
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 }
 
+// ListScenariosParams defines parameters for ListScenarios.
+type ListScenariosParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// CompareScenariosParams defines parameters for CompareScenarios.
+type CompareScenariosParams struct {
+	// Name Which ones; given again for each.
+	Name ScenarioNames `form:"name" json:"name"`
+
+	// At The moment planned for; left out, now.
+	At *ScenarioAt `form:"at,omitempty" json:"at,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// DeleteScenarioParams defines parameters for DeleteScenario.
+type DeleteScenarioParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReplaceScenarioParams defines parameters for ReplaceScenario.
+type ReplaceScenarioParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AnswerScenarioParams defines parameters for AnswerScenario.
+type AnswerScenarioParams struct {
+	// At The moment planned for; left out, now.
+	At *ScenarioAt `form:"at,omitempty" json:"at,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
 // ListVMTypesParams defines parameters for ListVMTypes.
 type ListVMTypesParams struct {
 	// Limit How many items a page has at most.
@@ -973,6 +1067,12 @@ type CreateProfileJSONRequestBody = Profile
 
 // AddProfileVersionJSONRequestBody defines body for AddProfileVersion for application/json ContentType.
 type AddProfileVersionJSONRequestBody = Profile
+
+// CreateScenarioJSONRequestBody defines body for CreateScenario for application/json ContentType.
+type CreateScenarioJSONRequestBody = Scenario
+
+// ReplaceScenarioJSONRequestBody defines body for ReplaceScenario for application/json ContentType.
+type ReplaceScenarioJSONRequestBody = Scenario
 
 // CreateVMTypeJSONRequestBody defines body for CreateVMType for application/json ContentType.
 type CreateVMTypeJSONRequestBody = VMType
@@ -1221,6 +1321,27 @@ type ServerInterface interface {
 	// GetProfileVersion Read one version of a profile
 	// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 	GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion)
+	// ListScenarios List saved scenarios
+	// (GET /v1/clusters/{cluster}/scenarios)
+	ListScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListScenariosParams)
+	// CreateScenario Save a scenario
+	// (POST /v1/clusters/{cluster}/scenarios)
+	CreateScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// CompareScenarios Compare saved scenarios
+	// (GET /v1/clusters/{cluster}/scenarios/compare)
+	CompareScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CompareScenariosParams)
+	// DeleteScenario Delete a saved scenario
+	// (DELETE /v1/clusters/{cluster}/scenarios/{name})
+	DeleteScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params DeleteScenarioParams)
+	// GetScenario Read a saved scenario
+	// (GET /v1/clusters/{cluster}/scenarios/{name})
+	GetScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName)
+	// ReplaceScenario Change a saved scenario
+	// (PUT /v1/clusters/{cluster}/scenarios/{name})
+	ReplaceScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params ReplaceScenarioParams)
+	// AnswerScenario Ask what a saved scenario comes to
+	// (GET /v1/clusters/{cluster}/scenarios/{name}/answer)
+	AnswerScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params AnswerScenarioParams)
 	// ListVMTypes List VM types
 	// (GET /v1/clusters/{cluster}/vm-types)
 	ListVMTypes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListVMTypesParams)
@@ -1614,6 +1735,48 @@ func (_ Unimplemented) AddProfileVersion(w http.ResponseWriter, r *http.Request,
 // GetProfileVersion Read one version of a profile
 // (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 func (_ Unimplemented) GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListScenarios List saved scenarios
+// (GET /v1/clusters/{cluster}/scenarios)
+func (_ Unimplemented) ListScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListScenariosParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateScenario Save a scenario
+// (POST /v1/clusters/{cluster}/scenarios)
+func (_ Unimplemented) CreateScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CompareScenarios Compare saved scenarios
+// (GET /v1/clusters/{cluster}/scenarios/compare)
+func (_ Unimplemented) CompareScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CompareScenariosParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteScenario Delete a saved scenario
+// (DELETE /v1/clusters/{cluster}/scenarios/{name})
+func (_ Unimplemented) DeleteScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params DeleteScenarioParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetScenario Read a saved scenario
+// (GET /v1/clusters/{cluster}/scenarios/{name})
+func (_ Unimplemented) GetScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplaceScenario Change a saved scenario
+// (PUT /v1/clusters/{cluster}/scenarios/{name})
+func (_ Unimplemented) ReplaceScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params ReplaceScenarioParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AnswerScenario Ask what a saved scenario comes to
+// (GET /v1/clusters/{cluster}/scenarios/{name}/answer)
+func (_ Unimplemented) AnswerScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params AnswerScenarioParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4395,6 +4558,385 @@ func (siw *ServerInterfaceWrapper) GetProfileVersion(w http.ResponseWriter, r *h
 	handler.ServeHTTP(w, r)
 }
 
+// ListScenarios operation middleware
+func (siw *ServerInterfaceWrapper) ListScenarios(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListScenariosParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListScenarios(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateScenario operation middleware
+func (siw *ServerInterfaceWrapper) CreateScenario(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateScenario(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareScenarios operation middleware
+func (siw *ServerInterfaceWrapper) CompareScenarios(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareScenariosParams
+
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareScenarios(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteScenario operation middleware
+func (siw *ServerInterfaceWrapper) DeleteScenario(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ScenarioName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteScenarioParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteScenario(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetScenario operation middleware
+func (siw *ServerInterfaceWrapper) GetScenario(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ScenarioName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetScenario(w, r, cluster, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplaceScenario operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceScenario(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ScenarioName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplaceScenarioParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplaceScenario(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AnswerScenario operation middleware
+func (siw *ServerInterfaceWrapper) AnswerScenario(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ScenarioName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AnswerScenarioParams
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AnswerScenario(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListVMTypes operation middleware
 func (siw *ServerInterfaceWrapper) ListVMTypes(w http.ResponseWriter, r *http.Request) {
 
@@ -5524,6 +6066,27 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/profiles/{name}/versions/{version}", wrapper.GetProfileVersion)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/scenarios", wrapper.ListScenarios)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/scenarios", wrapper.CreateScenario)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/scenarios/{name}", wrapper.DeleteScenario)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/scenarios/{name}", wrapper.GetScenario)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/scenarios/{name}", wrapper.ReplaceScenario)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/scenarios/{name}/answer", wrapper.AnswerScenario)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/scenarios/compare", wrapper.CompareScenarios)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/vm-types", wrapper.ListVMTypes)
 	})
 	r.Group(func(r chi.Router) {
@@ -5924,6 +6487,52 @@ type GetProfileVersionRequest struct {
 	Version ProfileVersion
 }
 
+// ListScenariosRequest is what ListScenarios is asked.
+type ListScenariosRequest struct {
+	Cluster ClusterName
+	Params  ListScenariosParams
+}
+
+// CreateScenarioRequest is what CreateScenario is asked.
+type CreateScenarioRequest struct {
+	Cluster ClusterName
+	Body    *CreateScenarioJSONRequestBody
+}
+
+// CompareScenariosRequest is what CompareScenarios is asked.
+type CompareScenariosRequest struct {
+	Cluster ClusterName
+	Params  CompareScenariosParams
+}
+
+// DeleteScenarioRequest is what DeleteScenario is asked.
+type DeleteScenarioRequest struct {
+	Cluster ClusterName
+	Name    ScenarioName
+	Params  DeleteScenarioParams
+}
+
+// GetScenarioRequest is what GetScenario is asked.
+type GetScenarioRequest struct {
+	Cluster ClusterName
+	Name    ScenarioName
+}
+
+// ReplaceScenarioRequest is what ReplaceScenario is asked.
+type ReplaceScenarioRequest struct {
+	Cluster ClusterName
+	Name    ScenarioName
+	Params  ReplaceScenarioParams
+	Body    *ReplaceScenarioJSONRequestBody
+}
+
+// AnswerScenarioRequest is what AnswerScenario is asked.
+type AnswerScenarioRequest struct {
+	Cluster ClusterName
+	Name    ScenarioName
+	Params  AnswerScenarioParams
+}
+
 // ListVMTypesRequest is what ListVMTypes is asked.
 type ListVMTypesRequest struct {
 	Cluster ClusterName
@@ -6205,6 +6814,27 @@ type StrictServerInterface interface {
 	// Read one version of a profile
 	// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 	GetProfileVersion(ctx context.Context, request GetProfileVersionRequest) (reply[Profile], error)
+	// List saved scenarios
+	// (GET /v1/clusters/{cluster}/scenarios)
+	ListScenarios(ctx context.Context, request ListScenariosRequest) (reply[ScenarioList], error)
+	// Save a scenario
+	// (POST /v1/clusters/{cluster}/scenarios)
+	CreateScenario(ctx context.Context, request CreateScenarioRequest) (reply[Scenario], error)
+	// Compare saved scenarios
+	// (GET /v1/clusters/{cluster}/scenarios/compare)
+	CompareScenarios(ctx context.Context, request CompareScenariosRequest) (reply[WhatIf], error)
+	// Delete a saved scenario
+	// (DELETE /v1/clusters/{cluster}/scenarios/{name})
+	DeleteScenario(ctx context.Context, request DeleteScenarioRequest) (reply[nothing], error)
+	// Read a saved scenario
+	// (GET /v1/clusters/{cluster}/scenarios/{name})
+	GetScenario(ctx context.Context, request GetScenarioRequest) (reply[Scenario], error)
+	// Change a saved scenario
+	// (PUT /v1/clusters/{cluster}/scenarios/{name})
+	ReplaceScenario(ctx context.Context, request ReplaceScenarioRequest) (reply[Scenario], error)
+	// Ask what a saved scenario comes to
+	// (GET /v1/clusters/{cluster}/scenarios/{name}/answer)
+	AnswerScenario(ctx context.Context, request AnswerScenarioRequest) (reply[WhatIf], error)
 	// List VM types
 	// (GET /v1/clusters/{cluster}/vm-types)
 	ListVMTypes(ctx context.Context, request ListVMTypesRequest) (reply[VMTypeList], error)
@@ -6964,6 +7594,93 @@ func (h *strictHandler) AddProfileVersion(w http.ResponseWriter, r *http.Request
 func (h *strictHandler) GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion) {
 	request := GetProfileVersionRequest{Cluster: cluster, Name: name, Version: version}
 	answer, err := h.operations.GetProfileVersion(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListScenariosParams) {
+	request := ListScenariosRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListScenarios(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := CreateScenarioRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateScenario(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CompareScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CompareScenariosParams) {
+	request := CompareScenariosRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.CompareScenarios(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeleteScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params DeleteScenarioParams) {
+	request := DeleteScenarioRequest{Cluster: cluster, Name: name, Params: params}
+	answer, err := h.operations.DeleteScenario(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName) {
+	request := GetScenarioRequest{Cluster: cluster, Name: name}
+	answer, err := h.operations.GetScenario(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ReplaceScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params ReplaceScenarioParams) {
+	request := ReplaceScenarioRequest{Cluster: cluster, Name: name, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ReplaceScenario(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) AnswerScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params AnswerScenarioParams) {
+	request := AnswerScenarioRequest{Cluster: cluster, Name: name, Params: params}
+	answer, err := h.operations.AnswerScenario(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

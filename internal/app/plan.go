@@ -42,6 +42,11 @@ func (a *App) Solve(ctx context.Context, read func() (capacity.Problem, error)) 
 	if err != nil {
 		return capacity.Plan{}, err
 	}
+	return a.plan(ctx, p)
+}
+
+// plan answers a problem within its time budget, for a caller who has a place to solve in.
+func (a *App) plan(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 	began := time.Now() // a duration, not a moment: the clock of App is for moments
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()

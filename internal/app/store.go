@@ -76,6 +76,8 @@ type Store interface {
 	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
 	TakeLink(ctx context.Context, hash auth.Hash) error
 
+	Scenarios() Inputs[capacity.Scenario] // by name; no plan depends on them
+
 	Admissions
 	Webhooks
 	Runs

@@ -20,6 +20,7 @@ const (
 	ProfileKind  = "profile"
 	ClassKind    = "class"
 	ForecastKind = "forecast"
+	ScenarioKind = "scenario"
 	PlanKind     = "plan"
 	PinKind      = "pin"
 	KeyKind      = "key"

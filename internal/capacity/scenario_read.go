@@ -23,18 +23,31 @@ const (
 	reservedByAddress = "compare" // an address below scenarios that is no scenario's
 )
 
-// WhatIfQuestion is a problem, or a cluster at a moment, and the scenarios laid over it.
+// WhatIfQuestion is a problem and the scenarios laid over it.
 type WhatIfQuestion struct {
-	Problem   Problem   // of a question that gives it
-	At        time.Time // of one about a cluster; zero is now
-	Detail    Detail
-	Scenarios []AskedScenario
+	Problem   Problem         `json:"problem"`
+	Detail    Detail          `json:"detail"`
+	Scenarios []AskedScenario `json:"scenarios"`
 }
 
-// AskedScenario is a scenario given in a question, or the name of a saved one.
+// ClusterWhatIfQuestion is about the problem of a cluster at a moment; zero is now.
+type ClusterWhatIfQuestion struct {
+	At        time.Time       `json:"at,omitzero"`
+	Detail    Detail          `json:"detail"`
+	Scenarios []AskedScenario `json:"scenarios"`
+}
+
+// AskedScenario is a scenario given in a question, or the name of one that its cluster has saved.
 type AskedScenario struct {
-	Scenario
-	Saved string
+	Name    string           `json:"name,omitempty"`
+	Note    string           `json:"note,omitempty"`
+	Changes []ScenarioChange `json:"changes,omitempty"`
+	Saved   string           `json:"saved,omitempty"`
+}
+
+// Scenario is what was given.
+func (a AskedScenario) Scenario() Scenario {
+	return Scenario{Name: a.Name, Note: a.Note, Changes: a.Changes}
 }
 
 var (
@@ -70,16 +83,16 @@ func ReadWhatIf(data []byte, limits Limits) (WhatIfQuestion, error) {
 		c.enter("problem")
 		q.Problem.check(c)
 		c.leave()
-		q.check(c)
+		checkAsked(c, &q.Detail, q.Scenarios)
 	}); err != nil {
 		return WhatIfQuestion{}, err
 	}
-	return q, nil
+	return q, ScenarioLoad(len(q.Scenarios), len(q.Problem.Classes))
 }
 
 // ReadClusterWhatIf reads a question about a cluster.
-func ReadClusterWhatIf(data []byte) (WhatIfQuestion, error) {
-	var q WhatIfQuestion
+func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
+	var q ClusterWhatIfQuestion
 	r := &reader{data: data, path: make(path, 0, 8)}
 	r.start()
 	r.object(clusterWhatIfShape, func(name string) {
@@ -93,8 +106,8 @@ func ReadClusterWhatIf(data []byte) (WhatIfQuestion, error) {
 		}
 	})
 	r.end()
-	if err := r.result(q.check); err != nil {
-		return WhatIfQuestion{}, err
+	if err := r.result(func(c *checker) { checkAsked(c, &q.Detail, q.Scenarios) }); err != nil {
+		return ClusterWhatIfQuestion{}, err
 	}
 	return q, nil
 }
@@ -109,7 +122,7 @@ func ReadScenario(data []byte) (Scenario, error) {
 	if err := r.result(s.check); err != nil {
 		return Scenario{}, err
 	}
-	return s.Scenario, nil
+	return s.Scenario(), nil
 }
 
 func (r *reader) scenarios(s *shape) []AskedScenario {
@@ -231,27 +244,35 @@ func (r *reader) byClass(what string, read func(class string)) {
 	})
 }
 
-// check looks at the scenarios by themselves.
-func (q *WhatIfQuestion) check(c *checker) {
-	if q.Detail == "" {
-		if q.Detail = DetailFull; len(q.Scenarios) > MaxFullScenarios {
-			q.Detail = DetailSummary
+// ScenarioLoad is what is wrong with asking for so many scenarios of so many classes at once; nil where
+// it may be.
+func ScenarioLoad(scenarios, classes int) error {
+	load := scenarios * classes
+	if load <= MaxScenarioLoad {
+		return nil
+	}
+	return &InputError{[]Finding{{Pointer: "/scenarios", Code: "too_many",
+		Detail: fmt.Sprintf("Here are %d scenarios of %d classes, which are %d classes to plan; at most %d are planned at once. Ask in parts.", scenarios, classes, load, MaxScenarioLoad)}}}
+}
+
+// checkAsked looks at scenarios by themselves, and says how much is answered where nobody has said.
+func checkAsked(c *checker, detail *Detail, scenarios []AskedScenario) {
+	if *detail == "" {
+		if *detail = DetailFull; len(scenarios) > MaxFullScenarios {
+			*detail = DetailSummary
 		}
 	}
-	if q.Detail == DetailFull && len(q.Scenarios) > MaxFullScenarios {
-		c.found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with full plans at most %d are answered at once.", len(q.Scenarios), MaxFullScenarios),
+	if *detail == DetailFull && len(scenarios) > MaxFullScenarios {
+		c.found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with full plans at most %d are answered at once.", len(scenarios), MaxFullScenarios),
 			c.hint("detail", DetailSummary, "Ask for a summary of each."))
 	}
-	if load := len(q.Scenarios) * len(q.Problem.Classes); load > MaxScenarioLoad {
-		c.refuse("scenarios", "too_many", "%d scenarios of %d classes are %d classes to plan; at most %d are planned at once. Ask in parts.", len(q.Scenarios), len(q.Problem.Classes), load, MaxScenarioLoad)
-	}
 	c.enter("scenarios")
-	for i := range q.Scenarios {
+	for i := range scenarios {
 		if len(c.findings) >= MaxFindings {
 			break
 		}
 		c.element(i)
-		q.Scenarios[i].check(c)
+		scenarios[i].check(c)
 		c.leave()
 	}
 	c.leave()
@@ -262,5 +283,5 @@ func (a *AskedScenario) check(c *checker) {
 		c.name(a.Name)
 	}
 	c.description("note", a.Note)
-	a.Scenario.check(c)
+	a.Scenario().check(c)
 }

@@ -23,7 +23,7 @@ var ours = []string{
 	"plans_cluster_fkey", "plans_number_check", "plans_number_key",
 	"planning_claim_check", "planning_cluster_fkey", "planning_pin_check", "planning_pkey", "plan_turns_pkey", "plan_turns_planning_fkey", "plans_pkey", "plans_status_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "retired_pkey", "sessions_hash_check", "sessions_key_fkey",
 	"runs_cluster_fkey", "runs_error_check", "runs_finished_check", "runs_holder_check", "runs_pkey", "runs_progress_check", "runs_result_check", "runs_state_check",
-	"sessions_pkey", "sessions_role_check", "sign_in_links_hash_check", "sign_in_links_pkey", "vm_types_cluster_fkey", "vm_types_pkey", "goose_db_version_pkey",
+	"scenarios_changes_check", "scenarios_cluster_fkey", "scenarios_pkey", "sessions_pkey", "sessions_role_check", "sign_in_links_hash_check", "sign_in_links_pkey", "vm_types_cluster_fkey", "vm_types_pkey", "goose_db_version_pkey",
 }
 
 func TestEveryConstraintIsTold(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 type kind[T any] struct {
 	word    string // capacity.VMTypeKind, …
 	noun    string
+	aside   bool   // no input of plans
 	selects string // … WHERE the cluster's
 	named   string // AND the one called @name
 	after   string // AND what comes after a cursor, in order
@@ -143,8 +144,10 @@ func (in inputs[T]) change(ctx context.Context, cluster string, work func(contex
 		if err != nil {
 			return err
 		}
-		if err := bump(ctx, q, id); err != nil {
-			return err
+		if !in.k.aside {
+			if err := bump(ctx, q, id); err != nil {
+				return err
+			}
 		}
 		e.Cluster, e.Kind = cluster, in.k.word
 		return record(ctx, q, e)
@@ -208,6 +211,8 @@ func stampOf(item any) capacity.Stamp {
 	case capacity.SignedContract:
 		return x.Stamp
 	case capacity.PlannedClass:
+		return x.Stamp
+	case capacity.Scenario:
 		return x.Stamp
 	}
 	return capacity.Stamp{}

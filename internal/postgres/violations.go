@@ -140,6 +140,7 @@ var rules = map[string]rule{
 	"webhooks_url_check":             {"/url", "text", "The address must have 1 to 2000 characters."},
 	"webhooks_events_check":          {"/events", "missing", "A webhook without events sends nothing; name some."},
 	"webhooks_clusters_check":        {"/clusters", "missing", "A webhook for no cluster sends nothing; name clusters, or give null for all."},
+	"scenarios_name_check":           {"/name", "text", "The name must have 1 to 200 characters."},
 	"keys_name_check":                {"/name", "text", "The name must have 1 to 200 characters."},
 	"keys_role_check":                {"/role", "choice", "The role must be viewer, planner, operator, admin or agent."},
 	"keys_clusters_check":            {"/clusters", "missing", "A key for no cluster opens nothing; name clusters, or give null for all."},
@@ -166,6 +167,7 @@ var neighbours = map[string]func(context.Context, querier, *failure) error{
 	"vm_types_name_key":      taken(vmTypes.noun),
 	"contracts_name_key":     taken(contracts.noun),
 	"classes_name_key":       taken(classes.noun),
+	"scenarios_name_key":     taken(scenarios.noun),
 	"vm_types_in_use_key":    explainInUse,
 	"prices_vm_type_fkey":    explainVMType,
 	"contracts_vm_type_fkey": explainVMType,
@@ -194,6 +196,8 @@ func nameOf(item any) string {
 	case capacity.ProfileVersion:
 		return x.Name
 	case capacity.PlannedClass:
+		return x.Name
+	case capacity.Scenario:
 		return x.Name
 	case capacity.Webhook:
 		return x.Name

@@ -65,8 +65,8 @@ func TestCSVStartsNoFormula(t *testing.T) {
 	}
 }
 
-// plan is one VM contract, 2 jobs admitted of 3.
-func plan() (capacity.Problem, capacity.Plan) {
+// nightlyPlan is one VM contract, 2 jobs admitted of 3.
+func nightlyPlan() (capacity.Problem, capacity.Plan) {
 	average, quota := 2694.54, int64(20)
 	even := money(81)
 	p := capacity.Problem{
@@ -96,7 +96,7 @@ func plan() (capacity.Problem, capacity.Plan) {
 }
 
 func TestPlanForATerminal(t *testing.T) {
-	p, pl := plan()
+	p, pl := nightlyPlan()
 	var b strings.Builder
 	if err := Plan(&b, p, pl); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ Proof: VM cost minus penalties avoided is 0.00 EUR, and no plan's is below -9.90
 }
 
 func TestPlanForASpreadsheet(t *testing.T) {
-	p, pl := plan()
+	p, pl := nightlyPlan()
 	var b strings.Builder
 	if err := Classes(p, pl).CSV(&b); err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestHeadline(t *testing.T) {
 		{"nothing asked for", func(pl *capacity.Plan) { pl.Classes = nil }, "no jobs are asked for"},
 		{"infeasible", func(pl *capacity.Plan) { pl.Status = capacity.InfeasibleStatus }, "No plan meets these demands:"},
 	} {
-		_, pl := plan()
+		_, pl := nightlyPlan()
 		c.change(&pl)
 		if got := Headline(pl); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q in it", c.name, got, c.want)
@@ -163,7 +163,7 @@ func TestHeadline(t *testing.T) {
 }
 
 func TestInfeasiblePlansAreTheirConflicts(t *testing.T) {
-	p, _ := plan()
+	p, _ := nightlyPlan()
 	pl := capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: []capacity.Finding{
 		{Pointer: "/supply/on_demand/quota", Detail: "The promised jobs need 37 VMs.", Hint: &capacity.Hint{Detail: "Raise the quota to 17."}}}}
 	var b strings.Builder

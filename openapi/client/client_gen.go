@@ -41,6 +41,12 @@ const (
 	ClassPlanVerdictPartial    ClassPlanVerdict = "partial"
 )
 
+// Defines values for ClusterWhatIfRequestDetail.
+const (
+	ClusterWhatIfRequestDetailFull    ClusterWhatIfRequestDetail = "full"
+	ClusterWhatIfRequestDetailSummary ClusterWhatIfRequestDetail = "summary"
+)
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateDelivered DeliveryState = "delivered"
@@ -125,6 +131,30 @@ const (
 	RunStateSucceeded RunState = "succeeded"
 )
 
+// Defines values for ScenarioChangePurchase.
+const (
+	ScenarioChangePurchaseOnDemand ScenarioChangePurchase = "on_demand"
+	ScenarioChangePurchaseSpot     ScenarioChangePurchase = "spot"
+)
+
+// Defines values for ScenarioChangeWhat.
+const (
+	ScenarioChangeWhatAddContract  ScenarioChangeWhat = "add_contract"
+	ScenarioChangeWhatAddVmType    ScenarioChangeWhat = "add_vm_type"
+	ScenarioChangeWhatBudget       ScenarioChangeWhat = "budget"
+	ScenarioChangeWhatContract     ScenarioChangeWhat = "contract"
+	ScenarioChangeWhatDeadline     ScenarioChangeWhat = "deadline"
+	ScenarioChangeWhatDemand       ScenarioChangeWhat = "demand"
+	ScenarioChangeWhatDropContract ScenarioChangeWhat = "drop_contract"
+	ScenarioChangeWhatDropVmType   ScenarioChangeWhat = "drop_vm_type"
+	ScenarioChangeWhatPenalty      ScenarioChangeWhat = "penalty"
+	ScenarioChangeWhatPrice        ScenarioChangeWhat = "price"
+	ScenarioChangeWhatPromised     ScenarioChangeWhat = "promised"
+	ScenarioChangeWhatQuota        ScenarioChangeWhat = "quota"
+	ScenarioChangeWhatSpotShare    ScenarioChangeWhat = "spot_share"
+	ScenarioChangeWhatTotal        ScenarioChangeWhat = "total"
+)
+
 // Defines values for SharedPhaseQuestionKind.
 const (
 	SharedPhaseQuestionKindSharedPhase SharedPhaseQuestionKind = "shared_phase"
@@ -140,6 +170,12 @@ const (
 // Defines values for TwoJobsQuestionKind.
 const (
 	TwoJobsQuestionKindTwoJobs TwoJobsQuestionKind = "two_jobs"
+)
+
+// Defines values for WhatIfRequestDetail.
+const (
+	WhatIfRequestDetailFull    WhatIfRequestDetail = "full"
+	WhatIfRequestDetailSummary WhatIfRequestDetail = "summary"
 )
 
 // Defines values for Format.
@@ -265,10 +301,34 @@ const (
 	ListProfileVersionsParamsFormatJson ListProfileVersionsParamsFormat = "json"
 )
 
+// Defines values for ListScenariosParamsFormat.
+const (
+	ListScenariosParamsFormatCsv  ListScenariosParamsFormat = "csv"
+	ListScenariosParamsFormatJson ListScenariosParamsFormat = "json"
+)
+
+// Defines values for CompareScenariosParamsFormat.
+const (
+	CompareScenariosParamsFormatCsv  CompareScenariosParamsFormat = "csv"
+	CompareScenariosParamsFormatJson CompareScenariosParamsFormat = "json"
+)
+
+// Defines values for AnswerScenarioParamsFormat.
+const (
+	AnswerScenarioParamsFormatCsv  AnswerScenarioParamsFormat = "csv"
+	AnswerScenarioParamsFormatJson AnswerScenarioParamsFormat = "json"
+)
+
 // Defines values for ListVMTypesParamsFormat.
 const (
 	ListVMTypesParamsFormatCsv  ListVMTypesParamsFormat = "csv"
 	ListVMTypesParamsFormatJson ListVMTypesParamsFormat = "json"
+)
+
+// Defines values for ClusterWhatIfParamsFormat.
+const (
+	ClusterWhatIfParamsFormatCsv  ClusterWhatIfParamsFormat = "csv"
+	ClusterWhatIfParamsFormatJson ClusterWhatIfParamsFormat = "json"
 )
 
 // Defines values for ListKeysParamsFormat.
@@ -303,6 +363,27 @@ const (
 	ListDeliveriesParamsFormatCsv  ListDeliveriesParamsFormat = "csv"
 	ListDeliveriesParamsFormatJson ListDeliveriesParamsFormat = "json"
 )
+
+// Defines values for WhatIfParamsFormat.
+const (
+	WhatIfParamsFormatCsv  WhatIfParamsFormat = "csv"
+	WhatIfParamsFormatJson WhatIfParamsFormat = "json"
+)
+
+// AddedSupply What `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
+type AddedSupply struct {
+	// Contract A number of reserved VMs at a price per VM-hour.
+	Contract *SupplyContract `json:"contract,omitempty"`
+
+	// SlotsPerVm Of an added VM type, by class. A class that is not named has the slots it has elsewhere; one whose slots are given by type does not run on it.
+	SlotsPerVm map[string]SlotsOnVM `json:"slots_per_vm,omitempty"`
+
+	// Speed Of an added VM type, by class; 1 where it is left out.
+	Speed map[string]float64 `json:"speed,omitempty"`
+
+	// VmType Where the VMs of one type come from. Contracts of different types have different names.
+	VmType *VMTypeSupply `json:"vm_type,omitempty"`
+}
 
 // Admission The answer to a job that asks for a place.
 type Admission struct {
@@ -398,6 +479,18 @@ type Applied struct {
 
 	// InputsVersion Of the cluster afterwards.
 	InputsVersion int64 `json:"inputs_version"`
+}
+
+// AskedScenario A scenario by its `changes`, or a `saved` one of the cluster by its name.
+type AskedScenario struct {
+	Changes []ScenarioChange `json:"changes,omitempty"`
+
+	// Name What its answer is called.
+	Name *string `json:"name,omitempty"`
+	Note *string `json:"note,omitempty"`
+
+	// Saved The name of a saved one; only where a cluster is asked about.
+	Saved *string `json:"saved,omitempty"`
 }
 
 // Attempt The last try to make a newer plan, where it failed or changed nothing; null is none.
@@ -660,6 +753,33 @@ type ClassSlots struct {
 	Reduce *int64 `json:"reduce,omitempty"`
 }
 
+// ClassSplit A class's line, and its jobs.
+type ClassSplit struct {
+	// Admitted A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
+	Admitted JobsSplit `json:"admitted"`
+
+	// Decisions An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Decisions Amount `json:"decisions"`
+
+	// From An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	From Amount `json:"from"`
+	Name string `json:"name"`
+
+	// To An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	To Amount `json:"to"`
+
+	// Values An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Values Amount `json:"values"`
+}
+
 // Cluster The shared pool being planned.
 type Cluster struct {
 	CreatedAt *time.Time `json:"created_at,omitempty"`
@@ -704,6 +824,19 @@ type ClusterList struct {
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
 }
+
+// ClusterWhatIfRequest Scenarios laid over a cluster's problem.
+type ClusterWhatIfRequest struct {
+	// At Of which moment; left out, now.
+	At *time.Time `json:"at,omitempty"`
+
+	// Detail Plans and classes too, or costs, VMs and jobs alone. Up to 4 scenarios are answered in full, and are where this is left out.
+	Detail    *ClusterWhatIfRequestDetail `json:"detail,omitempty"`
+	Scenarios []AskedScenario             `json:"scenarios"`
+}
+
+// ClusterWhatIfRequestDetail Plans and classes too, or costs, VMs and jobs alone. Up to 4 scenarios are answered in full, and are where this is left out.
+type ClusterWhatIfRequestDetail string
 
 // Coefficients [A, B, C] of time = A · jobs / map slots + B · jobs / reduce slots + C, for each bound.
 type Coefficients struct {
@@ -1260,6 +1393,13 @@ type JobRange struct {
 	Min float64 `json:"min"`
 }
 
+// JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
+type JobsSplit struct {
+	From float64 `json:"from"`
+	Kept float64 `json:"kept"`
+	To   float64 `json:"to"`
+}
+
 // Key A key. Its token is known to its holder alone.
 type Key struct {
 	// Clusters The only clusters it may see; null is all.
@@ -1347,6 +1487,30 @@ type MoneyChange struct {
 	//
 	// Example: -44.80
 	To Amount `json:"to"`
+}
+
+// MoneySplit One line of both bills.
+type MoneySplit struct {
+	// Decisions An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Decisions Amount `json:"decisions"`
+
+	// From An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	From Amount `json:"from"`
+	Name string `json:"name"`
+
+	// To An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	To Amount `json:"to"`
+
+	// Values An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Values Amount `json:"values"`
 }
 
 // Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
@@ -1963,6 +2127,14 @@ type RelaxedPlan struct {
 	Objective Amount `json:"objective"`
 }
 
+// RentedVMs How many VMs are rented, and how they are paid for.
+type RentedVMs struct {
+	OnDemand float64 `json:"on_demand"`
+	Reserved float64 `json:"reserved"`
+	Spot     float64 `json:"spot"`
+	Total    float64 `json:"total"`
+}
+
 // Report Everything that was looked at when a plan was verified. The outcome is the worst of the checks.
 type Report struct {
 	// Better A plan that refutes a claim of optimality.
@@ -2131,6 +2303,148 @@ type ScalingVMs struct {
 	Planned  int64 `json:"planned"`
 	Reserved int64 `json:"reserved"`
 	Total    int64 `json:"total"`
+}
+
+// Scenario A named list of changes, laid over a cluster's problem without touching it.
+type Scenario struct {
+	// Changes Carried out in their order.
+	Changes   []ScenarioChange `json:"changes"`
+	CreatedAt *time.Time       `json:"created_at,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Note What it is about, for people.
+	Note      *string    `json:"note,omitempty"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Version Counts the changes; its ETag.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// ScenarioAnswer A scenario's outcome, and how it differs from the base's.
+type ScenarioAnswer struct {
+	// Admitted Jobs of all classes.
+	Admitted float64 `json:"admitted"`
+
+	// Conflicts Of an infeasible one: why, with cures. Pointers lead into the changed problem.
+	Conflicts []Finding `json:"conflicts"`
+
+	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
+	Cost Cost `json:"cost"`
+
+	// Difference Null where the base or the scenario is infeasible.
+	Difference *ScenarioDifference `json:"difference"`
+
+	// Gap No plan is cheaper by more, as a share of the objective.
+	Gap float64 `json:"gap"`
+
+	// Name Of the scenario; empty for the base.
+	Name string `json:"name"`
+
+	// Plan Only where plans were asked for, and there is one.
+	Plan    *Plan   `json:"plan,omitempty"`
+	Refused float64 `json:"refused"`
+
+	// Sentence The difference in words.
+	Sentence string `json:"sentence"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+
+	// Vms How many VMs are rented, and how they are paid for.
+	Vms RentedVMs `json:"vms"`
+}
+
+// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
+// A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. What counts jobs or VMs is rounded to whole ones, jobs of a relaxed problem excepted.
+//
+// Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}
+type ScenarioChange struct {
+	// Add What `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
+	Add *AddedSupply `json:"add,omitempty"`
+
+	// Class Which class; left out, every one.
+	Class *string `json:"class,omitempty"`
+
+	// Contract Which contract.
+	Contract *string `json:"contract,omitempty"`
+
+	// Factor Multiplies what there is.
+	Factor *float64 `json:"factor,omitempty"`
+
+	// Purchase Of a price: which; on_demand where it is left out.
+	Purchase *ScenarioChangePurchase `json:"purchase,omitempty"`
+
+	// Value An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Value *Money `json:"value,omitempty"`
+
+	// VmType Which VM type; left out, every one.
+	VmType *string            `json:"vm_type,omitempty"`
+	What   ScenarioChangeWhat `json:"what"`
+}
+
+// ScenarioChangePurchase Of a price: which; on_demand where it is left out.
+type ScenarioChangePurchase string
+
+// ScenarioChangeWhat defines model for ScenarioChange.What.
+type ScenarioChangeWhat string
+
+// ScenarioDifference What changes, split into what the same decisions cost at the new figures (`values`) and what adapting adds to that (`decisions`): `from` + `values` + `decisions` = `to`, to the last decimal.
+// The same decisions are the base's admitted jobs on the VMs it rents, needed or not. Jobs that are no longer asked for, or whose deadline nothing meets, go; VMs that a smaller contract, quota or share no longer has go; where the jobs then need more VMs, as with a shorter deadline, just those are rented besides, and where there are none the jobs worth least per VM go. More demand is refused, higher promises are not kept and budgets are overdrawn: to act on them is a new decision.
+type ScenarioDifference struct {
+	// Classes Each class's penalties and its share of the VMs; with `shared` they add up to the total. Only beside full plans.
+	Classes []ClassSplit `json:"classes,omitempty"`
+
+	// Cost Per period: the total, then the lines it is the sum of.
+	Cost []MoneySplit `json:"cost"`
+
+	// Kept The base's decisions can be carried out unchanged.
+	Kept bool `json:"kept"`
+
+	// KeptBecause Where they cannot: why, as sentences.
+	KeptBecause []string `json:"kept_because"`
+
+	// Shared Idle contracts, and the rest of whole VMs that no class fills.
+	Shared *MoneySplit `json:"shared,omitempty"`
+}
+
+// ScenarioList A page of saved scenarios.
+type ScenarioList struct {
+	Items []Scenario `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// ScenarioOutcome What a problem comes to.
+type ScenarioOutcome struct {
+	// Admitted Jobs of all classes.
+	Admitted float64 `json:"admitted"`
+
+	// Conflicts Of an infeasible one: why, with cures. Pointers lead into the changed problem.
+	Conflicts []Finding `json:"conflicts"`
+
+	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
+	Cost Cost `json:"cost"`
+
+	// Gap No plan is cheaper by more, as a share of the objective.
+	Gap float64 `json:"gap"`
+
+	// Name Of the scenario; empty for the base.
+	Name string `json:"name"`
+
+	// Plan Only where plans were asked for, and there is one.
+	Plan    *Plan   `json:"plan,omitempty"`
+	Refused float64 `json:"refused"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+
+	// Vms How many VMs are rented, and how they are paid for.
+	Vms RentedVMs `json:"vms"`
 }
 
 // SecretRequest Another secret for a webhook.
@@ -2422,6 +2736,28 @@ type WebhookList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// WhatIf The answer to scenarios, in their order.
+type WhatIf struct {
+	// Base What a problem comes to.
+	Base      ScenarioOutcome  `json:"base"`
+	Scenarios []ScenarioAnswer `json:"scenarios"`
+}
+
+// WhatIfRequest A problem and scenarios laid over it.
+type WhatIfRequest struct {
+	// Detail Plans and classes too, or costs, VMs and jobs alone. Up to 4 scenarios are answered in full, and are where this is left out.
+	Detail *WhatIfRequestDetail `json:"detail,omitempty"`
+
+	// Problem Everything one plan is computed from.
+	//
+	// Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
+	Problem   Problem         `json:"problem"`
+	Scenarios []AskedScenario `json:"scenarios"`
+}
+
+// WhatIfRequestDetail Plans and classes too, or costs, VMs and jobs alone. Up to 4 scenarios are answered in full, and are where this is left out.
+type WhatIfRequestDetail string
+
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths struct {
 	// Budget An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
@@ -2546,6 +2882,15 @@ type RunKind = string
 
 // RunStateFilter defines model for RunStateFilter.
 type RunStateFilter string
+
+// ScenarioAt defines model for ScenarioAt.
+type ScenarioAt = time.Time
+
+// ScenarioName defines model for ScenarioName.
+type ScenarioName = string
+
+// ScenarioNames defines model for ScenarioNames.
+type ScenarioNames = []string
 
 // ToPlan defines model for ToPlan.
 type ToPlan = string
@@ -3090,6 +3435,75 @@ type GetProfileVersionParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListScenariosParams defines parameters for ListScenarios.
+type ListScenariosParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListScenariosParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListScenariosParamsFormat defines parameters for ListScenarios.
+type ListScenariosParamsFormat string
+
+// CreateScenarioParams defines parameters for CreateScenario.
+type CreateScenarioParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CompareScenariosParams defines parameters for CompareScenarios.
+type CompareScenariosParams struct {
+	// Name Which ones; given again for each.
+	Name ScenarioNames `form:"name" json:"name"`
+
+	// At The moment planned for; left out, now.
+	At *ScenarioAt `form:"at,omitempty" json:"at,omitempty"`
+
+	// Format How the list is written.
+	Format *CompareScenariosParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// CompareScenariosParamsFormat defines parameters for CompareScenarios.
+type CompareScenariosParamsFormat string
+
+// DeleteScenarioParams defines parameters for DeleteScenario.
+type DeleteScenarioParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetScenarioParams defines parameters for GetScenario.
+type GetScenarioParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ReplaceScenarioParams defines parameters for ReplaceScenario.
+type ReplaceScenarioParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AnswerScenarioParams defines parameters for AnswerScenario.
+type AnswerScenarioParams struct {
+	// At The moment planned for; left out, now.
+	At *ScenarioAt `form:"at,omitempty" json:"at,omitempty"`
+
+	// Format How the list is written.
+	Format *AnswerScenarioParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// AnswerScenarioParamsFormat defines parameters for AnswerScenario.
+type AnswerScenarioParamsFormat string
+
 // ListVMTypesParams defines parameters for ListVMTypes.
 type ListVMTypesParams struct {
 	// Limit How many items a page has at most.
@@ -3131,6 +3545,15 @@ type ReplaceVMTypeParams struct {
 	// IfMatch The ETag last seen. Without it the request is refused with 428.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
+
+// ClusterWhatIfParams defines parameters for ClusterWhatIf.
+type ClusterWhatIfParams struct {
+	// Format How the list is written.
+	Format *ClusterWhatIfParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ClusterWhatIfParamsFormat defines parameters for ClusterWhatIf.
+type ClusterWhatIfParamsFormat string
 
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
@@ -3279,6 +3702,15 @@ type RotateWebhookSecretParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// WhatIfParams defines parameters for WhatIf.
+type WhatIfParams struct {
+	// Format How the list is written.
+	Format *WhatIfParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// WhatIfParamsFormat defines parameters for WhatIf.
+type WhatIfParamsFormat string
+
 // CreateAllowedHostJSONRequestBody defines body for CreateAllowedHost for application/json ContentType.
 type CreateAllowedHostJSONRequestBody = AllowedHost
 
@@ -3336,11 +3768,20 @@ type CreateProfileJSONRequestBody = Profile
 // AddProfileVersionJSONRequestBody defines body for AddProfileVersion for application/json ContentType.
 type AddProfileVersionJSONRequestBody = Profile
 
+// CreateScenarioJSONRequestBody defines body for CreateScenario for application/json ContentType.
+type CreateScenarioJSONRequestBody = Scenario
+
+// ReplaceScenarioJSONRequestBody defines body for ReplaceScenario for application/json ContentType.
+type ReplaceScenarioJSONRequestBody = Scenario
+
 // CreateVMTypeJSONRequestBody defines body for CreateVMType for application/json ContentType.
 type CreateVMTypeJSONRequestBody = VMType
 
 // ReplaceVMTypeJSONRequestBody defines body for ReplaceVMType for application/json ContentType.
 type ReplaceVMTypeJSONRequestBody = VMType
+
+// ClusterWhatIfJSONRequestBody defines body for ClusterWhatIf for application/json ContentType.
+type ClusterWhatIfJSONRequestBody = ClusterWhatIfRequest
 
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
@@ -3359,6 +3800,9 @@ type ReplaceWebhookJSONRequestBody = Webhook
 
 // RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
 type RotateWebhookSecretJSONRequestBody = SecretRequest
+
+// WhatIfJSONRequestBody defines body for WhatIf for application/json ContentType.
+type WhatIfJSONRequestBody = WhatIfRequest
 
 // AsPhaseAnswer returns the union data inside the BoundsAnswer as a PhaseAnswer
 func (t BoundsAnswer) AsPhaseAnswer() (PhaseAnswer, error) {
@@ -4350,6 +4794,73 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/profiles/{name}/versions/{version} (the `GetProfileVersion` operationId).
 	GetProfileVersion(ctx context.Context, cluster ClusterName, name ProfileName, version ProfileVersion, params *GetProfileVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListScenarios List saved scenarios
+	//
+	// By name.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios (the `ListScenarios` operationId).
+	ListScenarios(ctx context.Context, cluster ClusterName, params *ListScenariosParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateScenarioWithBody Save a scenario
+	//
+	// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+	CreateScenarioWithBody(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateScenario Save a scenario
+	//
+	// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+	CreateScenario(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, body CreateScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CompareScenarios Compare saved scenarios
+	//
+	// Plans the cluster as it is now, or at a moment, with and without each of up to 4 saved scenarios. It is computed when it is asked for.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios/compare (the `CompareScenarios` operationId).
+	CompareScenarios(ctx context.Context, cluster ClusterName, params *CompareScenariosParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteScenario Delete a saved scenario
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/scenarios/{name} (the `DeleteScenario` operationId).
+	DeleteScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *DeleteScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetScenario Read a saved scenario
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name} (the `GetScenario` operationId).
+	GetScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *GetScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceScenarioWithBody Change a saved scenario
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+	ReplaceScenarioWithBody(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceScenario Change a saved scenario
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+	ReplaceScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, body ReplaceScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AnswerScenario Ask what a saved scenario comes to
+	//
+	// Plans the cluster as it is now, or at a moment, with and without it. It is computed when it is asked for.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
+	AnswerScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListVMTypes List VM types
 	//
 	// By name.
@@ -4402,6 +4913,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/vm-types/{name} (the `ReplaceVMType` operationId).
 	ReplaceVMType(ctx context.Context, cluster ClusterName, name VMTypeName, params *ReplaceVMTypeParams, body ReplaceVMTypeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClusterWhatIfWithBody Ask what changes would come to
+	//
+	// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+	ClusterWhatIfWithBody(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClusterWhatIf Ask what changes would come to
+	//
+	// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+	ClusterWhatIf(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, body ClusterWhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListKeys List keys
 	//
@@ -4634,6 +5163,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
 	TestWebhook(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WhatIfWithBody Ask what changes of a problem would come to
+	//
+	// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+	WhatIfWithBody(ctx context.Context, params *WhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WhatIf Ask what changes of a problem would come to
+	//
+	// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+	WhatIf(ctx context.Context, params *WhatIfParams, body WhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // ListAllowedHosts List allowed hosts
@@ -6045,6 +6592,163 @@ func (c *Client) GetProfileVersion(ctx context.Context, cluster ClusterName, nam
 	return c.Client.Do(req)
 }
 
+// ListScenarios List saved scenarios
+//
+// By name.
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios (the `ListScenarios` operationId).
+func (c *Client) ListScenarios(ctx context.Context, cluster ClusterName, params *ListScenariosParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListScenariosRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateScenarioWithBody Save a scenario
+//
+// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+func (c *Client) CreateScenarioWithBody(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateScenarioRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateScenario Save a scenario
+//
+// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+func (c *Client) CreateScenario(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, body CreateScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateScenarioRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CompareScenarios Compare saved scenarios
+//
+// Plans the cluster as it is now, or at a moment, with and without each of up to 4 saved scenarios. It is computed when it is asked for.
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios/compare (the `CompareScenarios` operationId).
+func (c *Client) CompareScenarios(ctx context.Context, cluster ClusterName, params *CompareScenariosParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompareScenariosRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteScenario Delete a saved scenario
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/scenarios/{name} (the `DeleteScenario` operationId).
+func (c *Client) DeleteScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *DeleteScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteScenarioRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetScenario Read a saved scenario
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name} (the `GetScenario` operationId).
+func (c *Client) GetScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *GetScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetScenarioRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceScenarioWithBody Change a saved scenario
+//
+// The name is part of the address and stays.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+func (c *Client) ReplaceScenarioWithBody(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceScenarioRequestWithBody(c.Server, cluster, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceScenario Change a saved scenario
+//
+// The name is part of the address and stays.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+func (c *Client) ReplaceScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, body ReplaceScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceScenarioRequest(c.Server, cluster, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AnswerScenario Ask what a saved scenario comes to
+//
+// Plans the cluster as it is now, or at a moment, with and without it. It is computed when it is asked for.
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
+func (c *Client) AnswerScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAnswerScenarioRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListVMTypes List VM types
 //
 // By name.
@@ -6158,6 +6862,44 @@ func (c *Client) ReplaceVMTypeWithBody(ctx context.Context, cluster ClusterName,
 // Corresponds with PUT /v1/clusters/{cluster}/vm-types/{name} (the `ReplaceVMType` operationId).
 func (c *Client) ReplaceVMType(ctx context.Context, cluster ClusterName, name VMTypeName, params *ReplaceVMTypeParams, body ReplaceVMTypeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplaceVMTypeRequest(c.Server, cluster, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClusterWhatIfWithBody Ask what changes would come to
+//
+// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+func (c *Client) ClusterWhatIfWithBody(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterWhatIfRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClusterWhatIf Ask what changes would come to
+//
+// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+func (c *Client) ClusterWhatIf(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, body ClusterWhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterWhatIfRequest(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6670,6 +7412,44 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, id WebhookID, params *
 // Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
 func (c *Client) TestWebhook(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTestWebhookRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WhatIfWithBody Ask what changes of a problem would come to
+//
+// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+func (c *Client) WhatIfWithBody(ctx context.Context, params *WhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhatIfRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WhatIf Ask what changes of a problem would come to
+//
+// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+func (c *Client) WhatIf(ctx context.Context, params *WhatIfParams, body WhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWhatIfRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10766,6 +11546,514 @@ func NewGetProfileVersionRequest(server string, cluster ClusterName, name Profil
 	return req, nil
 }
 
+// NewListScenariosRequest constructs an http.Request for the ListScenarios method
+func NewListScenariosRequest(server string, cluster ClusterName, params *ListScenariosParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/scenarios", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateScenarioRequest calls the generic CreateScenario builder with application/json body
+func NewCreateScenarioRequest(server string, cluster ClusterName, params *CreateScenarioParams, body CreateScenarioJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateScenarioRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreateScenarioRequestWithBody constructs an http.Request for the CreateScenario method, with any body, and a specified content type
+func NewCreateScenarioRequestWithBody(server string, cluster ClusterName, params *CreateScenarioParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/scenarios", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCompareScenariosRequest constructs an http.Request for the CompareScenarios method
+func NewCompareScenariosRequest(server string, cluster ClusterName, params *CompareScenariosParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/scenarios/compare", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.At != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteScenarioRequest constructs an http.Request for the DeleteScenario method
+func NewDeleteScenarioRequest(server string, cluster ClusterName, name ScenarioName, params *DeleteScenarioParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/scenarios/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetScenarioRequest constructs an http.Request for the GetScenario method
+func NewGetScenarioRequest(server string, cluster ClusterName, name ScenarioName, params *GetScenarioParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/scenarios/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplaceScenarioRequest calls the generic ReplaceScenario builder with application/json body
+func NewReplaceScenarioRequest(server string, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, body ReplaceScenarioJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplaceScenarioRequestWithBody(server, cluster, name, params, "application/json", bodyReader)
+}
+
+// NewReplaceScenarioRequestWithBody constructs an http.Request for the ReplaceScenario method, with any body, and a specified content type
+func NewReplaceScenarioRequestWithBody(server string, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/scenarios/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAnswerScenarioRequest constructs an http.Request for the AnswerScenario method
+func NewAnswerScenarioRequest(server string, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/scenarios/%s/answer", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.At != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListVMTypesRequest constructs an http.Request for the ListVMTypes method
 func NewListVMTypesRequest(server string, cluster ClusterName, params *ListVMTypesParams) (*http.Request, error) {
 	var err error
@@ -11105,6 +12393,80 @@ func NewReplaceVMTypeRequestWithBody(server string, cluster ClusterName, name VM
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewClusterWhatIfRequest calls the generic ClusterWhatIf builder with application/json body
+func NewClusterWhatIfRequest(server string, cluster ClusterName, params *ClusterWhatIfParams, body ClusterWhatIfJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewClusterWhatIfRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewClusterWhatIfRequestWithBody constructs an http.Request for the ClusterWhatIf method, with any body, and a specified content type
+func NewClusterWhatIfRequestWithBody(server string, cluster ClusterName, params *ClusterWhatIfParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/what-if", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -12340,6 +13702,73 @@ func NewTestWebhookRequest(server string, id WebhookID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewWhatIfRequest calls the generic WhatIf builder with application/json body
+func NewWhatIfRequest(server string, params *WhatIfParams, body WhatIfJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewWhatIfRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewWhatIfRequestWithBody constructs an http.Request for the WhatIf method, with any body, and a specified content type
+func NewWhatIfRequestWithBody(server string, params *WhatIfParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/what-if")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -13093,6 +14522,83 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/profiles/{name}/versions/{version} (the `GetProfileVersion` operationId).
 	GetProfileVersionWithResponse(ctx context.Context, cluster ClusterName, name ProfileName, version ProfileVersion, params *GetProfileVersionParams, reqEditors ...RequestEditorFn) (*GetProfileVersionResponse, error)
 
+	// ListScenariosWithResponse List saved scenarios
+	//
+	// By name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios (the `ListScenarios` operationId).
+	ListScenariosWithResponse(ctx context.Context, cluster ClusterName, params *ListScenariosParams, reqEditors ...RequestEditorFn) (*ListScenariosResponse, error)
+
+	// CreateScenarioWithBodyWithResponse Save a scenario
+	//
+	// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+	CreateScenarioWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateScenarioResponse, error)
+
+	// CreateScenarioWithResponse Save a scenario
+	//
+	// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+	CreateScenarioWithResponse(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, body CreateScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateScenarioResponse, error)
+
+	// CompareScenariosWithResponse Compare saved scenarios
+	//
+	// Plans the cluster as it is now, or at a moment, with and without each of up to 4 saved scenarios. It is computed when it is asked for.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios/compare (the `CompareScenarios` operationId).
+	CompareScenariosWithResponse(ctx context.Context, cluster ClusterName, params *CompareScenariosParams, reqEditors ...RequestEditorFn) (*CompareScenariosResponse, error)
+
+	// DeleteScenarioWithResponse Delete a saved scenario
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/scenarios/{name} (the `DeleteScenario` operationId).
+	DeleteScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *DeleteScenarioParams, reqEditors ...RequestEditorFn) (*DeleteScenarioResponse, error)
+
+	// GetScenarioWithResponse Read a saved scenario
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name} (the `GetScenario` operationId).
+	GetScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *GetScenarioParams, reqEditors ...RequestEditorFn) (*GetScenarioResponse, error)
+
+	// ReplaceScenarioWithBodyWithResponse Change a saved scenario
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+	ReplaceScenarioWithBodyWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceScenarioResponse, error)
+
+	// ReplaceScenarioWithResponse Change a saved scenario
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+	ReplaceScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, body ReplaceScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceScenarioResponse, error)
+
+	// AnswerScenarioWithResponse Ask what a saved scenario comes to
+	//
+	// Plans the cluster as it is now, or at a moment, with and without it. It is computed when it is asked for.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
+	AnswerScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*AnswerScenarioResponse, error)
+
 	// ListVMTypesWithResponse List VM types
 	//
 	// By name.
@@ -13151,6 +14657,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/vm-types/{name} (the `ReplaceVMType` operationId).
 	ReplaceVMTypeWithResponse(ctx context.Context, cluster ClusterName, name VMTypeName, params *ReplaceVMTypeParams, body ReplaceVMTypeJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceVMTypeResponse, error)
+
+	// ClusterWhatIfWithBodyWithResponse Ask what changes would come to
+	//
+	// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+	ClusterWhatIfWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterWhatIfResponse, error)
+
+	// ClusterWhatIfWithResponse Ask what changes would come to
+	//
+	// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+	ClusterWhatIfWithResponse(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, body ClusterWhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterWhatIfResponse, error)
 
 	// ListKeysWithResponse List keys
 	//
@@ -13415,6 +14939,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
 	TestWebhookWithResponse(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+
+	// WhatIfWithBodyWithResponse Ask what changes of a problem would come to
+	//
+	// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+	WhatIfWithBodyWithResponse(ctx context.Context, params *WhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WhatIfResponse, error)
+
+	// WhatIfWithResponse Ask what changes of a problem would come to
+	//
+	// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+	WhatIfWithResponse(ctx context.Context, params *WhatIfParams, body WhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*WhatIfResponse, error)
 }
 
 // ListAllowedHostsResponse304Headers the declared response headers of an HTTP 304 response for ListAllowedHosts
@@ -15053,6 +16595,193 @@ func (r GetProfileVersionResponse) StatusCode() int {
 	return 0
 }
 
+// ListScenariosResponse304Headers the declared response headers of an HTTP 304 response for ListScenarios
+type ListScenariosResponse304Headers struct {
+	ETag *string
+}
+
+type ListScenariosResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ScenarioList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListScenariosResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListScenariosResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListScenariosResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateScenarioResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Scenario
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateScenarioResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateScenarioResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CompareScenariosResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WhatIf
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CompareScenariosResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CompareScenariosResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteScenarioResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteScenarioResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteScenarioResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetScenarioResponse304Headers the declared response headers of an HTTP 304 response for GetScenario
+type GetScenarioResponse304Headers struct {
+	ETag *string
+}
+
+type GetScenarioResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Scenario
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetScenarioResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetScenarioResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetScenarioResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplaceScenarioResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Scenario
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplaceScenarioResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplaceScenarioResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type AnswerScenarioResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WhatIf
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r AnswerScenarioResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AnswerScenarioResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 // ListVMTypesResponse304Headers the declared response headers of an HTTP 304 response for ListVMTypes
 type ListVMTypesResponse304Headers struct {
 	ETag *string
@@ -15184,6 +16913,31 @@ func (r ReplaceVMTypeResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r ReplaceVMTypeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ClusterWhatIfResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WhatIf
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ClusterWhatIfResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ClusterWhatIfResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -15775,6 +17529,31 @@ func (r TestWebhookResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r TestWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type WhatIfResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WhatIf
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r WhatIfResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WhatIfResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -16958,6 +18737,137 @@ func (c *ClientWithResponses) GetProfileVersionWithResponse(ctx context.Context,
 	return ParseGetProfileVersionResponse(rsp)
 }
 
+// ListScenariosWithResponse List saved scenarios
+//
+// By name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios (the `ListScenarios` operationId).
+func (c *ClientWithResponses) ListScenariosWithResponse(ctx context.Context, cluster ClusterName, params *ListScenariosParams, reqEditors ...RequestEditorFn) (*ListScenariosResponse, error) {
+	rsp, err := c.ListScenarios(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListScenariosResponse(rsp)
+}
+
+// CreateScenarioWithBodyWithResponse Save a scenario
+//
+// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+func (c *ClientWithResponses) CreateScenarioWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateScenarioResponse, error) {
+	rsp, err := c.CreateScenarioWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateScenarioResponse(rsp)
+}
+
+// CreateScenarioWithResponse Save a scenario
+//
+// Its address is a link that others can follow. No plan depends on it, so that saving one plans nothing; whether its classes and contracts exist is seen when it is asked for.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/scenarios (the `CreateScenario` operationId).
+func (c *ClientWithResponses) CreateScenarioWithResponse(ctx context.Context, cluster ClusterName, params *CreateScenarioParams, body CreateScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateScenarioResponse, error) {
+	rsp, err := c.CreateScenario(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateScenarioResponse(rsp)
+}
+
+// CompareScenariosWithResponse Compare saved scenarios
+//
+// Plans the cluster as it is now, or at a moment, with and without each of up to 4 saved scenarios. It is computed when it is asked for.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios/compare (the `CompareScenarios` operationId).
+func (c *ClientWithResponses) CompareScenariosWithResponse(ctx context.Context, cluster ClusterName, params *CompareScenariosParams, reqEditors ...RequestEditorFn) (*CompareScenariosResponse, error) {
+	rsp, err := c.CompareScenarios(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompareScenariosResponse(rsp)
+}
+
+// DeleteScenarioWithResponse Delete a saved scenario
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/scenarios/{name} (the `DeleteScenario` operationId).
+func (c *ClientWithResponses) DeleteScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *DeleteScenarioParams, reqEditors ...RequestEditorFn) (*DeleteScenarioResponse, error) {
+	rsp, err := c.DeleteScenario(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteScenarioResponse(rsp)
+}
+
+// GetScenarioWithResponse Read a saved scenario
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name} (the `GetScenario` operationId).
+func (c *ClientWithResponses) GetScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *GetScenarioParams, reqEditors ...RequestEditorFn) (*GetScenarioResponse, error) {
+	rsp, err := c.GetScenario(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetScenarioResponse(rsp)
+}
+
+// ReplaceScenarioWithBodyWithResponse Change a saved scenario
+//
+// The name is part of the address and stays.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+func (c *ClientWithResponses) ReplaceScenarioWithBodyWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceScenarioResponse, error) {
+	rsp, err := c.ReplaceScenarioWithBody(ctx, cluster, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceScenarioResponse(rsp)
+}
+
+// ReplaceScenarioWithResponse Change a saved scenario
+//
+// The name is part of the address and stays.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/scenarios/{name} (the `ReplaceScenario` operationId).
+func (c *ClientWithResponses) ReplaceScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *ReplaceScenarioParams, body ReplaceScenarioJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceScenarioResponse, error) {
+	rsp, err := c.ReplaceScenario(ctx, cluster, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceScenarioResponse(rsp)
+}
+
+// AnswerScenarioWithResponse Ask what a saved scenario comes to
+//
+// Plans the cluster as it is now, or at a moment, with and without it. It is computed when it is asked for.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
+func (c *ClientWithResponses) AnswerScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*AnswerScenarioResponse, error) {
+	rsp, err := c.AnswerScenario(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAnswerScenarioResponse(rsp)
+}
+
 // ListVMTypesWithResponse List VM types
 //
 // By name.
@@ -17057,6 +18967,36 @@ func (c *ClientWithResponses) ReplaceVMTypeWithResponse(ctx context.Context, clu
 		return nil, err
 	}
 	return ParseReplaceVMTypeResponse(rsp)
+}
+
+// ClusterWhatIfWithBodyWithResponse Ask what changes would come to
+//
+// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+func (c *ClientWithResponses) ClusterWhatIfWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterWhatIfResponse, error) {
+	rsp, err := c.ClusterWhatIfWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterWhatIfResponse(rsp)
+}
+
+// ClusterWhatIfWithResponse Ask what changes would come to
+//
+// Lays changes over the cluster's problem of a moment, plans it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
+func (c *ClientWithResponses) ClusterWhatIfWithResponse(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, body ClusterWhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterWhatIfResponse, error) {
+	rsp, err := c.ClusterWhatIf(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterWhatIfResponse(rsp)
 }
 
 // ListKeysWithResponse List keys
@@ -17489,6 +19429,36 @@ func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id We
 		return nil, err
 	}
 	return ParseTestWebhookResponse(rsp)
+}
+
+// WhatIfWithBodyWithResponse Ask what changes of a problem would come to
+//
+// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+func (c *ClientWithResponses) WhatIfWithBodyWithResponse(ctx context.Context, params *WhatIfParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WhatIfResponse, error) {
+	rsp, err := c.WhatIfWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWhatIfResponse(rsp)
+}
+
+// WhatIfWithResponse Ask what changes of a problem would come to
+//
+// Lays changes over a problem, solves it with and without them, and says what differs. Nothing is stored. Up to 4 scenarios are answered with full plans, up to 1,000 as rows; together they may have a million classes. An infeasible one is a row with its conflicts. All of them together have ten times `max_solve_ms`. Where the problem names no engine, it is `auto`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/what-if (the `WhatIf` operationId).
+func (c *ClientWithResponses) WhatIfWithResponse(ctx context.Context, params *WhatIfParams, body WhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*WhatIfResponse, error) {
+	rsp, err := c.WhatIf(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWhatIfResponse(rsp)
 }
 
 // ParseListAllowedHostsResponse parses an HTTP response from a ListAllowedHostsWithResponse call
@@ -19852,6 +21822,274 @@ func ParseGetProfileVersionResponse(rsp *http.Response) (*GetProfileVersionRespo
 	return response, nil
 }
 
+// ParseListScenariosResponse parses an HTTP response from a ListScenariosWithResponse call
+func ParseListScenariosResponse(rsp *http.Response) (*ListScenariosResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListScenariosResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ScenarioList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListScenariosResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateScenarioResponse parses an HTTP response from a CreateScenarioWithResponse call
+func ParseCreateScenarioResponse(rsp *http.Response) (*CreateScenarioResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateScenarioResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Scenario
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCompareScenariosResponse parses an HTTP response from a CompareScenariosWithResponse call
+func ParseCompareScenariosResponse(rsp *http.Response) (*CompareScenariosResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CompareScenariosResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WhatIf
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteScenarioResponse parses an HTTP response from a DeleteScenarioWithResponse call
+func ParseDeleteScenarioResponse(rsp *http.Response) (*DeleteScenarioResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteScenarioResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetScenarioResponse parses an HTTP response from a GetScenarioWithResponse call
+func ParseGetScenarioResponse(rsp *http.Response) (*GetScenarioResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetScenarioResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Scenario
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetScenarioResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplaceScenarioResponse parses an HTTP response from a ReplaceScenarioWithResponse call
+func ParseReplaceScenarioResponse(rsp *http.Response) (*ReplaceScenarioResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplaceScenarioResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Scenario
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAnswerScenarioResponse parses an HTTP response from a AnswerScenarioWithResponse call
+func ParseAnswerScenarioResponse(rsp *http.Response) (*AnswerScenarioResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AnswerScenarioResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WhatIf
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseListVMTypesResponse parses an HTTP response from a ListVMTypesWithResponse call
 func ParseListVMTypesResponse(rsp *http.Response) (*ListVMTypesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -20042,6 +22280,42 @@ func ParseReplaceVMTypeResponse(rsp *http.Response) (*ReplaceVMTypeResponse, err
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseClusterWhatIfResponse parses an HTTP response from a ClusterWhatIfWithResponse call
+func ParseClusterWhatIfResponse(rsp *http.Response) (*ClusterWhatIfResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ClusterWhatIfResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WhatIf
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 
@@ -20882,6 +23156,42 @@ func ParseTestWebhookResponse(rsp *http.Response) (*TestWebhookResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseWhatIfResponse parses an HTTP response from a WhatIfWithResponse call
+func ParseWhatIfResponse(rsp *http.Response) (*WhatIfResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WhatIfResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WhatIf
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 
