@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -197,8 +198,20 @@ func (r *Runner) sweep(ctx context.Context) {
 	}
 }
 
-// warnings lets warnings and errors pass alone.
+// warnings lets warnings and errors pass alone, but for those of a stop in the middle of something.
 type warnings struct{ slog.Handler }
+
+func (w warnings) Handle(ctx context.Context, r slog.Record) error {
+	stopped := false
+	r.Attrs(func(a slog.Attr) bool {
+		stopped = stopped || strings.Contains(a.Value.String(), context.Canceled.Error())
+		return !stopped
+	})
+	if stopped {
+		return nil
+	}
+	return w.Handler.Handle(ctx, r)
+}
 
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
