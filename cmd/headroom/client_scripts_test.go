@@ -54,6 +54,11 @@ func startServer(t *testing.T) testServer {
 			t.Error(err)
 		}
 	})
+	shown, err := a.WatchPlans(watching)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(); <-shown })
 	handler, err := api.New(api.Config{App: a, Telemetry: quiet, SolvesPerSecond: 1000, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +100,7 @@ func TestServiceScripts(t *testing.T) {
 					env.Setenv("DATABASE_URL", server.database)
 					return nil
 				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held, "keep": keep},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held, "keep": keep, "pipe": pipe},
 			})
 		})
 	}

@@ -56,7 +56,6 @@ type keeper struct {
 }
 
 const (
-	restartTries = 6
 	restartPause = 100 * time.Millisecond // doubles with every try
 	longestPause = 2 * time.Second
 	stopTime     = 5 * time.Second
@@ -89,11 +88,10 @@ func (k *keeper) keep() {
 	}
 }
 
-// restart gives up after some tries, but for a full disk, which is waited for: everything that was
-// acknowledged is there, and the server can be used again as soon as there is room.
+// restart goes on until it succeeds: everything that was acknowledged is there, polls are answered
+// meanwhile, and the server can be used again as soon as what is in the way, such as a full disk, is gone.
 func (k *keeper) restart() bool {
-	pause := restartPause
-	for try := 0; try < restartTries; {
+	for pause := restartPause; ; {
 		private, err := postgres.StartPrivate(k.asked, k.config)
 		if err == nil {
 			k.private = private
@@ -101,9 +99,6 @@ func (k *keeper) restart() bool {
 		}
 		if k.asked.Err() != nil {
 			return false // the server stops
-		}
-		if full := (*postgres.NoSpaceError)(nil); !errors.As(err, &full) {
-			try++
 		}
 		k.config.Log.Error("private postgres does not start", "reason", err.Error())
 		select {
@@ -113,7 +108,6 @@ func (k *keeper) restart() bool {
 			return false
 		}
 	}
-	return false
 }
 
 // end stops Postgres for good.

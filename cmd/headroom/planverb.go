@@ -25,7 +25,7 @@ func planCommand() *cobra.Command {
 	var to connection
 	to.addFlags(c)
 	c.AddCommand(planCreateCommand(&to), planListCommand(&to), planGetCommand(&to), planDiffCommand(&to),
-		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planPinCommand(&to), planUnpinCommand(&to))
+		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planPinCommand(&to), planUnpinCommand(&to), planWatchCommand(&to))
 	return c
 }
 

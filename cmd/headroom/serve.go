@@ -83,12 +83,6 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	defer listener.Close()
 
-	store, err := openDatabase(ctx, settings, t.Log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.close()) }()
-
 	pool := worker.New(worker.Config{Processes: settings.SolverProcesses, Report: func(e worker.Event) {
 		t.SolverEvent(string(e.Kind))
 		if e.Kind == worker.Crashed || e.Kind == worker.Refused {
@@ -101,7 +95,22 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		t.Log.Warn("no solver is installed; plans rest on the core method alone", "reason", missing.Error())
 	}
 
-	keys := auth.NewKeyring()
+	var draining atomic.Bool
+	keys, door := auth.NewKeyring(), newDoor(listener, t.Log)
+	defer door.Close()
+	if settings.AdminKey != "" {
+		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: auth.HashOf(settings.AdminKey)})
+	}
+	store, err := openDatabase(ctx, settings, t.Log)
+	copyOver := func() {}
+	if errors.Is(err, capacity.Busy) && ctx.Err() == nil {
+		w := waiting{settings: settings, t: t, door: door, keys: keys, solver: solver, draining: &draining, stdout: stdout}
+		store, copyOver, err = w.untilOpened(ctx, err)
+	}
+	if err != nil || store.Store == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.close()) }()
 	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t})
 	measure(t, a, store)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
@@ -111,9 +120,6 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		return err
 	}
 	defer func() { stopWatching(); <-watched }()
-	if settings.AdminKey != "" {
-		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: auth.HashOf(settings.AdminKey)})
-	}
 	if beyond && keys.Len(a.Now()) == 0 {
 		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", settings.Listen)
 	}
@@ -131,6 +137,10 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		return err
 	}
 	defer func() { stopWatching(); <-shown }()
+	if file := settings.copyFile(); file != "" {
+		copied := a.KeepCopy(watching, file, settings.databaseMark())
+		defer func() { stopWatching(); <-copied }()
+	}
 	planning, stopPlanning := context.WithCancel(ctx)
 	planned := a.StartPlanner(planning)
 	defer func() { stopPlanning(); <-planned }()
@@ -144,30 +154,21 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	stopRuns := sync.OnceValue(func() error { return runner.Stop(ctx) })
 	defer func() { err = errors.Join(err, stopRuns()) }()
 
-	var draining atomic.Bool
 	stopping := make(chan struct{})
-	limits := capacity.DefaultLimits()
-	limits.Bytes, limits.Classes = settings.MaxBodyMB<<20, settings.MaxClasses
-	handler, err := api.New(api.Config{
-		App: a, Telemetry: t, Hosts: settings.Hosts, SecureCookies: settings.SecureCookies, Limits: limits,
-		SolvesPerSecond: settings.SolvesPerSecond, RequestsPerSecond: settings.RequestsPerSecond,
-		Draining: &draining, Stopping: stopping, Version: version,
-	})
+	handler, err := api.New(settings.apiConfig(a, t, &draining, stopping))
 	if err != nil {
 		return err
 	}
-	servers := []*http.Server{newServer(handler, t.Log)}
-	var kept drainer
-	kept.attach(servers[0])
-	failed := make(chan error, 2)
-	go func() { failed <- servers[0].Serve(listener) }()
+	door.lead(handler)
+	copyOver()
+	servers := []*http.Server{door.Server}
 	if settings.MetricsListen != "" {
 		metrics, err := listen(settings.MetricsListen)
 		if err != nil {
 			return errors.Join(err, servers[0].Close())
 		}
 		servers = append(servers, newServer(api.Metrics(t), t.Log))
-		go func() { failed <- servers[1].Serve(metrics) }()
+		go func() { door.failed <- servers[1].Serve(metrics) }()
 	}
 	greet, err := introduce(ctx, a, settings, beyond, listener.Addr(), plan)
 	if err != nil {
@@ -182,7 +183,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 
 	select {
 	case <-ctx.Done():
-	case err = <-failed:
+	case err = <-door.failed:
 		t.Log.Error("server ended", "error", err.Error())
 	case <-store.gone:
 		err = errors.New("the private database ended and cannot be started again; the log says why")
@@ -194,16 +195,18 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	defer time.AfterFunc(solveEnd, a.EndSolves).Stop()
 	t.Log.Info("stopping")
 	_ = notify(notifyStopping) // who could not be told that it is ready has been named
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	kept.drain(ending, listener) // what it leaves is cut off below
-	for _, s := range servers {
-		if late := s.Shutdown(ending); late != nil {
-			_ = s.Close()
-			err = errors.Join(err, fmt.Errorf("requests were still being answered after %s and were cut off", drainTime))
-		}
+	return errors.Join(err, door.stop(ctx, servers[1:]...))
+}
+
+// apiConfig is how the interface works.
+func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.Bool, stopping <-chan struct{}) api.Config {
+	limits := capacity.DefaultLimits()
+	limits.Bytes, limits.Classes = s.MaxBodyMB<<20, s.MaxClasses
+	return api.Config{
+		App: a, Telemetry: t, Hosts: s.Hosts, SecureCookies: s.SecureCookies, Limits: limits,
+		SolvesPerSecond: s.SolvesPerSecond, RequestsPerSecond: s.RequestsPerSecond,
+		Draining: draining, Stopping: stopping, Version: version,
 	}
-	return err
 }
 
 // measure adds what is only known here to the metrics.
@@ -252,7 +255,8 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 	fmt.Fprintf(&text, "Headroom serves on %s\n", base)
 	if settings.DatabaseURL == "" && !beyond {
 		link, err := a.NewSignInLink(ctx)
-		if err != nil {
+		away := errors.Is(err, capacity.Busy)
+		if err != nil && !away {
 			return g, err
 		}
 		token, hash := auth.NewToken(auth.KeyPrefix)
@@ -262,7 +266,9 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 			return g, err
 		}
 		g.leave = func() { _ = os.Remove(file) }
-		fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(app.LinkLife.Minutes()), base, link)
+		if !away {
+			fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(app.LinkLife.Minutes()), base, link)
+		}
 	}
 	if plan != nil {
 		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour and %s in penalties, %s.\n", plan.Cluster, plan.VMs,

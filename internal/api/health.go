@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -38,10 +39,14 @@ func (r *readiness) check(ctx context.Context, ready func(context.Context) error
 	return r.err
 }
 
-// notReady is why no request should be sent here; "" is that all is well.
+// notReady is why no request should be sent here; "" is that reads can be answered. A server that shows
+// the current plans can answer polls without the database, which is not even asked then.
 func (s *server) notReady(ctx context.Context) string {
 	if s.draining() {
 		return "The server is stopping; ask another one, or this one again in a few seconds."
+	}
+	if s.app.Board.Running() {
+		return ""
 	}
 	if err := s.ready.check(ctx, s.app.Ready); err != nil {
 		s.log(ctx).Warn("not ready", "error", err.Error())
@@ -50,7 +55,7 @@ func (s *server) notReady(ctx context.Context) string {
 	return ""
 }
 
-func (s *server) livez(w http.ResponseWriter, _ *http.Request) { writeOK(w) }
+func (s *server) livez(w http.ResponseWriter, _ *http.Request) { writeStatus(w, statusOK) }
 
 func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	if reason := s.notReady(r.Context()); reason != "" {
@@ -58,7 +63,11 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, unavailable(reason))
 		return
 	}
-	writeOK(w)
+	status := statusOK
+	if !s.reachable() {
+		status = "the database is away; current plans are answered from memory, marked stale"
+	}
+	writeStatus(w, status)
 }
 
 // metrics are for viewers; Metrics serves them elsewhere without a key.
@@ -66,7 +75,9 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 	s.telemetry.Handler().ServeHTTP(w, r)
 }
 
-func writeOK(w http.ResponseWriter) {
+const statusOK = "ok"
+
+func writeStatus(w http.ResponseWriter, status string) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+	_ = json.NewEncoder(w).Encode(map[string]string{"status": status}) // who is gone does not want to know
 }

@@ -15,6 +15,7 @@ import (
 type kept struct {
 	mu     sync.Mutex
 	plans  []capacity.PlanSummary // the newest first
+	past   []capacity.PastTotal
 	err    error
 	tell   func(string)
 	reads  int
@@ -44,7 +45,7 @@ func (k *kept) Current(context.Context, string) (c capacity.Current, err error) 
 	}
 	p := k.plans[0]
 	text := fmt.Sprintf(`{"status":"optimal","objective":"0","cost":{},"vms":{"total":%v,"reserved":0,"on_demand":%v,"contracts":[]},"classes":[],"warnings":[],"conflicts":[]}`, p.VMs, p.VMs)
-	return capacity.Current{Record: capacity.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt}, nil
+	return capacity.Current{Record: capacity.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, Past: k.past}, nil
 }
 
 func (k *kept) Currents(ctx context.Context) ([]capacity.Current, error) {

@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"bytes"
 	"crypto/subtle"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +34,18 @@ func (r *Keyring) Replace(keys []Key) {
 	r.mu.Lock()
 	r.stored = stored
 	r.mu.Unlock()
+}
+
+// Stored are all stored keys, always in the same order.
+func (r *Keyring) Stored() []Key {
+	r.mu.RLock()
+	keys := make([]Key, 0, len(r.stored))
+	for _, k := range r.stored {
+		keys = append(keys, k)
+	}
+	r.mu.RUnlock()
+	slices.SortFunc(keys, func(a, b Key) int { return bytes.Compare(a.Hash[:], b.Hash[:]) })
+	return keys
 }
 
 // AddLocal adds a key that lives with the process.

@@ -89,7 +89,7 @@ func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err er
 	p := &Private{socket: socket, done: make(chan struct{})}
 	p.server, err = startServer(ctx, home, programs, socket, config.Unsafe, log)
 	if err != nil {
-		return nil, err
+		return nil, &busy{err.Error(), err} // the cluster is there, and may start another time
 	}
 	go func() {
 		<-p.server.ended
@@ -100,7 +100,8 @@ func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err er
 	if err := p.makeDatabase(ctx); err != nil {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		return nil, errors.Join(err, p.Stop(end))
+		err = errors.Join(err, p.Stop(end))
+		return nil, &busy{err.Error(), err}
 	}
 	log.Info("private postgres started", "dir", home.dir, "version", programs.version, "made", first,
 		"pid", p.server.command.Process.Pid, "duration_ms", time.Since(began).Milliseconds())

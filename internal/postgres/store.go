@@ -124,8 +124,17 @@ func timesInUTC(m *pgtype.Map) {
 	m.RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
 }
 
+// Away is a store whose database cannot be reached: everything is capacity.Busy.
+func Away() *Store {
+	return &Store{config: Config{}.withDefaults(), turns: newTurns(), places: make(chan struct{}, 1)}
+}
+
 // Close waits for what is going on and closes every connection.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	if s.pool != nil {
+		s.pool.Close()
+	}
+}
 
 // Stat is what the pool is doing, for metrics.
 func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }

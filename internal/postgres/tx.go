@@ -138,8 +138,13 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx) // a connection that cannot even do this is closed, which rolls back as well
 }
 
+var errAway = errors.New("there is no connection to it yet")
+
 // acquire waits for a connection, but not for long.
 func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	if s.pool == nil {
+		return nil, &busy{away, errAway}
+	}
 	bounded, cancel := context.WithTimeout(ctx, s.config.AcquireTimeout)
 	defer cancel()
 	conn, err := s.pool.Acquire(bounded)
