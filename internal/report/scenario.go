@@ -75,7 +75,7 @@ func ScenarioLines(w plan.WhatIf) Table {
 		t.Rows = append(t.Rows, []Cell{text(name), cell(feasible, base[i])})
 	}
 	for _, c := range counts {
-		t.Rows = append(t.Rows, []Cell{text(c.name), figure(c.of(w.Base), 3, "")})
+		t.Rows = append(t.Rows, []Cell{text(c.name), counted(w.Base, c.of)})
 	}
 	for i, a := range w.Scenarios {
 		name := a.Name
@@ -92,8 +92,16 @@ func ScenarioLines(w plan.WhatIf) Table {
 			t.Rows[k] = append(t.Rows[k], cell(a.Status != capacity.InfeasibleStatus, cost[k]), cell(a.Difference != nil, d.Values), cell(a.Difference != nil, d.Decisions))
 		}
 		for k, c := range counts {
-			t.Rows[len(names)+k] = append(t.Rows[len(names)+k], figure(c.of(a.Outcome), 3, ""), Cell{"", true}, Cell{"", true})
+			t.Rows[len(names)+k] = append(t.Rows[len(names)+k], counted(a.Outcome, c.of), Cell{"", true}, Cell{"", true})
 		}
 	}
 	return t
+}
+
+// counted is a figure of an outcome; an infeasible one has none.
+func counted(o plan.Outcome, of func(plan.Outcome) float64) Cell {
+	if o.Status == capacity.InfeasibleStatus {
+		return Cell{"", true}
+	}
+	return figure(of(o), 3, "")
 }

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+	tables "headroom/internal/report"
+)
+
+// changeFlag is a flag that makes changes of one kind.
+type changeFlag struct {
+	name, usage string
+	what        capacity.What
+	values      []string
+}
+
+// changeFlags are the flags that make a scenario.
+type changeFlags struct{ all []*changeFlag }
+
+func (f *changeFlags) add(c *cobra.Command) {
+	f.all = []*changeFlag{
+		{name: "deadline", what: capacity.ChangeDeadline, usage: "another deadline, as `CLASS=x0.8` or CLASS=SECONDS; '*' is every class"},
+		{name: "demand", what: capacity.ChangeDemand, usage: "another demand, as `CLASS=x1.1` or CLASS=JOBS"},
+		{name: "promised", what: capacity.ChangePromised, usage: "other promised jobs, as `CLASS=x0.5` or CLASS=JOBS"},
+		{name: "penalty", what: capacity.ChangePenalty, usage: "another penalty, as `CLASS=x2` or CLASS=AMOUNT"},
+		{name: "price", what: capacity.ChangePrice, usage: "another price, as `on_demand=x1.2`, spot=AMOUNT or CONTRACT=AMOUNT"},
+		{name: "contract", what: capacity.ChangeContract, usage: "another number of VMs in a contract, as `CONTRACT=x2` or CONTRACT=VMS"},
+		{name: "quota", what: capacity.ChangeQuota, usage: "another quota on demand, as `x2`, VMS or none, or for one VM type TYPE=VMS"},
+		{name: "budget", what: capacity.ChangeBudget, usage: "what VMs may cost a period, as `AMOUNT`, x0.9 or none"},
+		{name: "total-budget", what: capacity.ChangeTotal, usage: "what VMs and penalties may cost a period, as `AMOUNT`, x0.9 or none"},
+	}
+	for _, flag := range f.all {
+		c.Flags().StringArrayVar(&flag.values, flag.name, nil, flag.usage)
+	}
+}
+
+// changes are what the flags say, in the order of the kinds above, and the words each comes from.
+func (f *changeFlags) changes() (changes []capacity.ScenarioChange, said []string, err error) {
+	for _, flag := range f.all {
+		for _, text := range flag.values {
+			ch, err := flag.change(text)
+			if err != nil {
+				return nil, nil, err
+			}
+			changes, said = append(changes, ch), append(said, "--"+flag.name+" "+text)
+		}
+	}
+	return changes, said, nil
+}
+
+func (f *changeFlag) change(text string) (capacity.ScenarioChange, error) {
+	ch := capacity.ScenarioChange{What: f.what}
+	subject, number, named := cutLast(text)
+	alone := f.what == capacity.ChangeQuota || f.what == capacity.ChangeBudget || f.what == capacity.ChangeTotal
+	switch {
+	case !named && !alone:
+		return ch, fmt.Errorf("--%s is %q; write what is changed, an equals sign and the figure, such as %s", f.name, text, exampleOf(f.usage))
+	case named && alone && f.what != capacity.ChangeQuota:
+		return ch, fmt.Errorf("--%s is %q; write the figure alone, such as 120 or x0.9", f.name, text)
+	}
+	if subject == "*" {
+		subject = ""
+	} else if subject == "" && named {
+		return ch, fmt.Errorf("--%s is %q; say what is changed before the equals sign, or '*' for all", f.name, text)
+	}
+	switch f.what {
+	case capacity.ChangePrice:
+		switch subject {
+		case "", string(capacity.PurchaseOnDemand), string(capacity.PurchaseSpot):
+			ch.Purchase = capacity.Purchase(subject)
+		default:
+			ch.Contract = subject
+		}
+	case capacity.ChangeContract:
+		ch.Contract = subject
+	case capacity.ChangeQuota:
+		ch.VMType = subject
+	default:
+		ch.Class = subject
+	}
+	digits, factor := strings.CutPrefix(number, "x")
+	switch {
+	case number == "none" && alone:
+	case factor:
+		x, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			return ch, fmt.Errorf("--%s is %q; after the x stands a factor such as 0.8", f.name, text)
+		}
+		ch.Factor = &x
+	default:
+		m, err := capacity.ParseMoney(number)
+		if err != nil {
+			return ch, fmt.Errorf("--%s is %q; give a figure such as 120, or a factor such as x0.8", f.name, text)
+		}
+		ch.Value = &m
+	}
+	return ch, nil
+}
+
+// cutLast parts a name, which may hold equals signs, from the figure after the last one.
+func cutLast(text string) (name, figure string, found bool) {
+	i := strings.LastIndexByte(text, '=')
+	if i < 0 {
+		return "", text, false
+	}
+	return text[:i], text[i+1:], true
+}
+
+func exampleOf(usage string) string {
+	_, rest, _ := strings.Cut(usage, "`")
+	example, _, _ := strings.Cut(rest, "`")
+	return example
+}
+
+func whatIfCommand() *cobra.Command {
+	var to connection
+	var out output
+	var flags optionFlags
+	var change changeFlags
+	var cluster, name string
+	var files, saved []string
+	c := &cobra.Command{
+		Use:   "whatif [FILE|-]",
+		Short: "Say what other deadlines, demand, prices or limits would come to",
+		Long: `Lays changes over a problem, solves it with and without them, and puts both beside each other. All flags
+together are one scenario; each --scenario file is another. "values" is what the same decisions would
+cost more at the new figures, "decisions" what adapting to them adds.
+
+With --cluster a server is asked about one of its clusters, and --saved names scenarios it has.` + connectionHelp,
+		Example: "  headroom whatif cluster.json --deadline 'etl=x0.8'\n  headroom whatif cluster.json --demand '*=x1.1' --price on_demand=0.25 -o json\n  headroom whatif --cluster shop --saved black-friday --quota 200",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	to.addFlags(c)
+	out.addFlags(c, "table", "json", "csv")
+	flags.add(c)
+	change.add(c)
+	c.Flags().StringVar(&cluster, "cluster", "", "ask a server about this `cluster`")
+	c.Flags().StringVar(&name, "name", "", "what the scenario of the flags is called, as a `name`")
+	c.Flags().StringArrayVar(&files, "scenario", nil, "a `file` with a scenario (JSON); may be given again")
+	c.Flags().StringArrayVar(&saved, "saved", nil, "a saved scenario of the cluster, by `name`; may be given again")
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case cluster != "" && len(args) > 0:
+			return errors.New("name a file or a --cluster, not both")
+		case cluster == "" && len(saved) > 0:
+			return errors.New("saved scenarios are a cluster's; say of which with --cluster")
+		}
+		if _, _, err := change.changes(); err != nil {
+			return err
+		}
+		return flags.check(c)
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		changes, said, _ := change.changes() // looked at above
+		var asked []capacity.AskedScenario
+		if len(changes) > 0 {
+			asked = append(asked, capacity.AskedScenario{Name: name, Changes: changes})
+		}
+		for _, file := range files {
+			s, err := readScenario(c, file)
+			if err != nil {
+				return err
+			}
+			asked = append(asked, capacity.AskedScenario{Name: s.Name, Changes: s.Changes})
+		}
+		for _, name := range saved {
+			asked = append(asked, capacity.AskedScenario{Saved: name})
+		}
+		if len(asked) == 0 {
+			return &failure{exitUsage, errors.New("say what is to be changed, such as --deadline 'etl=x0.8', or name a --scenario file")}
+		}
+		if cluster == "" {
+			w, err := whatIfHere(c, fileArgument(args), asked, said, flags)
+			if err != nil {
+				return err
+			}
+			text, err := json.Marshal(w)
+			if err != nil {
+				return err
+			}
+			return writeWhatIf(c, out, w, text)
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		body, err := json.Marshal(map[string]any{"scenarios": asked})
+		if err != nil {
+			return err
+		}
+		return answeredWhatIf(c, out, s, func() (*http.Response, error) {
+			return s.api.ClusterWhatIfWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body))
+		})
+	})
+}
+
+func readScenario(c *cobra.Command, file string) (capacity.Scenario, error) {
+	data, label, err := read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return capacity.Scenario{}, err
+	}
+	s, err := capacity.ReadScenario(data)
+	return s, labelled(label, err)
+}
+
+// whatIfHere answers without a server. Findings about changes that came from flags name the flag.
+func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, said []string, flags optionFlags) (plan.WhatIf, error) {
+	data, label, err := read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return plan.WhatIf{}, err
+	}
+	auto := func(o *capacity.Options) { o.Engine = capacity.EngineAuto }
+	problem, err := capacity.ReadProblem(data, limits, append([]func(*capacity.Options){auto}, flags.overrides(c)...)...)
+	if err != nil {
+		return plan.WhatIf{}, labelled(label, err)
+	}
+	scenarios := make([]capacity.Scenario, len(asked))
+	for i := range asked {
+		scenarios[i] = asked[i].Scenario()
+		if _, err := scenarios[i].Apply(problem); err != nil {
+			if i == 0 && len(said) > 0 {
+				return plan.WhatIf{}, byFlag(err, said)
+			}
+			return plan.WhatIf{}, err
+		}
+	}
+	p := planner{}
+	defer p.close()
+	return plan.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= capacity.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+		return p.solve(ctx, problem)
+	})
+}
+
+// byFlag says findings about changes by the flags they came from.
+func byFlag(err error, said []string) error {
+	var input *capacity.InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	lines := make([]error, len(input.Findings))
+	for i, f := range input.Findings {
+		where, text := f.Pointer, f.Detail
+		step, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/changes/"), "/")
+		if n, err := strconv.Atoi(step); err == nil && n < len(said) {
+			where = said[n]
+		}
+		if f.Hint != nil {
+			text += " " + f.Hint.Detail
+		}
+		lines[i] = errors.New(shown(where + ": " + text))
+	}
+	return errors.Join(lines...)
+}
+
+// answeredWhatIf asks a server and writes what it says.
+func answeredWhatIf(c *cobra.Command, out output, s *service, ask func() (*http.Response, error)) error {
+	a, err := s.said(ask())
+	if err != nil {
+		return err
+	}
+	var w plan.WhatIf
+	if err := a.into(&w); err != nil {
+		return err
+	}
+	return writeWhatIf(c, out, w, a.body)
+}
+
+func writeWhatIf(c *cobra.Command, out output, w plan.WhatIf, text []byte) error {
+	return out.write(c, map[string]form{
+		"table": func(to io.Writer) error {
+			for _, a := range w.Scenarios {
+				line := a.Sentence
+				if a.Name != "" {
+					line = a.Name + ": " + line
+				}
+				if _, err := fmt.Fprintln(to, shown(line)); err != nil {
+					return err
+				}
+				if a.Difference != nil {
+					for _, why := range a.Difference.KeptBecause {
+						fmt.Fprintln(to, shown("  Not all could stay as it was: "+why))
+					}
+				}
+			}
+			fmt.Fprintln(to)
+			if len(w.Scenarios) <= capacity.MaxFullScenarios {
+				return tables.ScenarioLines(w).Text(to)
+			}
+			return tables.WhatIf(w).Text(to)
+		},
+		"json": indented(text),
+		"csv":  tables.WhatIf(w).CSV,
+	})
+}
