@@ -8,7 +8,7 @@ import (
 
 // listed is the alternatives of all classes together that are kept, and the fewest of one class.
 const (
-	listedMost  = 6000
+	listedMost  = 2400
 	listedLeast = 12
 )
 
@@ -24,6 +24,7 @@ type field struct {
 	rents  [][]float64 // of each type, so many VMs more than least
 	least  []int64
 	nu     []float64
+	mu     float64
 	bound  float64
 	worth  float64 // of the cheapest mixes
 }
@@ -33,16 +34,15 @@ type field struct {
 func (s *fleetSearch) lookAround(n *treeNode, p *prices) (complete bool) {
 	first := s.best == nil
 	s.round(p)
-	d := &field{fleetSearch: s, nu: p.nu, bound: n.bound, all: true}
+	d := &field{fleetSearch: s, nu: p.nu, mu: p.mu, bound: n.bound, all: true}
 	below := s.costOfBest() - n.bound
 	if math.IsInf(below, 1) {
 		below = s.wide(n)
 	}
 	d.list(n, p, below)
-	if first || n.rank < 2 {
-		d.start(p)
+	d.start(p)
+	if first || len(d.lists) > fewClasses {
 		d.improve()
-		d.kick()
 	}
 	if s.hopeless(n.bound) {
 		return true
@@ -128,6 +128,9 @@ func (s *fleetSearch) thin(jobs [][]int64, nu []float64) {
 	}
 }
 
+// fewClasses are looked at in full more quickly than improved upon.
+const fewClasses = 12
+
 // thinnedMost bounds the jobs that thin refuses.
 const thinnedMost = 1000
 
@@ -189,13 +192,14 @@ func (d *field) start(p *prices) {
 // rentsMost is how many VMs up and down from the start are priced in advance.
 const rentsMost = 64
 
-// scarce is the price of a VM or an amount of money that is not there: local search may pass there.
-const scarce = 1e3
+// scarce is how much more a VM or an amount of money that is not there costs than it is worth: local
+// search may pass there, but does not stay.
+const scarce = 4
 
 func (d *field) rentOf(v int, n int64) float64 {
 	r := &d.types[v].rental
 	if most := r.mostVMs(); n > most {
-		return r.cost(most) + scarce*(d.nu[v]+1)*float64(n-most)
+		return r.cost(most) + scarce*(slices.Max(d.nu)+1e-9)*float64(n-most)
 	}
 	return r.cost(n)
 }
@@ -232,7 +236,7 @@ func (d *field) above(load []int64) float64 {
 		sum += rent - d.nu[v]*float64(load[v])/float64(perVM)
 	}
 	if spend > d.budget*(1+1e-12) {
-		sum += scarce * (spend - d.budget)
+		sum += scarce * (1 + d.mu) * (spend - d.budget)
 	}
 	return sum
 }
@@ -244,9 +248,8 @@ type step struct {
 }
 
 const (
-	stepsTried = 400 // alternatives of all classes that are tried in pairs
+	stepsTried = 160 // alternatives of all classes that are tried in pairs
 	roundsMost = 200
-	kicksMost  = 40
 )
 
 // improve changes one class, or two at once where one alone is no help, for as long as that makes the plan
@@ -328,37 +331,6 @@ func (d *field) take() bool {
 		jobs[i] = d.lists[i][k].jobs
 	}
 	return d.consider(jobs)
-}
-
-// kick changes a few classes at random and improves again.
-func (d *field) kick() {
-	var movable []int
-	for i, list := range d.lists {
-		if len(list) > 1 {
-			movable = append(movable, i)
-		}
-	}
-	if len(movable) < 3 {
-		return
-	}
-	kept := slices.Clone(d.chosen)
-	for range kicksMost {
-		if d.exhausted() || d.work > d.effort/2 || d.settled(d.bound) {
-			return
-		}
-		for range 3 {
-			i := movable[d.random.below(len(movable))]
-			d.chosen[i] = d.random.below(min(len(d.lists[i]), 6))
-		}
-		d.sum()
-		before := d.costOfBest()
-		d.improve()
-		if d.costOfBest() < before {
-			copy(kept, d.chosen)
-		} else {
-			copy(d.chosen, kept)
-		}
-	}
 }
 
 // enumerateMost bounds the combinations of mixes that are looked at for one part of the tree.

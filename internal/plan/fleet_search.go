@@ -34,7 +34,6 @@ type fleetSearch struct {
 	bound  float64 // no plan costs less
 	open   openNodes
 	effort int // in all
-	random splitMix
 }
 
 // treeNode is a part of the search tree.
@@ -65,7 +64,7 @@ func (o *openNodes) Pop() any {
 
 // fleetEffort is how much work a search may do: one unit is about ten nanoseconds. A limit on work and
 // not on time gives the same plan whatever else the machine does.
-const fleetEffort = 50_000_000
+const fleetEffort = 20_000_000
 
 // exhausted says that the search has to end.
 func (s *fleetSearch) exhausted() bool { return s.work > s.effort || s.done() }
@@ -73,27 +72,32 @@ func (s *fleetSearch) exhausted() bool { return s.work > s.effort || s.done() }
 // search finds the best plan and the proof; best stays nil where there is none, or none was found.
 // It is decided where open is empty.
 func (f *fleet) search(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
-	s := &fleetSearch{fleet: f, done: expired(ctx), target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + fleetEffort, random: 1}
+	s := &fleetSearch{fleet: f, done: expired(ctx), target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + fleetEffort}
 	root := &treeNode{bound: math.Inf(-1), nu: nu}
 	for v := range f.types {
 		root.low, root.high = append(root.low, 0), append(root.high, f.types[v].rental.limit)
 	}
 	s.open = openNodes{root}
+	dive := -1 // where in open the part stands that the last split leaned to
 	for made := 1; len(s.open) > 0; {
-		n := s.open[0]
-		s.bound = max(s.bound, min(n.bound, s.costOfBest()))
-		if s.settled(n.bound) {
+		s.bound = max(s.bound, min(s.open[0].bound, s.costOfBest()))
+		if s.settled(s.open[0].bound) {
 			s.open = s.open[:0]
 			break
 		}
 		if s.exhausted() && made > 1 {
 			return s
 		}
-		heap.Pop(&s.open)
-		for _, child := range s.visit(n) {
-			child.rank = made
+		n := heap.Remove(&s.open, max(dive, 0)).(*treeNode)
+		dive = -1
+		parts := s.visit(n)
+		for k := len(parts) - 1; k >= 0; k-- { // the one to go on with is made last
+			parts[k].rank = made
 			made++
-			heap.Push(&s.open, child)
+			heap.Push(&s.open, parts[k])
+		}
+		if len(parts) > 0 && !s.hopeless(parts[0].bound) {
+			dive = slices.Index(s.open, parts[0])
 		}
 	}
 	s.bound = max(s.bound, min(s.costOfBest(), s.closed()))
@@ -311,6 +315,9 @@ func (s *fleetSearch) split(n *treeNode, p *prices) []*treeNode {
 	whole = min(max(whole, n.low[at]), min(n.high[at], s.types[at].rental.limit)-1)
 	below, above := n.child(), n.child()
 	below.high[at], above.low[at] = whole, whole+1
+	if float64(n.low[at])+p.rented(at)-float64(whole) > 0.5 {
+		return []*treeNode{above, below}
+	}
 	return []*treeNode{below, above}
 }
 
@@ -327,7 +334,7 @@ func along(start float64, line []segment, x float64) float64 {
 
 // splitClass splits at the jobs of the class and type that the linear program divides most.
 func (s *fleetSearch) splitClass(n *treeNode, p *prices) []*treeNode {
-	class, kind, at, far := -1, -1, int64(0), 0.0
+	class, kind, at, far, up := -1, -1, int64(0), 0.0, false
 	var list []share
 	for i := range s.penalty {
 		if list = p.shares(i, list[:0]); len(list) == 1 {
@@ -351,6 +358,7 @@ func (s *fleetSearch) splitClass(n *treeNode, p *prices) []*treeNode {
 			if spread *= s.types[v].classes[i].gamma*p.nu[v] + 1e-9; spread > far {
 				class, kind, far = i, v, spread
 				at = int64(min(max(math.Floor(mean), least), most-1))
+				up = mean-float64(at) > 0.5
 			}
 		}
 	}
@@ -360,6 +368,9 @@ func (s *fleetSearch) splitClass(n *treeNode, p *prices) []*treeNode {
 	below, above := n.child(), n.child()
 	below.limit(s.fleet, class).to[kind] = at
 	above.limit(s.fleet, class).from[kind] = at + 1
+	if up {
+		return []*treeNode{above, below}
+	}
 	return []*treeNode{below, above}
 }
 

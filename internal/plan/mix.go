@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -220,13 +221,14 @@ const triesMost = 20_000
 
 // alternatives lists the mixes that are worth less than below more than least, the cheapest first, at
 // most so many, and says whether these are all.
-func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (list []alternative, all bool) {
+func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) ([]alternative, bool) {
 	w := f.window(i, p, below)
 	w = window{slices.Clone(w.order), slices.Clone(w.slope), slices.Clone(w.from), slices.Clone(w.to), w.low, w.high, w.line, w.all}
 	if len(w.order) == 0 {
 		return []alternative{{jobs: make([]int64, len(f.types)), loads: make([]int64, len(f.types))}}, true
 	}
-	limit := least + below
+	var list []alternative
+	limit, all := least+below, true
 	jobs := make([]int64, len(f.types))
 	tries := 0
 	net := w.slope[0] - p.penalty
@@ -258,7 +260,10 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 				tries++
 				jobs[v] = h
 				if x := worth + f.worthOn(i, v, h, p.nu[v]) - p.penalty*float64(total+h); x < limit {
-					list = append(list, alternative{jobs: slices.Clone(jobs), total: total + h, extra: max(0, x-least)})
+					if list = append(list, alternative{jobs: slices.Clone(jobs), total: total + h, extra: max(0, x-least)}); len(list) == 2*most {
+						list, all = cheapestOf(list, most), false
+						limit = least + list[most-1].extra
+					}
 				}
 			}
 			jobs[v] = 0
@@ -280,22 +285,19 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 		jobs[v] = 0
 	}
 	visit(len(w.order)-1, 0, 0, 0)
-	slices.SortStableFunc(list, func(a, b alternative) int {
-		switch {
-		case a.extra < b.extra:
-			return -1
-		case a.extra > b.extra:
-			return 1
-		}
-		return 0
-	})
-	f.work += 10 * tries
-	all = tries < triesMost && len(list) <= most
-	list = list[:min(len(list), most)]
+	f.work += 20 * tries
+	all = all && tries < triesMost && len(list) <= most
+	list = cheapestOf(list, most)
 	for k := range list {
 		list[k].loads = f.loadsOf(i, list[k].jobs)
 	}
 	return list, all
+}
+
+// cheapestOf is at most so many of the alternatives, in order.
+func cheapestOf(list []alternative, most int) []alternative {
+	slices.SortStableFunc(list, func(a, b alternative) int { return cmp.Compare(a.extra, b.extra) })
+	return list[:min(len(list), most)]
 }
 
 // loadsOf is the load of a mix on each type, in units of the type's grid.
