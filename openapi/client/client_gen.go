@@ -4612,8 +4612,9 @@ type ClientInterface interface {
 	// out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
 	// event `reset` comes in their place. A comment comes every 15 seconds.
 	//
-	// The stream ends when the server stops, when the key or session ends, and when nothing is read
-	// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+	// The stream ends when the server stops, which it says with `retry`, within a second or so when the
+	// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
+	// browsers do by themselves. While the database is away a `reset` and the last plan come.
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
 	WatchPlans(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6160,8 +6161,9 @@ func (c *Client) DiffPlans(ctx context.Context, cluster ClusterName, params *Dif
 // out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
 // event `reset` comes in their place. A comment comes every 15 seconds.
 //
-// The stream ends when the server stops, when the key or session ends, and when nothing is read
-// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+// The stream ends when the server stops, which it says with `retry`, within a second or so when the
+// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
+// browsers do by themselves. While the database is away a `reset` and the last plan come.
 //
 // Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
 func (c *Client) WatchPlans(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14310,8 +14312,9 @@ type ClientWithResponsesInterface interface {
 	// out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
 	// event `reset` comes in their place. A comment comes every 15 seconds.
 	//
-	// The stream ends when the server stops, when the key or session ends, and when nothing is read
-	// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+	// The stream ends when the server stops, which it says with `retry`, within a second or so when the
+	// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
+	// browsers do by themselves. While the database is away a `reset` and the last plan come.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18375,8 +18378,9 @@ func (c *ClientWithResponses) DiffPlansWithResponse(ctx context.Context, cluster
 // out. With `Last-Event-ID` the plans made since come first, up to 500; where that cannot be, an
 // event `reset` comes in their place. A comment comes every 15 seconds.
 //
-// The stream ends when the server stops, when the key or session ends, and when nothing is read
-// for 10 seconds; come back with `Last-Event-ID`, as browsers do by themselves.
+// The stream ends when the server stops, which it says with `retry`, within a second or so when the
+// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
+// browsers do by themselves. While the database is away a `reset` and the last plan come.
 //
 // Returns a wrapper object for the known response body format(s).
 //
