@@ -190,7 +190,13 @@ func TestWhatIfRefusals(t *testing.T) {
 func TestManyScenariosAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	text := hundredClasses(t, capacity.Executable)
+	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
+		askMany(t, s, integrality)
+	}
+}
+
+func askMany(t *testing.T, s *service, integrality capacity.Integrality) {
+	text := hundredClasses(t, integrality)
 	ask := func(n int) (plan.WhatIf, time.Duration) {
 		var scenarios []string
 		for i := range n {
@@ -219,7 +225,7 @@ func TestManyScenariosAtOnce(t *testing.T) {
 		}
 	}
 	_, one := ask(1)
-	t.Logf("%d scenarios took %s, %d of them proved; one took %s", n, took, proved, one)
+	t.Logf("%s: %d scenarios took %s, %d of them proved; one took %s", integrality, n, took, proved, one)
 }
 
 func hundredClasses(t testing.TB, integrality capacity.Integrality) string {

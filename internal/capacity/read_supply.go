@@ -49,21 +49,7 @@ func besideTypes(name string) string {
 
 func (r *reader) vmTypes(s *Supply, limits Limits) {
 	isArray := r.space() == '['
-	s.VMTypes = list(r, "of VM types", limits.VMTypes, func(t *VMTypeSupply) {
-		r.object(vmTypeShape, func(name string) {
-			switch name {
-			case "name":
-				t.Name, _ = r.text()
-			case "contracts":
-				t.Contracts = list(r, "of contracts", limits.Contracts, r.contract)
-			case "on_demand":
-				r.onDemand(&t.OnDemand)
-			case "spot":
-				t.Spot = new(Spot)
-				r.spot(t.Spot)
-			}
-		})
-	})
+	s.VMTypes = list(r, "of VM types", limits.VMTypes, func(t *VMTypeSupply) { r.vmType(t, limits) })
 	if isArray && len(s.VMTypes) == 0 {
 		r.found("missing", "There is no VM type; give at least one.", nil)
 	}
@@ -72,6 +58,22 @@ func (r *reader) vmTypes(s *Supply, limits Limits) {
 		contracts += len(t.Contracts)
 	}
 	r.tooMany("contracts", contracts, limits.Contracts)
+}
+
+func (r *reader) vmType(t *VMTypeSupply, limits Limits) {
+	r.object(vmTypeShape, func(name string) {
+		switch name {
+		case "name":
+			t.Name, _ = r.text()
+		case "contracts":
+			t.Contracts = list(r, "of contracts", limits.Contracts, r.contract)
+		case "on_demand":
+			r.onDemand(&t.OnDemand)
+		case "spot":
+			t.Spot = new(Spot)
+			r.spot(t.Spot)
+		}
+	})
 }
 
 func (r *reader) contract(c *Contract) {

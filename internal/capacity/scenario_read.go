@@ -57,8 +57,6 @@ var (
 	askedScenarioShape = newShape("a scenario", nil, "changes", "name", "note", "saved")
 	changeShape        = newShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "factor", "value", "add")
 	addedShape         = newShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
-	addedTypeShape     = newShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot")
-	addedSpotShape     = newShape("spot supply", []string{"price", "max_share"})
 )
 
 // ReadWhatIf reads a question that brings its problem along, as strictly as ReadProblem. Where the
@@ -188,59 +186,12 @@ func (r *reader) addedSupply(a *AddedSupply) {
 			r.contract(a.Contract)
 		case "vm_type":
 			a.VMType = new(VMTypeSupply)
-			r.addedType(a.VMType)
+			r.vmType(a.VMType, DefaultLimits())
 		case "slots_per_vm":
-			a.SlotsPerVM = map[string]SlotsPerVM{}
-			r.byClass("slots per VM by class", func(class string) {
-				var slots SlotsPerVM
-				r.slotsPerVM(&slots)
-				a.SlotsPerVM[class] = slots
-			})
+			a.SlotsPerVM = named(r, "of slots per VM by class", "class", DefaultLimits().Classes, r.slotsOnVM)
 		case "speed":
-			a.Speed = map[string]float64{}
-			r.byClass("speeds by class", func(class string) {
-				var speed float64
-				r.float(&speed)
-				a.Speed[class] = speed
-			})
+			a.Speed = named(r, "of speeds by class", "class", DefaultLimits().Classes, r.float)
 		}
-	})
-}
-
-func (r *reader) addedType(t *VMTypeSupply) {
-	r.object(addedTypeShape, func(name string) {
-		switch name {
-		case "name":
-			t.Name, _ = r.text()
-		case "contracts":
-			t.Contracts = list(r, "of contracts", DefaultLimits().Contracts, r.contract)
-		case "on_demand":
-			r.onDemand(&t.OnDemand)
-		case "spot":
-			t.Spot = new(Spot)
-			r.object(addedSpotShape, func(name string) {
-				if name == "price" {
-					r.money(&t.Spot.Price)
-				} else {
-					r.float(&t.Spot.MaxShare)
-				}
-			})
-		}
-	})
-}
-
-// byClass reads an object with a member for each class.
-func (r *reader) byClass(what string, read func(class string)) {
-	given := map[string]bool{}
-	r.members(what, func(key []byte) {
-		class := string(key)
-		r.enter(class)
-		if given[class] {
-			r.found("duplicate_member", fmt.Sprintf("The class %q is given twice; keep one.", clip(class)), nil)
-		}
-		given[class] = true
-		read(class)
-		r.leave()
 	})
 }
 

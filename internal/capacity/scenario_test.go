@@ -40,6 +40,7 @@ func withTypes(t testing.TB) Problem {
 		{Name: "small", Contracts: p.Supply.Contracts, OnDemand: p.Supply.OnDemand},
 		{Name: "large", OnDemand: OnDemand{Price: RoundMoney(0.4), Quota: &quota}, Spot: &Spot{Price: RoundMoney(0.15), MaxShare: 0.25}},
 	}}
+	p.Classes[0].SlotsPerVM = SlotsPerVM{ByType: map[string]SlotsPerVM{"small": {Map: 2, Reduce: 2}, "large": {Map: 4, Reduce: 4}}}
 	p.Classes[1].Speed = Speed{"large": 1.5}
 	return p
 }
@@ -114,7 +115,7 @@ func TestScenarioChangesVMTypes(t *testing.T) {
 		{"one quota", `[{"what":"quota","vm_type":"large","value":9}]`, `/supply/vm_types/large/on_demand/quota 8 → 9`},
 		{"a contract", `[{"what":"contract","contract":"one-year","value":9}]`, `/supply/vm_types/small/contracts/one-year/vms 10 → 9`},
 		{"a type less", `[{"what":"drop_vm_type","vm_type":"large"}]`, strings.Join([]string{
-			`/classes/reports/speed {"large":1.5} → null`,
+			`/classes/etl/slots_per_vm/large {"map":4,"reduce":4} → null`, `/classes/reports/speed {"large":1.5} → null`,
 			`/supply/vm_types/large {"name":"large","on_demand":{"price":"0.40","quota":8},"spot":{"max_share":0.25,"price":"0.15"}} → null`}, "\n")},
 	} {
 		p := withTypes(t)

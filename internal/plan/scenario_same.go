@@ -175,7 +175,7 @@ func (s *same) modelOn(of capacity.VMTypeSupply, u *use) (*model, error) {
 	p.Classes = slices.Clone(p.Classes)
 	for i := range p.Classes {
 		if c := &p.Classes[i]; u.jobs[i] > 0 {
-			*c = classOn(*c, of.Name)
+			*c = onType(*c, of.Name)
 			c.Jobs = capacity.JobRange{Min: u.jobs[i], Max: u.jobs[i]}
 		} else { // takes nothing
 			*c = capacity.Class{Name: c.Name, VMsPerJob: new(decimal.Decimal), Penalty: c.Penalty}
@@ -192,36 +192,6 @@ func (s *same) modelOn(of capacity.VMTypeSupply, u *use) (*model, error) {
 		}
 	}
 	return m, nil
-}
-
-// classOn is a class as it runs on one VM type.
-func classOn(c capacity.Class, vmType string) capacity.Class {
-	speed := c.Speed.On(vmType)
-	c.SlotsPerVM, c.Speed = c.SlotsPerVM.On(vmType), nil
-	if speed == 1 || speed <= 0 {
-		return c
-	}
-	if c.Demand != nil {
-		d := *c.Demand
-		d.MapWorkSeconds, d.ReduceWorkSeconds, d.FixedSeconds = d.MapWorkSeconds/speed, d.ReduceWorkSeconds/speed, d.FixedSeconds/speed
-		c.Demand = &d
-	}
-	if c.Profile != nil {
-		f := *c.Profile
-		for _, seconds := range []*float64{
-			&f.MapAvgSeconds, &f.MapMaxSeconds, &f.FirstShuffleAvgSeconds, &f.FirstShuffleMaxSeconds,
-			&f.ShuffleAvgSeconds, &f.ShuffleMaxSeconds, &f.ReduceAvgSeconds, &f.ReduceMaxSeconds,
-		} {
-			*seconds /= speed
-		}
-		c.Profile = &f
-	}
-	if c.VMsPerJob != nil {
-		perJob := capacity.Money{Decimal: *c.VMsPerJob}.Float() / speed
-		gamma := capacity.RoundMoney(perJob).Decimal
-		c.VMsPerJob = &gamma
-	}
-	return c
 }
 
 // fit rents what the jobs need besides what is kept, or lets jobs go.
