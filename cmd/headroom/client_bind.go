@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,14 @@ var (
 	timeType    = reflect.TypeFor[time.Time]()
 	moneyType   = reflect.TypeFor[capacity.Money]()
 	decimalType = reflect.TypeFor[decimal.Decimal]()
+	slotsType   = reflect.TypeFor[capacity.SlotsPerVM]() // slots, or slots by VM type
 )
+
+// slots is how many slots a VM offers as it is written.
+type slots struct {
+	Map    int64 `json:"map"`
+	Reduce int64 `json:"reduce"`
+}
 
 // numeral is a number as JSON has it.
 var numeral = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
@@ -76,6 +84,8 @@ func (b *binder) value(n *node, as reflect.Type, name string) {
 		} else {
 			b.number(n, name, "")
 		}
+	case as == slotsType && slices.ContainsFunc(n.members, func(m member) bool { return m.value.kind == objectNode }):
+		b.value(n, reflect.TypeFor[map[string]capacity.SlotsPerVM](), name)
 	case as.Kind() == reflect.Struct:
 		b.object(n, as, name)
 	case as.Kind() == reflect.Map:
@@ -217,6 +227,9 @@ func membersOf(t reflect.Type) shapeOf {
 		return s.(shapeOf)
 	}
 	s := shapeOf{types: map[string]reflect.Type{}}
+	if t == slotsType {
+		return membersOf(reflect.TypeFor[slots]())
+	}
 	for i := range t.NumField() {
 		field := t.Field(i)
 		if field.Anonymous {

@@ -22,6 +22,9 @@ type leaf struct {
 
 // leavesOf lists the columns of a type in the order of its JSON; lists have none.
 func leavesOf(t reflect.Type) (leaves []leaf) {
+	if t == slotsType {
+		t = reflect.TypeFor[slots]()
+	}
 	for i := range t.NumField() {
 		field := t.Field(i)
 		as := field.Type

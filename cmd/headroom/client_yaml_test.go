@@ -41,6 +41,9 @@ func TestFilesMeanWhatTheySay(t *testing.T) {
 		"amounts keep their digits": {
 			"cluster: {name: a}\nprices:\n  - {vm_type: s, price: 0.200000001, from: 2026-01-01, until: 2026-02-01T06:00:00+01:00}\n  - {vm_type: s, price: '0.2', from: \"2026-02-01\", until: null}\n  - {vm_type: s, price: 12345678901.123456789, from: 2026-02-01, until: ~}\n",
 			`{"cluster":{"name":"a"},"prices":[{"vm_type":"s","price":0.200000001,"from":"2026-01-01T00:00:00Z","until":"2026-02-01T06:00:00+01:00"},{"vm_type":"s","price":"0.2","from":"2026-02-01T00:00:00Z","until":null},{"vm_type":"s","price":12345678901.123456789,"from":"2026-02-01T00:00:00Z","until":null}]}`},
+		"slots and speeds by VM type": {
+			"cluster: {name: a, budget: {vm_cost: 250.5, total: ~}}\nvm_types: [{name: s, spot: {max_share: 0.5}}, {name: t, spot: null}]\nprices: [{vm_type: s, purchase: spot, price: 0.1}]\nclasses:\n  - {name: x, slots_per_vm: {s: {map: 2, reduce: 1}, 007: {map: 4, reduce: 4}}, speed: {s: 1.5}}\n  - {name: y, slots_per_vm: {map: 2, reduce: 1}}\n",
+			`{"cluster":{"name":"a","budget":{"vm_cost":250.5,"total":null}},"vm_types":[{"name":"s","spot":{"max_share":0.5}},{"name":"t","spot":null}],"prices":[{"vm_type":"s","purchase":"spot","price":0.1}],"classes":[{"name":"x","slots_per_vm":{"s":{"map":2,"reduce":1},"007":{"map":4,"reduce":4}},"speed":{"s":1.5}},{"name":"y","slots_per_vm":{"map":2,"reduce":1}}]}`},
 		"what is left out stays out": {"cluster: {name: a}\nclasses: []\n", `{"cluster":{"name":"a"},"classes":[]}`},
 		"several documents": {
 			"cluster: {name: a}\n---\n# nothing\n---\ncluster: {name: b}\n...\n---\n---\ncluster:\n  name: c\n",
@@ -80,6 +83,10 @@ func TestFilesAreRefusedWithTheirPlace(t *testing.T) {
 		"a member twice in JSON":    {"{\"cluster\": {\"name\": \"a\",\n \"name\": \"b\"}}", `line 2, column 2: The member "name" is given twice`},
 		"an unknown member":         {"cluster: {name: a}\nclasses:\n  - name: x\n    deadline: 9\n", `line 4, column 5: There is no member "deadline" here; there are name, profile, demand, vms_per_job, deadline_s`},
 		"a member in the 2nd file":  {"cluster: {name: a}\n---\ncluster:\n  nmae: b\n", `line 4, column 3: There is no member "nmae"`},
+		"mistaken slots":            {"cluster: {name: a}\nclasses:\n  - slots_per_vm: {map: 1, redcue: 2}\n", `line 3, column 28: There is no member "redcue" here; there are map, reduce`},
+		"mistaken slots of a type":  {"cluster: {name: a}\nclasses:\n  - slots_per_vm:\n      s: {map: 1, reduce: 1}\n      t: {map: 1, redcue: 1}\n", `line 5, column 19: There is no member "redcue" here`},
+		"slots and slots by type":   {"cluster: {name: a}\nclasses:\n  - slots_per_vm:\n      s: {map: 1, reduce: 1}\n      map: 1\n", `line 5, column 12: Here stands a bare word where "map" needs an object`},
+		"a speed in words":          {"cluster: {name: a}\nclasses:\n  - speed: {s: fast}\n", `line 3, column 16: "fast" is no number`},
 		"octal":                     {"cluster: {name: a}\ncontracts:\n  - vms: 010\n", `line 3, column 10: 010 starts with a zero`},
 		"octal of YAML 1.2":         {"cluster: {name: a}\ncontracts:\n  - vms: 0o10\n", `"0o10" is no number`},
 		"hexadecimal":               {"cluster: {name: a}\ncontracts:\n  - vms: 0x10\n", `"0x10" is no number`},
@@ -285,9 +292,9 @@ func TestColumns(t *testing.T) {
 		want string
 	}{
 		{classes, "name profile_name profile_version demand_map_work_s demand_reduce_work_s demand_fixed_s vms_per_job deadline_s slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max penalty version created_at updated_at"},
-		{prices, "id vm_type price from until version created_at updated_at"},
+		{prices, "id vm_type purchase price from until version created_at updated_at"},
 		{contracts, "name vm_type vms price billing upfront from until version created_at updated_at"},
-		{vmTypes, "name description quota in_use version created_at updated_at"},
+		{vmTypes, "name description quota in_use spot_max_share version created_at updated_at"},
 	} {
 		var names []string
 		for _, l := range leavesOf(c.of.as) {

@@ -22,6 +22,8 @@ var clusters = resource{
 		{name: "currency", pointer: "/currency", usage: "the `currency` of all amounts, such as EUR"},
 		{name: "period-s", pointer: "/period_s", usage: "the `seconds` that costs and penalties are for"},
 		{name: "time-zone", pointer: "/time_zone", usage: "the `zone` that weekly patterns are in, such as Europe/Berlin"},
+		{name: "budget-vm-cost", pointer: "/budget/vm_cost", usage: "the most that VMs may cost a period, as an `amount`; null for no limit"},
+		{name: "budget-total", pointer: "/budget/total", usage: "the most that VMs and penalties may cost a period, as an `amount`; null for no limit"},
 		{name: "hold-s", pointer: "/hold_s", usage: "for how many `seconds` autoscalers hold a decrease of VMs back"},
 	},
 	example: "  headroom cluster create --name shop --currency EUR\n  headroom cluster create shop.yaml",

@@ -13,11 +13,12 @@ import (
 )
 
 var prices = resource{
-	word: "price", words: "prices", id: "ID", short: "Show and edit the on-demand prices of a cluster",
+	word: "price", words: "prices", id: "ID", short: "Show and edit the prices of a cluster",
 	as:      reflect.TypeFor[capacity.PricePeriod](),
-	columns: []string{"id", "vm_type", "price", "from", "until"},
+	columns: []string{"id", "vm_type", "purchase", "price", "from", "until"},
 	flags: []memberFlag{
 		{name: "vm-type", pointer: "/vm_type", usage: "the VM `type` that has this price"},
+		{name: "purchase", pointer: "/purchase", usage: "what it is the price of: `on_demand` or spot"},
 		{name: "price", pointer: "/price", usage: "the price of a VM-hour, as an `amount`"},
 		{name: "from", pointer: "/from", usage: "the `time` it starts, such as 2026-01-01"},
 		{name: "until", pointer: "/until", usage: "the `time` it ends; null for none"},

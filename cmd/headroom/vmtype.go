@@ -15,11 +15,12 @@ import (
 var vmTypes = resource{
 	word: "VM type", words: "VM types", verb: "vm-type", id: "NAME", short: "Show and edit the types of VMs of a cluster",
 	as:      reflect.TypeFor[capacity.VMType](),
-	columns: []string{"name", "quota", "in_use", "description", "version"},
+	columns: []string{"name", "quota", "in_use", "spot_max_share", "description", "version"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the type's `name`"},
 		{name: "description", pointer: "/description", usage: "what it is, as a `text`"},
 		{name: "quota", pointer: "/quota", usage: "the most that may be rented on demand at once, as a `number`; null for no limit"},
+		{name: "spot-max-share", pointer: "/spot/max_share", usage: "the `share` of the type's VMs that may be spot at most, from 0 to 1"},
 		{name: "in-use", pointer: "/in_use", usage: "whether plans rent this type: `true` or false"},
 	},
 	example: "  headroom vm-type create shop --name small --quota 50",

@@ -77,6 +77,8 @@ func (v *violation) collect(base string, err error) {
 			pointer += "/" + escapePointer(name)
 		}
 		switch {
+		case e.SchemaField == "anyOf" && e.Schema.AnyOf[0].Value.AdditionalProperties.Schema != nil:
+			v.ofForm(pointer, e)
 		case e.SchemaField == "anyOf":
 			v.missingOf(pointer, e)
 		case e.SchemaField == "oneOf" && e.Schema.Discriminator == nil, e.SchemaField == "properties":
@@ -121,6 +123,20 @@ func (v *violation) missingOf(pointer string, e *openapi3.SchemaError) {
 	rest := *e.Schema
 	rest.AnyOf = nil
 	v.collect(pointer, rest.VisitJSON(e.Value, v.options...))
+}
+
+// ofForm is an object that is either named objects or, by the last form, plain members: what is wrong
+// with it is said by the form that it seems to be of.
+func (v *violation) ofForm(pointer string, e *openapi3.SchemaError) {
+	form := e.Schema.AnyOf[len(e.Schema.AnyOf)-1].Value
+	object, _ := e.Value.(map[string]any)
+	for _, member := range object {
+		if _, named := member.(map[string]any); named {
+			form = e.Schema.AnyOf[0].Value
+			break
+		}
+	}
+	v.collect(pointer, form.VisitJSON(e.Value, v.options...))
 }
 
 // describeViolation is the sentence about a violation of one value's schema.
@@ -320,7 +336,7 @@ func unreadable(found []capacity.Finding, s *openapi3.Schema, value any, pointer
 			return append(found, f)
 		}
 	}
-	if len(s.OneOf) > 0 {
+	if len(s.OneOf) > 0 && (value != nil || !s.Nullable) {
 		if f := amountFault(s, value, pointer); f != nil {
 			return append(found, *f)
 		}

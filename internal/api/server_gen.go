@@ -311,7 +311,7 @@ type PlanRequest = planRequest
 // PlanSummary A stored plan in one flat row; money is per period.
 type PlanSummary = capacity.PlanSummary
 
-// Price The on-demand price of a VM type in [from, until).
+// Price A price of a VM type in [from, until), on demand or spot. Periods of one type and purchase do not overlap.
 type Price = capacity.PricePeriod
 
 // PriceList A page of price periods.
@@ -410,6 +410,9 @@ type Speed = capacity.Speed
 
 // Spot What is rented cheaply and can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
 type Spot = capacity.Spot
+
+// SpotTerms How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
+type SpotTerms = capacity.SpotTerms
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status

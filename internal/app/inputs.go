@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,11 +105,37 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.Planne
 
 // deadlines asks which of the classes have a deadline that nothing meets.
 func deadlines(of capacity.Cluster, classes []capacity.Class) ([]capacity.Finding, []capacity.Warning, error) {
-	p := capacity.Problem{Currency: of.Currency, PeriodSeconds: of.PeriodSeconds, Classes: classes, Options: of.Options}
+	p := capacity.Problem{Currency: of.Currency, PeriodSeconds: of.PeriodSeconds, Supply: supplyOf(classes), Classes: classes, Options: of.Options}
 	if err := p.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("check the deadlines of cluster %s: %w", of.Name, err)
 	}
 	return plan.ImpossibleDeadlines(p)
+}
+
+// supplyOf is a supply of the VM types that the classes speak of, and of one more, because what is not
+// said of a type holds there too. Where they speak of none it is of one kind.
+func supplyOf(classes []capacity.Class) (s capacity.Supply) {
+	named := map[string]bool{}
+	for _, c := range classes {
+		for name := range c.SlotsPerVM.ByType {
+			named[name] = true
+		}
+		for name := range c.Speed {
+			named[name] = true
+		}
+	}
+	if len(named) == 0 {
+		return s
+	}
+	other := "any other"
+	for named[other] {
+		other += "+"
+	}
+	named[other] = true
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		s.VMTypes = append(s.VMTypes, capacity.VMTypeSupply{Name: name})
+	}
+	return s
 }
 
 // moved puts findings about a problem's class i at another place of what was asked.

@@ -35,7 +35,8 @@ const (
 
 // Changes is what makes a cluster that looks like before look like after. Lists of after that are nil
 // are left alone, and so are profile versions it does not name. The order can be carried out: first
-// deletions, from what depends to what is depended on, then kind by kind updates before creations.
+// deletions, from what depends to what is depended on, then kind by kind updates before creations, and
+// VM types are deleted last, when nothing refers to them any more.
 // The forecasts of a class are one change, whose fields count the rows. A cluster that does not
 // exist yet has the zero Document before.
 func Changes(before, after Document) []Change {
@@ -45,7 +46,7 @@ func Changes(before, after Document) []Change {
 	classes := compare(ClassKind, before.Classes, after.Classes, func(c PlannedClass) string { return c.Name }, func(c *PlannedClass) { c.Stamp, c.Warnings = Stamp{}, nil })
 	contracts := compare(ContractKind, before.Contracts, after.Contracts, func(c SignedContract) string { return c.Name }, func(c *SignedContract) { c.Stamp = Stamp{}; c.From, c.Until = c.From.UTC(), c.Until.UTC() })
 	prices := compare(PriceKind, before.Prices, after.Prices, PricePeriod.Label, func(p *PricePeriod) {
-		p.Stamp, p.ID, p.From = Stamp{}, "", p.From.UTC()
+		p.Stamp, p.ID, p.From, p.Purchase = Stamp{}, "", p.From.UTC(), cmp.Or(p.Purchase, PurchaseOnDemand)
 		if p.Until != nil {
 			until := p.Until.UTC()
 			p.Until = &until
@@ -55,7 +56,7 @@ func Changes(before, after Document) []Change {
 	profiles := compare(ProfileKind, before.Profiles, after.Profiles, ProfileVersion.Label, func(p *ProfileVersion) { p.CreatedAt = time.Time{} })
 	profiles = slices.DeleteFunc(profiles, func(c Change) bool { return c.Action == Delete })
 
-	for _, of := range [][]Change{forecasts, classes, contracts, prices, vmTypes} {
+	for _, of := range [][]Change{forecasts, classes, contracts, prices} {
 		add(only(of, Delete))
 	}
 	switch {
@@ -71,11 +72,15 @@ func Changes(before, after Document) []Change {
 		add(only(of, Update))
 		add(only(of, Create))
 	}
+	add(only(vmTypes, Delete))
 	return all
 }
 
 // Label names a period in sentences and differences.
 func (p PricePeriod) Label() string {
+	if p.Purchase == PurchaseSpot {
+		return p.VMType + " spot from " + p.From.UTC().Format(time.RFC3339)
+	}
 	return p.VMType + " from " + p.From.UTC().Format(time.RFC3339)
 }
 

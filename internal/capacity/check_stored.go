@@ -1,9 +1,12 @@
 package capacity
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,6 +44,15 @@ func (v *VMType) UnmarshalJSON(text []byte) error {
 }
 
 // UnmarshalJSON fills in what is left out.
+func (p *PricePeriod) UnmarshalJSON(text []byte) error {
+	type members PricePeriod
+	m := members{Purchase: PurchaseOnDemand}
+	err := json.Unmarshal(text, &m)
+	*p = PricePeriod(m)
+	return err
+}
+
+// UnmarshalJSON fills in what is left out.
 func (s *SignedContract) UnmarshalJSON(text []byte) error {
 	type members SignedContract
 	m := members{Billing: BilledUsed}
@@ -63,6 +75,11 @@ func (c Cluster) check(k *checker) {
 	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "" || c.TimeZone == "Local" {
 		k.found("time_zone", "choice", fmt.Sprintf("%q is no time zone; give an IANA name such as \"Europe/Berlin\".", clip(c.TimeZone)),
 			k.hint("time_zone", "UTC", "\"UTC\" is always one."))
+	}
+	if c.Budget != nil {
+		k.enter("budget")
+		c.Budget.check(k)
+		k.leave()
 	}
 	k.enter("options")
 	if c.Options.Near != nil {
@@ -96,6 +113,11 @@ func (v VMType) check(k *checker) {
 	if v.Quota != nil {
 		k.whole("quota", "The quota", "VMs, or null for no limit", *v.Quota, 0, MaxVMs)
 	}
+	if v.Spot != nil {
+		k.enter("spot")
+		k.number("max_share", "The share of spot VMs", "", v.Spot.MaxShare, 1)
+		k.leave()
+	}
 }
 
 // Validate says what is wrong with the period.
@@ -105,6 +127,7 @@ func (p PricePeriod) check(k *checker) {
 	if p.VMType == "" {
 		k.refuse("vm_type", "missing", "The VM type is empty; name the one that has this price.")
 	}
+	oneOf(k, "purchase", cmp.Or(p.Purchase, PurchaseOnDemand), purchases)
 	k.money("price", "The price", p.Price)
 	if k.moment("from", p.From) && p.Until != nil && k.moment("until", *p.Until) {
 		k.term("The period", p.From, *p.Until)
@@ -157,13 +180,16 @@ func (p PlannedClass) check(k *checker, integrality Integrality) {
 		class.Profile = &Profile{MapTasks: 1} // the version itself was checked when it was stored
 	}
 	class.check(k, integrality)
+	if by := class.SlotsPerVM.ByType; by != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(by)), class.RunsOn) {
+		k.refuse("speed", "no_type", "The speed is 0 on every VM type that \"slots_per_vm\" names, so that the class runs on none; give one a speed above 0.")
+	}
 }
 
 // Class is the class as a problem has it, with the profile its reference stands for.
 func (p PlannedClass) Class(profile *Profile) Class {
 	return Class{
 		Name: p.Name, Profile: profile, Demand: p.Demand, VMsPerJob: p.VMsPerJob,
-		DeadlineSeconds: p.DeadlineSeconds, SlotsPerVM: p.SlotsPerVM, Jobs: p.Jobs, Penalty: p.Penalty,
+		DeadlineSeconds: p.DeadlineSeconds, SlotsPerVM: p.SlotsPerVM, Speed: p.Speed, Jobs: p.Jobs, Penalty: p.Penalty,
 	}
 }
 

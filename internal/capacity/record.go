@@ -18,12 +18,14 @@ type PlanSummary struct {
 	Objective     Money     `json:"objective"`
 	TotalCost     Money     `json:"total_cost"` // per period, as all of these
 	OnDemandCost  Money     `json:"on_demand_cost"`
+	SpotCost      Money     `json:"spot_cost"`
 	ReservedCost  Money     `json:"reserved_cost"` // used and idle
 	Penalties     Money     `json:"penalties"`
 	Currency      string    `json:"currency"`
 	PeriodSeconds int64     `json:"period_s"`
 	VMs           float64   `json:"vms"`
 	VMsOnDemand   float64   `json:"vms_on_demand"`
+	VMsSpot       float64   `json:"vms_spot"`
 	VMsReserved   float64   `json:"vms_reserved"`
 	Admitted      float64   `json:"admitted"`
 	Refused       float64   `json:"refused"`
@@ -34,10 +36,10 @@ type PlanSummary struct {
 // Summarize fills the columns of a summary that come from the plan itself.
 func Summarize(p Plan) PlanSummary {
 	s := PlanSummary{
-		Status: p.Status, Objective: p.Objective, TotalCost: p.Cost.Total, OnDemandCost: p.Cost.OnDemand,
+		Status: p.Status, Objective: p.Objective, TotalCost: p.Cost.Total, OnDemandCost: p.Cost.OnDemand, SpotCost: p.Cost.Spot,
 		ReservedCost: Money{p.Cost.Reserved.Add(p.Cost.ReservedIdle.Decimal)}, Penalties: p.Cost.Penalties,
 		Currency: p.Cost.Currency, PeriodSeconds: p.Cost.PeriodSeconds,
-		VMs: p.VMs.Total, VMsOnDemand: p.VMs.OnDemand, VMsReserved: p.VMs.Reserved,
+		VMs: p.VMs.Total, VMsOnDemand: p.VMs.OnDemand, VMsSpot: p.VMs.Spot, VMsReserved: p.VMs.Reserved,
 	}
 	for _, c := range p.Classes {
 		s.Admitted += c.Admitted

@@ -1,7 +1,10 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -17,39 +20,30 @@ type Snapshot struct {
 	Previous  *Plan      // the current plan, if there is one
 }
 
-// Problem is what the cluster asks at one moment: the price of that moment, the contracts that run
-// then, the forecast of its hour. Forecasts are rounded up to whole jobs unless the cluster is planned
+// Problem is what the cluster asks at one moment: the prices of that moment, the contracts that run
+// then, the forecast of its hour. With one VM type in use, of which no class says anything, it is a
+// problem with one kind of VM. Forecasts are rounded up to whole jobs unless the cluster is planned
 // relaxed. What is missing comes as an *InputError that says what to give, with pointers into the
 // cluster's document.
 func (s Snapshot) Problem(at time.Time) (Problem, error) {
 	p := Problem{Currency: s.Cluster.Currency, PeriodSeconds: s.Cluster.PeriodSeconds, Options: s.Cluster.Options}
 	var k checker
-	vmType, used := s.typeInUse()
+	used := slices.Clone(s.VMTypes)
+	used = slices.DeleteFunc(used, func(v VMType) bool { return !v.InUse })
 	switch {
-	case !used && len(s.VMTypes) == 0:
+	case len(s.VMTypes) == 0:
 		k.refuse("vm_types", "missing", "The cluster has no VM type; create one, and a price for it.")
-	case !used:
+	case len(used) == 0:
 		k.refuse("vm_types", "missing", "None of the cluster's VM types is in use; set \"in_use\" of one to true.")
-	default:
-		p.Supply.OnDemand.Quota = vmType.Quota
-		price, known := s.priceAt(vmType.Name, at)
-		if !known {
-			k.refuse("prices", "no_price", "There is no on-demand price of %q at %s; give a price period that covers this moment. Prices are not carried on past their period.",
-				clip(vmType.Name), at.UTC().Format(time.RFC3339))
-		}
-		p.Supply.OnDemand.Price = price
 	}
 	if len(s.Classes) == 0 {
 		k.refuse("classes", "missing", "The cluster has no class; create at least one.")
 	}
-	if err := inputError(k.findings); err != nil {
-		return Problem{}, err
+	types := make([]VMTypeSupply, len(used))
+	for i, v := range used {
+		types[i] = s.supplyOf(&k, v, at)
 	}
-	for _, c := range s.Contracts {
-		if c.VMType == vmType.Name && c.RunsAt(at) {
-			p.Supply.Contracts = append(p.Supply.Contracts, Contract{Name: c.Name, VMs: c.VMs, Price: c.Price, Billing: c.Billing})
-		}
-	}
+	p.Budget = s.Cluster.Budget
 	hour := at.UTC().Truncate(time.Hour)
 	forecast := map[string]float64{}
 	for _, f := range s.Forecasts {
@@ -58,10 +52,17 @@ func (s Snapshot) Problem(at time.Time) (Problem, error) {
 		}
 	}
 	p.Classes = make([]Class, 0, len(s.Classes))
+	typed := len(used) > 1
 	for _, c := range s.Classes {
 		class, err := s.class(c)
 		if err != nil {
 			return Problem{}, err
+		}
+		said := class.byType()
+		class.keepTypes(used)
+		typed = typed || class.byType()
+		if said && len(used) > 0 && !slices.ContainsFunc(used, func(v VMType) bool { return class.RunsOn(v.Name) }) {
+			k.refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", clip(c.Name))
 		}
 		if jobs, forecasted := forecast[c.Name]; forecasted {
 			if p.Options.Integrality != Relaxed {
@@ -70,6 +71,14 @@ func (s Snapshot) Problem(at time.Time) (Problem, error) {
 			class.Jobs = JobRange{Min: min(class.Jobs.Min, jobs), Max: jobs}
 		}
 		p.Classes = append(p.Classes, class)
+	}
+	if err := inputError(k.findings); err != nil {
+		return Problem{}, err
+	}
+	if typed {
+		p.Supply.VMTypes = types
+	} else {
+		p.Supply = Supply{Contracts: types[0].Contracts, OnDemand: types[0].OnDemand, Spot: types[0].Spot}
 	}
 	p.Options.Near = s.near()
 	return p, nil
@@ -86,18 +95,50 @@ func (s Snapshot) class(c PlannedClass) (Class, error) {
 	return c.Class(&profile), nil
 }
 
-func (s Snapshot) typeInUse() (VMType, bool) {
-	for _, v := range s.VMTypes {
-		if v.InUse {
-			return v, true
+// supplyOf is where the VMs of a type come from at a moment. A price that is missing is a finding.
+func (s Snapshot) supplyOf(k *checker, v VMType, at time.Time) VMTypeSupply {
+	t := VMTypeSupply{Name: v.Name, OnDemand: OnDemand{Quota: v.Quota}}
+	price, known := s.priceAt(v.Name, PurchaseOnDemand, at)
+	if !known {
+		k.refuse("prices", "no_price", "There is no on-demand price of %q at %s; give a price period that covers this moment. Prices are not carried on past their period.",
+			clip(v.Name), at.UTC().Format(time.RFC3339))
+	}
+	t.OnDemand.Price = price
+	if v.Spot != nil {
+		if price, known = s.priceAt(v.Name, PurchaseSpot, at); !known {
+			k.refuse("prices", "no_price", "There is no spot price of %q at %s; give a price period with the purchase \"spot\" that covers this moment, or set the type's \"spot\" to null to do without spot VMs.",
+				clip(v.Name), at.UTC().Format(time.RFC3339))
+		}
+		t.Spot = &Spot{Price: price, MaxShare: v.Spot.MaxShare}
+	}
+	for _, c := range s.Contracts {
+		if c.VMType == v.Name && c.RunsAt(at) {
+			t.Contracts = append(t.Contracts, Contract{Name: c.Name, VMs: c.VMs, Price: c.Price, Billing: c.Billing})
 		}
 	}
-	return VMType{}, false
+	return t
 }
 
-func (s Snapshot) priceAt(vmType string, at time.Time) (Money, bool) {
+// keepTypes leaves out what the class says about VM types that are not in use.
+func (class *Class) keepTypes(used []VMType) {
+	isUsed := func(name string) bool {
+		return slices.ContainsFunc(used, func(v VMType) bool { return v.Name == name })
+	}
+	if class.SlotsPerVM.ByType != nil {
+		class.SlotsPerVM.ByType = maps.Clone(class.SlotsPerVM.ByType)
+		maps.DeleteFunc(class.SlotsPerVM.ByType, func(name string, _ SlotsPerVM) bool { return !isUsed(name) })
+	}
+	if class.Speed != nil {
+		class.Speed = maps.Clone(class.Speed)
+		if maps.DeleteFunc(class.Speed, func(name string, _ float64) bool { return !isUsed(name) }); len(class.Speed) == 0 {
+			class.Speed = nil
+		}
+	}
+}
+
+func (s Snapshot) priceAt(vmType string, purchase Purchase, at time.Time) (Money, bool) {
 	for _, p := range s.Prices {
-		if p.VMType == vmType && p.HoldsAt(at) {
+		if p.VMType == vmType && cmp.Or(p.Purchase, PurchaseOnDemand) == purchase && p.HoldsAt(at) {
 			return p.Price, true
 		}
 	}

@@ -22,30 +22,38 @@ type Cluster struct {
 	Description   string  `json:"description"`
 	Currency      string  `json:"currency"`
 	PeriodSeconds int64   `json:"period_s"`
-	TimeZone      string  `json:"time_zone"`               // IANA; weekly patterns are read in it, everything else is UTC
-	Options       Options `json:"options"`                 // without Near, which comes from the previous plan
+	TimeZone      string  `json:"time_zone"` // IANA; weekly patterns are read in it, everything else is UTC
+	Options       Options `json:"options"`   // without Near, which comes from the previous plan
+	Budget        *Budget `json:"budget,omitempty"`
 	HoldSeconds   int64   `json:"hold_s"`                  // how long autoscalers hold a decrease of VMs back
 	InputsVersion int64   `json:"inputs_version,omitzero"` // counts the changes of everything a plan depends on
 	Stamp
 }
 
-// VMType is a kind of machine that can be rented. One of a cluster's types is in use at a time.
+// VMType is a kind of machine that can be rented. Plans rent those that are in use.
 type VMType struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Quota       *int64 `json:"quota"` // the most that may be rented on demand at once; null is no limit
-	InUse       bool   `json:"in_use"`
+	Name        string     `json:"name"`
+	Description string     `json:"description"`
+	Quota       *int64     `json:"quota"` // the most that may be rented on demand at once; null is no limit
+	InUse       bool       `json:"in_use"`
+	Spot        *SpotTerms `json:"spot,omitempty"` // none: no spot VMs
 	Stamp
 }
 
-// PricePeriod is the on-demand price of a VM type in [From, Until). Periods of a type do not overlap;
-// an Until of nil is open. No price is carried on past its period.
+// SpotTerms is how far spot VMs may be used; their price is a price period's.
+type SpotTerms struct {
+	MaxShare float64 `json:"max_share"` // of all VMs of the type
+}
+
+// PricePeriod is a price of a VM type in [From, Until), on demand or spot. Periods of a type and purchase
+// do not overlap; an Until of nil is open. No price is carried on past its period.
 type PricePeriod struct {
-	ID     string     `json:"id,omitzero"` // UUID; in documents a period is known by its type and start
-	VMType string     `json:"vm_type"`
-	Price  Money      `json:"price"` // per VM-hour, in the cluster's currency
-	From   time.Time  `json:"from"`
-	Until  *time.Time `json:"until"`
+	ID       string     `json:"id,omitzero"` // UUID; in documents a period is known by its type, purchase and start
+	VMType   string     `json:"vm_type"`
+	Purchase Purchase   `json:"purchase,omitempty"` // none is on demand
+	Price    Money      `json:"price"`              // per VM-hour, in the cluster's currency
+	From     time.Time  `json:"from"`
+	Until    *time.Time `json:"until"`
 	Stamp
 }
 
@@ -85,6 +93,7 @@ type PlannedClass struct {
 	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"`
 	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
+	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`
 	Penalty         Money            `json:"penalty"`
 	Stamp
@@ -116,7 +125,7 @@ type Document struct {
 type Change struct {
 	Action string        `json:"action"` // create, update, delete
 	Kind   string        `json:"kind"`   // cluster, vm_type, price, contract, profile, class, forecast
-	Name   string        `json:"name"`   // a price's is "small from 2026-01-01T00:00:00Z", a profile version's "etl version 3"
+	Name   string        `json:"name"`   // a price's is "small from 2026-01-01T00:00:00Z" or "small spot from …", a profile version's "etl version 3"
 	Fields []FieldChange `json:"fields"` // of updates
 }
 

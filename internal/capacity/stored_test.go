@@ -241,7 +241,6 @@ func TestChanges(t *testing.T) {
 		"delete forecast b /rows 1→0",
 		"delete class b",
 		"delete contract one",
-		"delete vm_type big",
 		`update cluster c /currency "USD"→"EUR"`,
 		"update vm_type small /quota null→7",
 		"create vm_type huge",
@@ -250,6 +249,7 @@ func TestChanges(t *testing.T) {
 		"create profile p version 2",
 		"update class a /profile/version 1→2",
 		"update forecast a /rows 2→3 /rows_changed 0→1",
+		"delete vm_type big",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

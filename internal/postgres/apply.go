@@ -102,6 +102,7 @@ func settle(before, d capacity.Document) (capacity.Document, error) {
 		d.Contracts[i].From, d.Contracts[i].Until = stored(c.From), stored(c.Until)
 	}
 	for i, c := range d.Classes {
+		found(fmt.Sprintf("/classes/%d", i), unknownTypesOf(c, after.VMTypes)...)
 		if c.Profile == nil {
 			continue
 		}
@@ -111,9 +112,6 @@ func settle(before, d capacity.Document) (capacity.Document, error) {
 		}
 		found(fmt.Sprintf("/classes/%d", i), unknownProfile(ref, latest))
 		d.Classes[i].Profile = &ref
-	}
-	for i, v := range d.VMTypes {
-		found(fmt.Sprintf("/vm_types/%d", i), secondInUse(v, d.VMTypes[:i]))
 	}
 	for i, p := range d.Prices {
 		found(fmt.Sprintf("/prices/%d", i), unknownVMType(p.VMType, after.VMTypes))
@@ -140,7 +138,7 @@ func overlaps(periods []capacity.PricePeriod, found func(string, ...*capacity.Fi
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(periods[a].VMType, periods[b].VMType), periods[a].From.Compare(periods[b].From))
+		return cmp.Or(cmp.Compare(periods[a].VMType, periods[b].VMType), cmp.Compare(periods[a].Purchase, periods[b].Purchase), periods[a].From.Compare(periods[b].From))
 	})
 	for n := 1; n < len(order); n++ {
 		p, previous := periods[order[n]], periods[order[n-1]]
@@ -205,9 +203,19 @@ func stillReferred(before, d capacity.Document) (findings []*capacity.Finding) {
 			refer(c.VMType, "the contract "+c.Name)
 		}
 	}
+	if d.Classes == nil {
+		for _, c := range before.Classes {
+			for vmType := range c.SlotsPerVM.ByType {
+				refer(vmType, "the class "+c.Name)
+			}
+			for vmType := range c.Speed {
+				refer(vmType, "the class "+c.Name)
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		findings = append(findings, &capacity.Finding{Code: "in_use",
-			Detail: fmt.Sprintf("The VM type %q is left out, but %s is for it; keep the type, or give the lists of prices and contracts as well.", name, missing[name])})
+			Detail: fmt.Sprintf("The VM type %q is left out, but %s names it; keep the type, or give the lists of prices, contracts and classes as well.", name, missing[name])})
 	}
 	return findings
 }

@@ -19,7 +19,7 @@ func carryOut(ctx context.Context, q querier, id int64, before, after capacity.D
 	class := pairs(&classes, before.Classes, after.Classes)
 	profile := labelled(after.Profiles, capacity.ProfileVersion.Label)
 	forecast := map[string]bool{}
-	for _, c := range usedLast(changes, vmType) {
+	for _, c := range changes {
 		e := entry{Cluster: after.Cluster.Name, Action: c.Action, Kind: c.Kind, Name: c.Name}
 		switch c.Kind {
 		case capacity.ClusterKind:
@@ -105,31 +105,6 @@ func (p pair[T]) carry(w *work, c capacity.Change) (was, is any) {
 		w.queue(p.k.remove, pgx.NamedArgs{"cluster": w.id, "name": p.k.name(old)}, old)
 		return old, nil
 	}
-}
-
-// usedLast puts the type that comes into use behind those that go out of it.
-func usedLast(changes []capacity.Change, types pair[capacity.VMType]) []capacity.Change {
-	ofTypes := func(c capacity.Change) bool { return c.Kind == capacity.VMTypeKind && c.Action != capacity.Delete }
-	first := slices.IndexFunc(changes, ofTypes)
-	if first < 0 {
-		return changes
-	}
-	sorted := slices.Clone(changes)
-	end := first
-	for end < len(sorted) && ofTypes(sorted[end]) {
-		end++
-	}
-	slices.SortStableFunc(sorted[first:end], func(a, b capacity.Change) int {
-		return number(types.after[a.Name].InUse) - number(types.after[b.Name].InUse)
-	})
-	return sorted
-}
-
-func number(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // forecasts replaces the rows of some classes, and says in the entries how many there were and are.

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/capacity"
 )
 
-const clusterColumns = `name, description, currency, period_seconds, time_zone, options, hold_seconds, inputs_version, version, created_at, updated_at`
+const clusterColumns = `name, description, currency, period_seconds, time_zone, options, budget, hold_seconds, inputs_version, version, created_at, updated_at`
 
 // Clusters lists by name.
 func (s *Store) Clusters(ctx context.Context, only []string, page app.Page) (list app.Listed[capacity.Cluster], err error) {
@@ -68,8 +68,8 @@ func (s *Store) CreateCluster(ctx context.Context, c capacity.Cluster) (capacity
 
 func insertCluster(ctx context.Context, q querier, c capacity.Cluster) (id int64, err error) {
 	err = q.QueryRow(ctx, `
-		INSERT INTO clusters (name, description, currency, period_seconds, time_zone, options, hold_seconds)
-		VALUES (@name, @description, @currency, @period_seconds, @time_zone, @options, @hold_seconds)
+		INSERT INTO clusters (name, description, currency, period_seconds, time_zone, options, budget, hold_seconds)
+		VALUES (@name, @description, @currency, @period_seconds, @time_zone, @options, @budget, @hold_seconds)
 		RETURNING id`, clusterArgs(c)).Scan(&id)
 	return id, err
 }
@@ -77,7 +77,7 @@ func insertCluster(ctx context.Context, q querier, c capacity.Cluster) (id int64
 func clusterArgs(c capacity.Cluster) pgx.NamedArgs {
 	c.Options.Near = nil // comes from the previous plan, not from the settings
 	return pgx.NamedArgs{"name": c.Name, "description": c.Description, "currency": c.Currency,
-		"period_seconds": c.PeriodSeconds, "time_zone": c.TimeZone, "options": c.Options, "hold_seconds": c.HoldSeconds}
+		"period_seconds": c.PeriodSeconds, "time_zone": c.TimeZone, "options": c.Options, "budget": c.Budget, "hold_seconds": c.HoldSeconds}
 }
 
 // ReplaceCluster changes a cluster's settings.
@@ -113,7 +113,7 @@ func (s *Store) ReplaceCluster(ctx context.Context, version int64, c capacity.Cl
 
 const updateCluster = `
 	UPDATE clusters SET description = @description, currency = @currency, period_seconds = @period_seconds, time_zone = @time_zone,
-	       options = @options, hold_seconds = @hold_seconds, version = version + 1, updated_at = now()
+	       options = @options, budget = @budget, hold_seconds = @hold_seconds, version = version + 1, updated_at = now()
 	WHERE id = @id`
 
 // DeleteCluster hides a cluster and its inputs; its plans stay on record.

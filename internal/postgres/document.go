@@ -46,7 +46,7 @@ func document(ctx context.Context, q querier, id int64, forecasts bool) (d capac
 	var b pgx.Batch
 	b.Queue(`SELECT `+clusterColumns+` FROM clusters WHERE id = @cluster`, args).Query(exactlyOne(&d.Cluster, pgx.RowToStructByName))
 	b.Queue(vmTypes.selects+` ORDER BY name`, args).Query(all(&d.VMTypes, vmTypes.collect))
-	b.Queue(prices.selects+` ORDER BY v.name, lower(p.during)`, args).Query(all(&d.Prices, prices.collect))
+	b.Queue(prices.selects+` ORDER BY v.name, lower(p.during), p.vm_type_id IS NULL`, args).Query(all(&d.Prices, prices.collect))
 	b.Queue(contracts.selects+` ORDER BY c.name`, args).Query(all(&d.Contracts, contracts.collect))
 	b.Queue(`SELECT `+profileColumns+` FROM profile_versions p WHERE p.cluster_id = @cluster ORDER BY p.name, p.version`, args).Query(all(&d.Profiles, profileOf))
 	b.Queue(classes.selects+` ORDER BY name`, args).Query(all(&d.Classes, classes.collect))
@@ -68,6 +68,9 @@ func bare(d *capacity.Document) {
 	}
 	for i := range d.Prices {
 		d.Prices[i].Stamp, d.Prices[i].ID = capacity.Stamp{}, ""
+		if d.Prices[i].Purchase == capacity.PurchaseOnDemand {
+			d.Prices[i].Purchase = "" // goes without saying
+		}
 	}
 	for i := range d.Contracts {
 		d.Contracts[i].Stamp = capacity.Stamp{}

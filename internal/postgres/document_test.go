@@ -19,6 +19,7 @@ func whole(name string) capacity.Document {
 	february := january
 	february.From, february.Until = *january.Until, nil
 	d.Prices = []capacity.PricePeriod{january, february}
+	d.Prices[0].Purchase, d.Prices[1].Purchase = "", ""
 	d.Contracts = []capacity.SignedContract{threeYrs}
 	first, second := etl, etl
 	first.Version, second.Version, second.Profile.MapTasks = 1, 2, 301
@@ -159,7 +160,7 @@ func TestApplySaysEverythingThatDoesNotFit(t *testing.T) {
 		change                    func(*capacity.Document)
 	}{
 		{"overlap", "/prices/0", "overlaps", func(d *capacity.Document) { d.Prices[1].From = january.From.Add(time.Hour) }},
-		{"two in use", "/vm_types/1/in_use", "in use", func(d *capacity.Document) { d.VMTypes[0].InUse = true }},
+		{"speed on no type", "/classes/1/speed/x", `no VM type "x"`, func(d *capacity.Document) { d.Classes[1].Speed = capacity.Speed{"x": 2} }},
 		{"price of no type", "/prices/1/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Prices[1].VMType = "x" }},
 		{"contract of no type", "/contracts/0/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Contracts[0].VMType = "x" }},
 		{"class of no profile", "/classes/2/profile/name", `no profile "x"`, func(d *capacity.Document) { d.Classes[2].Profile = &capacity.ProfileRef{Name: "x"} }},
@@ -169,7 +170,7 @@ func TestApplySaysEverythingThatDoesNotFit(t *testing.T) {
 		{"another version 2", "/profiles/1/version", "Give it the next number, 3", func(d *capacity.Document) { d.Profiles[1].Profile.MapTasks++ }},
 		{"another note", "/profiles/0/version", "never changes", func(d *capacity.Document) { d.Profiles[0].Note = "x" }},
 		{"a gap", "/profiles/1/version", "Give it the next number, 3", func(d *capacity.Document) { d.Profiles[1].Version = 4 }},
-		{"a type that prices left alone need", "/vm_types", `"small" is left out, but the contract three-year is for it`, func(d *capacity.Document) {
+		{"a type that prices left alone need", "/vm_types", `"small" is left out, but the contract three-year names it`, func(d *capacity.Document) {
 			d.VMTypes, d.Prices, d.Contracts = d.VMTypes[:1], nil, nil
 		}},
 	} {

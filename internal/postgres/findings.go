@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -11,18 +12,6 @@ import (
 )
 
 // What is wrong with a thing beside others. The pointers are into the thing.
-
-// secondInUse is a type that cannot be in use beside the one that is.
-func secondInUse(v capacity.VMType, types []capacity.VMType) *capacity.Finding {
-	for _, other := range types {
-		if v.InUse && other.InUse && other.Name != v.Name {
-			return &capacity.Finding{Pointer: "/in_use", Code: "one_of",
-				Detail: fmt.Sprintf("The VM type %q is in use; one type of a cluster is in use at a time. Set its \"in_use\" to false first.", other.Name),
-				Hint:   &capacity.Hint{Detail: "Or keep this one out of use.", Pointer: "/in_use", Value: false}}
-		}
-	}
-	return nil
-}
 
 func vmTypeOf(item any) string {
 	switch x := item.(type) {
@@ -42,6 +31,30 @@ func unknownVMType(name string, types []capacity.VMType) *capacity.Finding {
 	}
 	return unknown("/vm_type", name, "VM type", "VM types", known)
 }
+
+// unknownTypesOf are the VM types that a class names and that are not there.
+func unknownTypesOf(c capacity.PlannedClass, types []capacity.VMType) (findings []*capacity.Finding) {
+	known := make([]string, 0, len(types))
+	for _, v := range types {
+		known = append(known, v.Name)
+	}
+	add := func(member string, names iter.Seq[string]) {
+		for _, name := range slices.Sorted(names) {
+			if f := unknown(member, name, "VM type", "VM types", known); f != nil {
+				f.Pointer, f.Hint = member+"/"+pointerEscapes.Replace(name), nil
+				if near := capacity.Nearest(name, known); near != "" {
+					f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", near)}
+				}
+				findings = append(findings, f)
+			}
+		}
+	}
+	add("/slots_per_vm", maps.Keys(c.SlotsPerVM.ByType))
+	add("/speed", maps.Keys(c.Speed))
+	return findings
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func unknown(pointer, name, one, many string, known []string) *capacity.Finding {
 	if slices.Contains(known, name) {
@@ -78,7 +91,7 @@ func overlap(p capacity.PricePeriod, periods []capacity.PricePeriod) *capacity.F
 	slices.SortFunc(periods, func(a, b capacity.PricePeriod) int { return a.From.Compare(b.From) })
 	for _, other := range periods {
 		mine := other.ID == p.ID && p.ID != ""
-		if mine || other.VMType != p.VMType || !before(p.From, other.Until) || !before(other.From, p.Until) {
+		if mine || other.VMType != p.VMType || (other.Purchase == capacity.PurchaseSpot) != (p.Purchase == capacity.PurchaseSpot) || !before(p.From, other.Until) || !before(other.From, p.Until) {
 			continue
 		}
 		f := &capacity.Finding{Pointer: "/from", Code: "overlap", Detail: fmt.Sprintf("The period overlaps another one of the VM type %q, %s at %s.", p.VMType, span(other), other.Price)}

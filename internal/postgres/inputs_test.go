@@ -93,7 +93,7 @@ func TestPrices(t *testing.T) {
 	collection[capacity.PricePeriod]{
 		of: s.Prices(), words: "price period",
 		make: func(i int, name string) capacity.PricePeriod {
-			return capacity.PricePeriod{VMType: name, Price: money("0.123456789"), From: january.From.AddDate(i, 0, 0), Until: nil}
+			return capacity.PricePeriod{VMType: name, Purchase: capacity.PurchaseOnDemand, Price: money("0.123456789"), From: january.From.AddDate(i, 0, 0), Until: nil}
 		},
 		change: func(p capacity.PricePeriod) capacity.PricePeriod {
 			end := p.From.AddDate(0, 0, 1)

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,25 +17,32 @@ import (
 // reference and is told as such.
 const vmTypeID = `coalesce((SELECT v.id FROM vm_types v WHERE v.cluster_id = @cluster AND v.name = @vm_type), 0)`
 
+// priceType is the type that a price names in the column of its purchase.
+const priceType = `coalesce(p.vm_type_id, p.spot_vm_type_id)`
+
 func byName() ([]any, []string) { return []any{new(string)}, []string{"after"} }
 
 var vmTypes = kind[capacity.VMType]{
 	word: capacity.VMTypeKind,
 	noun: "VM type",
 	selects: `
-		SELECT name, description, quota, in_use, version, created_at, updated_at
+		SELECT name, description, quota, in_use, CASE WHEN spot_max_share IS NOT NULL THEN json_build_object('max_share', spot_max_share) END AS spot, version, created_at, updated_at
 		FROM vm_types WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
-		INSERT INTO vm_types (cluster_id, name, description, quota, in_use)
-		VALUES (@cluster, @name, @description, @quota, @in_use)`,
+		INSERT INTO vm_types (cluster_id, name, description, quota, in_use, spot_max_share)
+		VALUES (@cluster, @name, @description, @quota, @in_use, @spot_max_share)`,
 	update: `
-		UPDATE vm_types SET description = @description, quota = @quota, in_use = @in_use, version = version + 1, updated_at = now()
+		UPDATE vm_types SET description = @description, quota = @quota, in_use = @in_use, spot_max_share = @spot_max_share, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove: `DELETE FROM vm_types WHERE cluster_id = @cluster AND name = @name`,
 	args: func(v capacity.VMType) pgx.NamedArgs {
-		return pgx.NamedArgs{"name": v.Name, "description": v.Description, "quota": v.Quota, "in_use": v.InUse}
+		args := pgx.NamedArgs{"name": v.Name, "description": v.Description, "quota": v.Quota, "in_use": v.InUse}
+		if v.Spot != nil {
+			args["spot_max_share"] = v.Spot.MaxShare
+		}
+		return args
 	},
 	collect: pgx.RowToStructByName[capacity.VMType],
 	name:    func(v capacity.VMType) string { return v.Name },
@@ -47,26 +56,28 @@ var prices = kind[capacity.PricePeriod]{
 	word: capacity.PriceKind,
 	noun: "price period",
 	selects: `
-		SELECT p.id, v.name AS vm_type, p.price, lower(p.during) AS "from", upper(p.during) AS until, p.version, p.created_at, p.updated_at
-		FROM prices p JOIN vm_types v ON v.id = p.vm_type_id WHERE p.cluster_id = @cluster`,
+		SELECT p.id, v.name AS vm_type, CASE WHEN p.vm_type_id IS NULL THEN 'spot' ELSE 'on_demand' END AS purchase, p.price, lower(p.during) AS "from", upper(p.during) AS until, p.version, p.created_at, p.updated_at
+		FROM prices p JOIN vm_types v ON v.id = ` + priceType + ` WHERE p.cluster_id = @cluster`,
 	named: ` AND p.id = @name`,
-	after: ` AND (v.name, lower(p.during)) > (@after_type, @after_start) ORDER BY v.name, lower(p.during)`,
+	after: ` AND (v.name, lower(p.during), p.vm_type_id IS NULL) > (@after_type, @after_start, @after_spot) ORDER BY v.name, lower(p.during), p.vm_type_id IS NULL`,
 	insert: `
-		INSERT INTO prices (id, cluster_id, vm_type_id, price, during)
-		VALUES (@id, @cluster, ` + vmTypeID + `, @price, tstzrange(@from, @until))`,
+		INSERT INTO prices (id, cluster_id, vm_type_id, spot_vm_type_id, price, during)
+		VALUES (@id, @cluster, CASE WHEN NOT @spot THEN ` + vmTypeID + ` END, CASE WHEN @spot THEN ` + vmTypeID + ` END, @price, tstzrange(@from, @until))`,
 	update: `
-		UPDATE prices SET vm_type_id = ` + vmTypeID + `, price = @price, during = tstzrange(@from, @until), version = version + 1, updated_at = now()
+		UPDATE prices SET vm_type_id = CASE WHEN NOT @spot THEN ` + vmTypeID + ` END, spot_vm_type_id = CASE WHEN @spot THEN ` + vmTypeID + ` END, price = @price, during = tstzrange(@from, @until), version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND id = @name`,
 	remove: `DELETE FROM prices WHERE cluster_id = @cluster AND id = @name`,
 	args: func(p capacity.PricePeriod) pgx.NamedArgs {
-		return pgx.NamedArgs{"id": p.ID, "vm_type": p.VMType, "price": p.Price, "from": p.From, "until": p.Until}
+		return pgx.NamedArgs{"id": p.ID, "vm_type": p.VMType, "spot": p.Purchase == capacity.PurchaseSpot, "price": p.Price, "from": p.From, "until": p.Until}
 	},
 	collect: pgx.RowToStructByName[capacity.PricePeriod],
 	name:    func(p capacity.PricePeriod) string { return p.ID },
 	label:   capacity.PricePeriod.Label,
-	sortKey: func(p capacity.PricePeriod) []any { return []any{p.VMType, p.From} },
+	sortKey: func(p capacity.PricePeriod) []any {
+		return []any{p.VMType, p.From, p.Purchase == capacity.PurchaseSpot}
+	},
 	start: func() ([]any, []string) {
-		return []any{new(string), new(time.Time)}, []string{"after_type", "after_start"}
+		return []any{new(string), new(time.Time), new(bool)}, []string{"after_type", "after_start", "after_spot"}
 	},
 	prepare: func(p capacity.PricePeriod, name string) capacity.PricePeriod {
 		p.ID = name
@@ -123,19 +134,19 @@ var classes = kind[capacity.PlannedClass]{
 	noun: "class",
 	selects: `
 		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job, deadline_seconds,
-		       slots_map, slots_reduce, jobs_min, jobs_max, penalty, version, created_at, updated_at
+		       slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
 		FROM classes WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
 		INSERT INTO classes (cluster_id, name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		                     deadline_seconds, slots_map, slots_reduce, jobs_min, jobs_max, penalty)
+		                     deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
 		VALUES (@cluster, @name, @profile, ` + profileVersion + `, @map_work, @reduce_work, @fixed, @vms_per_job,
-		        @deadline, @slots_map, @slots_reduce, @jobs_min, @jobs_max, @penalty)`,
+		        @deadline, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
 	update: `
 		UPDATE classes SET profile = @profile, profile_version = ` + profileVersion + `, map_work_seconds = @map_work, reduce_work_seconds = @reduce_work,
 		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, deadline_seconds = @deadline, slots_map = @slots_map, slots_reduce = @slots_reduce,
-		       jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
+		       slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
 	args:    classArgs,
@@ -153,6 +164,13 @@ var classes = kind[capacity.PlannedClass]{
 func classArgs(c capacity.PlannedClass) pgx.NamedArgs {
 	args := pgx.NamedArgs{"name": c.Name, "vms_per_job": c.VMsPerJob, "deadline": c.DeadlineSeconds, "slots_map": c.SlotsPerVM.Map,
 		"slots_reduce": c.SlotsPerVM.Reduce, "jobs_min": c.Jobs.Min, "jobs_max": c.Jobs.Max, "penalty": c.Penalty}
+	if by := c.SlotsPerVM.ByType; len(by) > 0 {
+		first := by[slices.Min(slices.Collect(maps.Keys(by)))]
+		args["slots_map"], args["slots_reduce"], args["slots_by_type"] = first.Map, first.Reduce, by
+	}
+	if len(c.Speed) > 0 {
+		args["speed"] = c.Speed
+	}
 	if c.Profile != nil {
 		args["profile"], args["profile_version"] = c.Profile.Name, c.Profile.Version
 	}
@@ -171,6 +189,8 @@ func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
 		VMsPerJob                                       *decimal.Decimal
 		DeadlineSeconds                                 float64
 		SlotsMap, SlotsReduce                           int64
+		SlotsByType                                     map[string]capacity.SlotsPerVM
+		Speed                                           capacity.Speed
 		JobsMin, JobsMax                                float64
 		Penalty                                         capacity.Money
 		capacity.Stamp
@@ -178,8 +198,11 @@ func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
 	r, err := pgx.RowToStructByName[columns](row)
 	c := capacity.PlannedClass{
 		Name: r.Name, VMsPerJob: r.VMsPerJob, DeadlineSeconds: r.DeadlineSeconds,
-		SlotsPerVM: capacity.SlotsPerVM{Map: r.SlotsMap, Reduce: r.SlotsReduce},
-		Jobs:       capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Stamp: r.Stamp,
+		SlotsPerVM: capacity.SlotsPerVM{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Speed: r.Speed,
+		Jobs: capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Stamp: r.Stamp,
+	}
+	if r.SlotsByType != nil {
+		c.SlotsPerVM = capacity.SlotsPerVM{ByType: r.SlotsByType}
 	}
 	if r.Profile != nil && r.ProfileVersion != nil {
 		c.Profile = &capacity.ProfileRef{Name: *r.Profile, Version: *r.ProfileVersion}

@@ -115,7 +115,7 @@ const night = "night-batch"
 
 var (
 	small    = capacity.VMType{Name: "small", Description: "2 cores", InUse: true}
-	january  = capacity.PricePeriod{VMType: "small", Price: money("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
+	january  = capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: money("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
 	threeYrs = capacity.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: money("0.10"), Billing: capacity.BilledUsed,
 		From: moment("2025-01-01T00:00:00Z"), Until: moment("2028-01-01T00:00:00Z")}
 	etl = capacity.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,

@@ -13,7 +13,7 @@ import (
 // nextBoundary is the first moment after @at that changes a price, a contract or a forecast of the
 // cluster. Hours without forecasts are none, nor is what concerns a VM type that is not in use.
 const nextBoundary = `(SELECT min(moment) AS next FROM (
-	SELECT unnest(ARRAY[lower(p.during), upper(p.during)]) AS moment FROM prices p JOIN vm_types v ON v.id = p.vm_type_id
+	SELECT unnest(ARRAY[lower(p.during), upper(p.during)]) AS moment FROM prices p JOIN vm_types v ON v.id = coalesce(p.vm_type_id, p.spot_vm_type_id)
 	WHERE p.cluster_id = @cluster AND v.in_use AND (p.during @> @at::timestamptz OR lower(p.during) > @at)
 	UNION ALL
 	SELECT unnest(ARRAY[k.starts, k.ends]) FROM contracts k JOIN vm_types v ON v.id = k.vm_type_id

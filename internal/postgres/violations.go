@@ -127,7 +127,14 @@ var rules = map[string]rule{
 	"classes_penalty_check":          {"/penalty", "range", "The penalty must be a number that is not negative."},
 	"forecasts_hour_check":           {"/hour", "not_whole", "A forecast is for a whole hour of UTC."},
 	"forecasts_jobs_check":           {"/jobs", "range", "The number of jobs must be a number that is not negative."},
-	"vm_types_in_use_key":            {"/in_use", "one_of", "Another VM type of the cluster is in use; one is in use at a time."},
+	"vm_types_spot_check":            {"/spot/max_share", "range", "The share of spot VMs must be from 0 to 1."},
+	"clusters_budget_check":          {"/budget", "range", "A budget's amounts must be numbers that are not negative, or null."},
+	"prices_purchase_check":          {"/purchase", "choice", "A price is either on demand or spot."},
+	"classes_slots_by_type_check":    {"/slots_per_vm", "range", "A VM of a type must offer from 1 to 1,000 map slots and reduce slots."},
+	"classes_speed_check":            {"/speed", "range", "The speed on a VM type must be from 0 to 1,000."},
+	"classes_vm_types_fkey":          {"", "unknown_name", "The class names a VM type that is not there."},
+	"prices_spot_vm_type_fkey":       {"/vm_type", "unknown_name", "There is no such VM type."},
+	"prices_no_spot_overlap":         {"/from", "overlap", "The period overlaps another spot price of the same VM type."},
 	"prices_vm_type_fkey":            {"/vm_type", "unknown_name", "There is no such VM type."},
 	"contracts_vm_type_fkey":         {"/vm_type", "unknown_name", "There is no such VM type."},
 	"prices_no_overlap":              {"/from", "overlap", "The period overlaps another one of the same VM type."},
@@ -151,6 +158,12 @@ var references = map[string]func(*failure) error{
 	"prices_vm_type_fkey": func(f *failure) error {
 		return conflict("the VM type %q still has prices; delete them first", nameOf(f.item))
 	},
+	"prices_spot_vm_type_fkey": func(f *failure) error {
+		return conflict("the VM type %q still has spot prices; delete them first", nameOf(f.item))
+	},
+	"classes_vm_types_fkey": func(f *failure) error {
+		return conflict("there are still classes that name the VM type %q in \"slots_per_vm\" or \"speed\"; change them first", nameOf(f.item))
+	},
 	"contracts_vm_type_fkey": func(f *failure) error {
 		return conflict("there are still contracts for the VM type %q; delete them first", nameOf(f.item))
 	},
@@ -161,19 +174,21 @@ var references = map[string]func(*failure) error{
 
 // neighbours are the constraints between a thing and others, which its explanation names.
 var neighbours = map[string]func(context.Context, querier, *failure) error{
-	"clusters_name_key":      taken("cluster"),
-	"webhooks_name_key":      taken("webhook"),
-	"allowed_hosts_host_key": taken("allowed host"),
-	"vm_types_name_key":      taken(vmTypes.noun),
-	"contracts_name_key":     taken(contracts.noun),
-	"classes_name_key":       taken(classes.noun),
-	"scenarios_name_key":     taken(scenarios.noun),
-	"vm_types_in_use_key":    explainInUse,
-	"prices_vm_type_fkey":    explainVMType,
-	"contracts_vm_type_fkey": explainVMType,
-	"prices_no_overlap":      explainOverlap,
-	"classes_profile_fkey":   explainProfile,
-	"forecasts_class_fkey":   explainClass,
+	"clusters_name_key":        taken("cluster"),
+	"webhooks_name_key":        taken("webhook"),
+	"allowed_hosts_host_key":   taken("allowed host"),
+	"vm_types_name_key":        taken(vmTypes.noun),
+	"contracts_name_key":       taken(contracts.noun),
+	"classes_name_key":         taken(classes.noun),
+	"scenarios_name_key":       taken(scenarios.noun),
+	"prices_vm_type_fkey":      explainVMType,
+	"prices_spot_vm_type_fkey": explainVMType,
+	"prices_no_spot_overlap":   explainOverlap,
+	"classes_vm_types_fkey":    explainClassTypes,
+	"contracts_vm_type_fkey":   explainVMType,
+	"prices_no_overlap":        explainOverlap,
+	"classes_profile_fkey":     explainProfile,
+	"forecasts_class_fkey":     explainClass,
 	"profile_versions_pkey": func(_ context.Context, _ querier, f *failure) error {
 		return conflict("there is a profile %q already; add a version to it, or give another name", nameOf(f.item))
 	},
@@ -207,12 +222,13 @@ func nameOf(item any) string {
 	return ""
 }
 
-func explainInUse(ctx context.Context, q querier, f *failure) error {
+func explainClassTypes(ctx context.Context, q querier, f *failure) error {
+	c, isClass := f.item.(capacity.PlannedClass)
 	types, err := everything(ctx, q, &vmTypes, f.cluster)
-	if err != nil {
+	if err != nil || !isClass {
 		return nil
 	}
-	return f.input(secondInUse(f.item.(capacity.VMType), types))
+	return f.input(unknownTypesOf(c, types)...)
 }
 
 func explainVMType(ctx context.Context, q querier, f *failure) error {

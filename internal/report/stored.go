@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -59,28 +60,36 @@ func columns(names ...string) []string { return append(names, stampColumns...) }
 // Clusters is one row a cluster.
 func Clusters(items []capacity.Cluster) Table {
 	names := columns("name", "description", "currency", "period_s", "time_zone",
-		"integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "hold_s", "inputs_version")
+		"integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "hold_s", "inputs_version", "budget_vm_cost", "budget_total")
 	return tableOf(names, items, func(c capacity.Cluster) []Cell {
 		o := c.Options
+		var budget capacity.Budget
+		if c.Budget != nil {
+			budget = *c.Budget
+		}
 		return append([]Cell{
 			text(c.Name), text(c.Description), text(c.Currency), whole(c.PeriodSeconds), text(c.TimeZone),
 			text(string(o.Integrality)), text(string(o.Bound)), text(string(o.Engine)), number(o.Gap), whole(o.MaxSolveMs),
-			flag(o.OneSlotPerJob), text(string(o.Sharing)), whole(c.HoldSeconds), whole(c.InputsVersion),
+			flag(o.OneSlotPerJob), text(string(o.Sharing)), whole(c.HoldSeconds), whole(c.InputsVersion), amount(budget.VMCost), amount(budget.Total),
 		}, stamp(c.Stamp)...)
 	})
 }
 
 // VMTypes is one row a VM type.
 func VMTypes(items []capacity.VMType) Table {
-	return tableOf(columns("name", "description", "quota", "in_use"), items, func(v capacity.VMType) []Cell {
-		return append([]Cell{text(v.Name), text(v.Description), maybeWhole(v.Quota), flag(v.InUse)}, stamp(v.Stamp)...)
+	return tableOf(columns("name", "description", "quota", "in_use", "spot_max_share"), items, func(v capacity.VMType) []Cell {
+		var share *float64
+		if v.Spot != nil {
+			share = &v.Spot.MaxShare
+		}
+		return append([]Cell{text(v.Name), text(v.Description), maybeWhole(v.Quota), flag(v.InUse), optional(share)}, stamp(v.Stamp)...)
 	})
 }
 
 // Prices is one row a price period.
 func Prices(items []capacity.PricePeriod) Table {
-	return tableOf(columns("id", "vm_type", "price", "from", "until"), items, func(p capacity.PricePeriod) []Cell {
-		return append([]Cell{text(p.ID), text(p.VMType), amount(&p.Price), Time(p.From), MaybeTime(p.Until)}, stamp(p.Stamp)...)
+	return tableOf(columns("id", "vm_type", "price", "from", "until", "purchase"), items, func(p capacity.PricePeriod) []Cell {
+		return append([]Cell{text(p.ID), text(p.VMType), amount(&p.Price), Time(p.From), MaybeTime(p.Until), text(string(p.Purchase))}, stamp(p.Stamp)...)
 	})
 }
 
@@ -110,10 +119,10 @@ func Profiles(items []capacity.ProfileVersion) Table {
 // PlannedClasses is one row a stored class.
 func PlannedClasses(items []capacity.PlannedClass) Table {
 	names := columns("name", "profile", "profile_version", "map_work_s", "reduce_work_s", "fixed_s", "vms_per_job", "deadline_s",
-		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty")
+		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed")
 	none := Cell{"", true}
 	return tableOf(names, items, func(c capacity.PlannedClass) []Cell {
-		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty)}
+		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty), text(byType(c.SlotsPerVM.ByType)), text(byType(c.Speed))}
 		if c.Profile != nil {
 			row[1], row[2] = text(c.Profile.Name), whole(c.Profile.Version)
 		}
@@ -126,11 +135,20 @@ func PlannedClasses(items []capacity.PlannedClass) Table {
 		if c.DeadlineSeconds > 0 {
 			row[7] = number(c.DeadlineSeconds)
 		}
-		if !c.SlotsPerVM.IsZero() {
+		if s := c.SlotsPerVM; !s.IsZero() && s.ByType == nil {
 			row[8], row[9] = whole(c.SlotsPerVM.Map), whole(c.SlotsPerVM.Reduce)
 		}
 		return append(row, stamp(c.Stamp)...)
 	})
+}
+
+// byType is what is said of each VM type, as JSON; nothing where nothing is.
+func byType[T any](said map[string]T) string {
+	if len(said) == 0 {
+		return ""
+	}
+	t, _ := json.Marshal(said) // numbers that were read can be written
+	return string(t)
 }
 
 // Forecasts is one row a class and hour.
@@ -143,12 +161,12 @@ func Forecasts(items []capacity.Forecast) Table {
 // Plans is one row a plan.
 func Plans(items []capacity.PlanSummary) Table {
 	names := []string{"id", "number", "cluster", "at", "created_at", "created_by", "inputs_version", "status", "objective", "total_cost", "on_demand_cost",
-		"reserved_cost", "penalties", "currency", "period_s", "vms", "vms_on_demand", "vms_reserved", "admitted", "refused", "gap"}
+		"reserved_cost", "penalties", "currency", "period_s", "vms", "vms_on_demand", "vms_reserved", "admitted", "refused", "gap", "spot_cost", "vms_spot"}
 	return tableOf(names, items, func(p capacity.PlanSummary) []Cell {
 		return []Cell{
 			text(p.ID), whole(p.Number), text(p.Cluster), Time(p.At), Time(p.CreatedAt), text(p.CreatedBy), whole(p.InputsVersion), text(string(p.Status)),
 			amount(&p.Objective), amount(&p.TotalCost), amount(&p.OnDemandCost), amount(&p.ReservedCost), amount(&p.Penalties), text(p.Currency), whole(p.PeriodSeconds),
-			number(p.VMs), number(p.VMsOnDemand), number(p.VMsReserved), number(p.Admitted), number(p.Refused), number(p.Gap),
+			number(p.VMs), number(p.VMsOnDemand), number(p.VMsReserved), number(p.Admitted), number(p.Refused), number(p.Gap), amount(&p.SpotCost), number(p.VMsSpot),
 		}
 	})
 }

@@ -106,6 +106,12 @@ const (
 	PhaseQuestionKindPhase PhaseQuestionKind = "phase"
 )
 
+// Defines values for PricePurchase.
+const (
+	PricePurchaseOnDemand PricePurchase = "on_demand"
+	PricePurchaseSpot     PricePurchase = "spot"
+)
+
 // Defines values for RefusalReason.
 const (
 	RefusalReasonFull         RefusalReason = "full"
@@ -644,7 +650,12 @@ type Class struct {
 	//
 	// Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
 	SlotsPerVm *SlotsPerVM `json:"slots_per_vm,omitempty"`
-	UpdatedAt  *time.Time  `json:"updated_at,omitempty"`
+
+	// Speed How fast a class's tasks run on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
+	//
+	// Example: {"m5.2xlarge":1.8}
+	Speed     *Speed     `json:"speed,omitempty"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
 
 	// Version Counts the changes; its ETag.
 	Version *int64 `json:"version,omitempty"`
@@ -782,6 +793,8 @@ type ClassSplit struct {
 
 // Cluster The shared pool being planned.
 type Cluster struct {
+	// Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
+	Budget    *Budget    `json:"budget,omitempty"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 
 	// Currency Of every price and cost; three capital letters.
@@ -1076,6 +1089,11 @@ type CurrentPlan struct {
 	// Example: -44.80
 	ReservedCost Amount `json:"reserved_cost"`
 
+	// SpotCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	SpotCost Amount `json:"spot_cost"`
+
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
@@ -1086,6 +1104,7 @@ type CurrentPlan struct {
 	Vms         float64 `json:"vms"`
 	VmsOnDemand float64 `json:"vms_on_demand"`
 	VmsReserved float64 `json:"vms_reserved"`
+	VmsSpot     float64 `json:"vms_spot"`
 }
 
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
@@ -1854,6 +1873,11 @@ type PlanRecord struct {
 	// Example: -44.80
 	ReservedCost Amount `json:"reserved_cost"`
 
+	// SpotCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	SpotCost Amount `json:"spot_cost"`
+
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
@@ -1864,6 +1888,7 @@ type PlanRecord struct {
 	Vms         float64 `json:"vms"`
 	VmsOnDemand float64 `json:"vms_on_demand"`
 	VmsReserved float64 `json:"vms_reserved"`
+	VmsSpot     float64 `json:"vms_spot"`
 }
 
 // PlanRequest Which moment to plan for.
@@ -1924,6 +1949,11 @@ type PlanSummary struct {
 	// Example: -44.80
 	ReservedCost Amount `json:"reserved_cost"`
 
+	// SpotCost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	SpotCost Amount `json:"spot_cost"`
+
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
@@ -1934,22 +1964,26 @@ type PlanSummary struct {
 	Vms         float64 `json:"vms"`
 	VmsOnDemand float64 `json:"vms_on_demand"`
 	VmsReserved float64 `json:"vms_reserved"`
+	VmsSpot     float64 `json:"vms_spot"`
 }
 
-// Price The on-demand price of a VM type in [from, until).
+// Price A price of a VM type in [from, until), on demand or spot. Periods of one type and purchase do not overlap.
 type Price struct {
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 
 	// From The first moment it holds.
 	From time.Time `json:"from"`
 
-	// Id Given by the server. In documents a period is known by its type and start.
+	// Id Given by the server. In documents a period is known by its type, purchase and start.
 	Id *string `json:"id,omitempty"`
 
 	// Price An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
 	//
 	// Example: 0.20
 	Price Money `json:"price"`
+
+	// Purchase What it is the price of.
+	Purchase *PricePurchase `json:"purchase,omitempty"`
 
 	// Until The first moment it no longer holds; null is open.
 	Until     *time.Time `json:"until,omitempty"`
@@ -1961,6 +1995,9 @@ type Price struct {
 	// VmType One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
 	VmType Name `json:"vm_type"`
 }
+
+// PricePurchase What it is the price of.
+type PricePurchase string
 
 // PriceList A page of price periods.
 type PriceList struct {
@@ -2536,6 +2573,14 @@ type Spot struct {
 	Price Money `json:"price"`
 }
 
+// SpotTerms How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
+type SpotTerms struct {
+	// MaxShare How many of the type's VMs may be spot at most, as a share of all of them.
+	//
+	// Example: 0.5
+	MaxShare float64 `json:"max_share"`
+}
+
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status string
 
@@ -2635,14 +2680,17 @@ type VMType struct {
 	// Description What people should know about it.
 	Description *string `json:"description,omitempty"`
 
-	// InUse Whether plans rent this type. One type of a cluster is in use at a time.
+	// InUse Whether plans rent this type. Several may be in use at once.
 	InUse *bool `json:"in_use,omitempty"`
 
 	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
 	Name Name `json:"name"`
 
 	// Quota The most that may be rented on demand at once; null is no limit.
-	Quota     *int64     `json:"quota,omitempty"`
+	Quota *int64 `json:"quota,omitempty"`
+
+	// Spot How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
+	Spot      *SpotTerms `json:"spot,omitempty"`
 	UpdatedAt *time.Time `json:"updated_at,omitempty"`
 
 	// Version Counts the changes; its ETag.
