@@ -8,35 +8,59 @@ import (
 	"headroom/internal/capacity"
 )
 
-// Classes is one row a class, with names that stay and every digit there is.
+// Classes is one row a class, with names that stay and every digit there is. Where the problem has
+// several VM types it is one row a class and type it runs on, in the last column; what is said of the
+// class as a whole stands in each, and what is refused in the first, so that columns still add up.
 func Classes(p capacity.Problem, pl capacity.Plan) Table {
 	t := Table{Columns: []string{
 		"class", "admitted", "refused", "vms", "vms_per_job", "slots_map", "slots_reduce",
 		"time_lower_s", "time_average_s", "time_upper_s", "deadline_s", "verdict", "reason",
 		"break_even_penalty", "flip_penalty", "flip_deadline_s", "flip_on_demand_price", "penalty", "currency",
 	}}
+	typed := len(p.Supply.VMTypes) > 0
+	if typed {
+		t.Columns = append(t.Columns, "vm_type")
+	}
 	for i, c := range pl.Classes {
-		slots, reduce := Cell{"", true}, Cell{"", true}
-		if c.Slots != nil {
-			slots, reduce = number(c.Slots.Map), number(c.Slots.Reduce)
-		}
-		var times capacity.Times
-		if c.Time != nil {
-			times = *c.Time
-		}
 		given := classAt(p, i)
 		deadline := Cell{"", true}
 		if given.DeadlineSeconds > 0 {
 			deadline = number(given.DeadlineSeconds)
 		}
-		t.Rows = append(t.Rows, []Cell{
-			text(c.Name), number(c.Admitted), number(c.Refused), number(c.VMs), number(c.VMsPerJob), slots, reduce,
-			optional(times.Lower), optional(times.Average), optional(times.Upper), deadline, text(string(c.Verdict)), text(c.Reason),
-			amount(c.BreakEvenPenalty), amount(c.Flips.Penalty), optional(c.Flips.DeadlineSeconds), amount(c.Flips.OnDemandPrice),
-			amount(&given.Penalty), text(p.Currency),
-		})
+		for n, part := range partsOf(c) {
+			slots, reduce := Cell{"", true}, Cell{"", true}
+			if part.Slots != nil {
+				slots, reduce = number(part.Slots.Map), number(part.Slots.Reduce)
+			}
+			var times capacity.Times
+			if part.Time != nil {
+				times = *part.Time
+			}
+			refused := c.Refused
+			if n > 0 {
+				refused = 0
+			}
+			row := []Cell{
+				text(c.Name), number(part.Admitted), number(refused), number(part.VMs), number(part.VMsPerJob), slots, reduce,
+				optional(times.Lower), optional(times.Average), optional(times.Upper), deadline, text(string(c.Verdict)), text(c.Reason),
+				amount(c.BreakEvenPenalty), amount(c.Flips.Penalty), optional(c.Flips.DeadlineSeconds), amount(c.Flips.OnDemandPrice),
+				amount(&given.Penalty), text(p.Currency),
+			}
+			if typed {
+				row = append(row, text(part.VMType))
+			}
+			t.Rows = append(t.Rows, row)
+		}
 	}
 	return t
+}
+
+// partsOf is what of a class runs on which VM type; the whole class where there are none.
+func partsOf(c capacity.ClassPlan) []capacity.ClassOnType {
+	if len(c.Types) > 0 {
+		return c.Types
+	}
+	return []capacity.ClassOnType{{Admitted: c.Admitted, VMs: c.VMs, VMsPerJob: c.VMsPerJob, Slots: c.Slots, Time: c.Time}}
 }
 
 // classAt is the problem's class that a plan's i-th answers; plans list them in the problem's order.
@@ -84,10 +108,13 @@ func Headline(pl capacity.Plan) string {
 		return "No plan meets these demands:"
 	}
 	rent := fmt.Sprintf("Rent %s (%s reserved, %s on demand)", count(pl.VMs.Total, "VM", "VMs"), rounded(pl.VMs.Reserved, 4), rounded(pl.VMs.OnDemand, 4))
+	if pl.VMs.Spot > 0 {
+		rent = fmt.Sprintf("%s, %s spot)", strings.TrimSuffix(rent, ")"), rounded(pl.VMs.Spot, 4))
+	}
 	if pl.VMs.Total == 0 {
 		rent = "Rent no VMs"
 	}
-	cost := capacity.Money{Decimal: pl.Cost.OnDemand.Add(pl.Cost.Reserved.Decimal).Add(pl.Cost.ReservedIdle.Decimal)}
+	cost := capacity.Money{Decimal: pl.Cost.OnDemand.Add(pl.Cost.Spot.Decimal).Add(pl.Cost.Reserved.Decimal).Add(pl.Cost.ReservedIdle.Decimal)}
 	var admitted, refused float64
 	for _, c := range pl.Classes {
 		admitted += c.Admitted
@@ -154,21 +181,32 @@ func Conflict(f capacity.Finding) string {
 func classTable(p capacity.Problem, pl capacity.Plan) Table {
 	bound := string(p.Options.Bound)
 	t := Table{Columns: []string{"Class", "Admitted", "VMs", "Map slots", "Reduce slots", "Time (" + bound + ")", "Deadline", "Verdict"}}
+	typed := len(p.Supply.VMTypes) > 0
+	if typed {
+		t.Columns = append(t.Columns, "VM type")
+	}
 	for i, c := range pl.Classes {
-		slots, reduce, time, deadline := Cell{"–", true}, Cell{"–", true}, Cell{"–", true}, Cell{"–", true}
-		if c.Slots != nil {
-			slots, reduce = figure(c.Slots.Map, 2, ""), figure(c.Slots.Reduce, 2, "")
-		}
-		if t := timeOf(c.Time, p.Options.Bound); t != nil {
-			time = Cell{fmt.Sprintf("%.1f s", *t), true}
-		}
+		deadline := Cell{"–", true}
 		if given := classAt(p, i).DeadlineSeconds; given > 0 {
 			deadline = figure(given, 1, "s")
 		}
-		t.Rows = append(t.Rows, []Cell{
-			text(c.Name), {rounded(c.Admitted, 4) + " of " + rounded(c.Admitted+c.Refused, 4), true}, {fmt.Sprintf("%.2f", c.VMs), true},
-			slots, reduce, time, deadline, text(string(c.Verdict)),
-		})
+		for _, part := range partsOf(c) {
+			slots, reduce, time := Cell{"–", true}, Cell{"–", true}, Cell{"–", true}
+			if part.Slots != nil {
+				slots, reduce = figure(part.Slots.Map, 2, ""), figure(part.Slots.Reduce, 2, "")
+			}
+			if t := timeOf(part.Time, p.Options.Bound); t != nil {
+				time = Cell{fmt.Sprintf("%.1f s", *t), true}
+			}
+			row := []Cell{
+				text(c.Name), {rounded(part.Admitted, 4) + " of " + rounded(c.Admitted+c.Refused, 4), true}, {fmt.Sprintf("%.2f", part.VMs), true},
+				slots, reduce, time, deadline, text(string(c.Verdict)),
+			}
+			if typed {
+				row = append(row, text(part.VMType))
+			}
+			t.Rows = append(t.Rows, row)
+		}
 	}
 	return t
 }
@@ -193,10 +231,17 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 	price := func(m capacity.Money) Cell { return Cell{m.String() + " " + p.Currency + "/h", true} }
 	none := Cell{"", true}
 	t := Table{Columns: []string{"Supply", "Price per VM", "VMs", "Used", "Cost " + period(p.PeriodSeconds)}}
-	for i, c := range pl.VMs.Contracts {
+	types := p.Supply.Types()
+	prices := map[string]capacity.Money{}
+	for _, of := range types {
+		for _, c := range of.Contracts {
+			prices[c.Name] = c.Price
+		}
+	}
+	for _, c := range pl.VMs.Contracts {
 		of := none
-		if i < len(p.Supply.Contracts) {
-			of = price(p.Supply.Contracts[i].Price)
+		if m, known := prices[c.Name]; known {
+			of = price(m)
 		}
 		t.Rows = append(t.Rows, []Cell{text(c.Name), of, figure(c.VMs, 4, ""), figure(c.Used, 4, ""), none})
 	}
@@ -206,12 +251,33 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 	if !pl.Cost.ReservedIdle.IsZero() {
 		t.Rows = append(t.Rows, []Cell{text("Reserved, idle"), none, none, none, money(pl.Cost.ReservedIdle)})
 	}
-	quota := none
-	if q := p.Supply.OnDemand.Quota; q != nil {
-		quota = figure(float64(*q), 0, "")
+	rented := func(what string, m capacity.Money, limit *int64, vms float64, cost Cell) {
+		quota := none
+		if limit != nil {
+			quota = figure(float64(*limit), 0, "")
+		}
+		t.Rows = append(t.Rows, []Cell{text(what), price(m), quota, figure(vms, 4, ""), cost})
+	}
+	for i, of := range types {
+		used, onDemand, spot, suffix := capacity.TypeVMs{OnDemand: pl.VMs.OnDemand, Spot: pl.VMs.Spot}, money(pl.Cost.OnDemand), money(pl.Cost.Spot), ""
+		if len(p.Supply.VMTypes) > 0 { // the amounts follow for all types together
+			used, onDemand, spot, suffix = capacity.TypeVMs{}, none, none, " of "+of.Name
+			if i < len(pl.VMs.Types) {
+				used = pl.VMs.Types[i]
+			}
+		}
+		rented("On demand"+suffix, of.OnDemand.Price, of.OnDemand.Quota, used.OnDemand, onDemand)
+		if of.Spot != nil {
+			rented("Spot"+suffix, of.Spot.Price, nil, used.Spot, spot)
+		}
+	}
+	if len(p.Supply.VMTypes) > 0 {
+		t.Rows = append(t.Rows, []Cell{text("On demand"), none, none, figure(pl.VMs.OnDemand, 4, ""), money(pl.Cost.OnDemand)})
+		if !pl.Cost.Spot.IsZero() || pl.VMs.Spot > 0 {
+			t.Rows = append(t.Rows, []Cell{text("Spot"), none, none, figure(pl.VMs.Spot, 4, ""), money(pl.Cost.Spot)})
+		}
 	}
 	t.Rows = append(t.Rows,
-		[]Cell{text("On demand"), price(p.Supply.OnDemand.Price), quota, figure(pl.VMs.OnDemand, 4, ""), money(pl.Cost.OnDemand)},
 		[]Cell{text("Penalties"), none, none, none, money(pl.Cost.Penalties)},
 		[]Cell{text("Total"), none, none, figure(pl.VMs.Total, 4, ""), money(pl.Cost.Total)})
 	return t
