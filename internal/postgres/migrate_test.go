@@ -132,6 +132,31 @@ func TestTheServiceMaySignInAsAnother(t *testing.T) {
 	}
 }
 
+// Functions that run as the owner do not take a temporary table of the service's for one of ours: a
+// trigger on it would run as the owner.
+func TestTheServiceDoesNotBecomeTheOwner(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	ctx := filled(t, pgtest.OpenWith(t, configOf(url)))
+	conn := raw(t, url)
+	execute(t, conn, `SET ROLE `+postgres.Role)
+	execute(t, conn, `CREATE TEMP TABLE retired (cluster text, kind text, name text, version bigint, PRIMARY KEY (cluster, kind, name))`)
+	execute(t, conn, `GRANT ALL ON pg_temp.retired TO PUBLIC`)
+	execute(t, conn, `DELETE FROM classes`)
+	var taken int
+	check(t, conn.QueryRow(ctx, `SELECT count(*) FROM pg_temp.retired`).Scan(&taken))
+	if taken > 0 {
+		t.Errorf("%d rows went into the service's own table", taken)
+	}
+	var open []string
+	check(t, conn.QueryRow(ctx, `
+		SELECT coalesce(array_agg(proname), '{}')::text[] FROM pg_proc
+		WHERE pronamespace = 'public'::regnamespace AND prosecdef AND NOT coalesce(array_to_string(proconfig, ' ') ~ 'search_path=.*, pg_temp$', false)`).Scan(&open))
+	if len(open) > 0 {
+		t.Errorf("functions that run as the owner look for tables in pg_temp first: %v", open)
+	}
+}
+
 // A database restored into another server meets smaller transaction numbers there.
 func TestTheAuditLogSurvivesAMoveToAnotherServer(t *testing.T) {
 	t.Parallel()
