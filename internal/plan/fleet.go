@@ -159,6 +159,9 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 		}}}
 	}
 	t.loads = t.newOptions(f.Options.Integrality == capacity.Executable)
+	if f.Options.Integrality == capacity.Relaxed {
+		t.loads.grid.tolerance = 0 // for whole VMs alone
+	}
 	need := int64(1)
 	for i := range t.classes {
 		need += int64(t.classes[i].gamma*t.classes[i].high) + mostRounding

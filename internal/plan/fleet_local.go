@@ -103,7 +103,7 @@ func (s *fleetSearch) thin(jobs [][]int64, nu []float64) {
 		short := -1
 		for v, load := range loads {
 			g := &s.types[v].loads.grid
-			if ceilDiv(max(0, load-g.tolerance), g.perVM) > s.types[v].rental.mostVMs() {
+			if ceilDiv(max(0, load-g.tolerance), g.perVM) > s.types[v].rental.most {
 				short = v
 			}
 		}
@@ -198,7 +198,7 @@ const scarce = 4
 
 func (d *field) rentOf(v int, n int64) float64 {
 	r := &d.types[v].rental
-	if most := r.mostVMs(); n > most {
+	if most := r.most; n > most {
 		return r.cost(most) + scarce*(slices.Max(d.nu)+1e-9)*float64(n-most)
 	}
 	return r.cost(n)
@@ -348,14 +348,20 @@ func (d *field) enumerate() bool {
 	jobs := make([][]int64, len(d.lists))
 	loads := make([]int64, len(d.types))
 	plan := fleetPlan{vms: make([]int64, len(d.types))}
-	var visit func(k int, extra float64) bool
-	visit = func(k int, extra float64) bool {
+	var visit func(k int, extra, avoided float64) bool
+	visit = func(k int, extra, avoided float64) bool {
 		if left--; left < 0 {
 			return false
 		}
 		if k == len(order) {
 			if d.rent(&plan, loads) {
-				d.consider(jobs)
+				cost := -avoided
+				for v, n := range plan.vms {
+					cost += d.types[v].rental.cost(n)
+				}
+				if d.best == nil || cost < d.best.cost+1e-9*math.Abs(d.best.cost) {
+					d.consider(jobs)
+				}
 			}
 			return true
 		}
@@ -369,7 +375,7 @@ func (d *field) enumerate() bool {
 			for v, load := range x.loads {
 				loads[v] += load
 			}
-			ok := visit(k+1, extra+x.extra)
+			ok := visit(k+1, extra+x.extra, avoided+d.penalty[i]*float64(x.total))
 			for v, load := range x.loads {
 				loads[v] -= load
 			}
@@ -379,7 +385,7 @@ func (d *field) enumerate() bool {
 		}
 		return true
 	}
-	complete := visit(0, 0)
+	complete := visit(0, 0, 0)
 	d.work += 10 * (enumerateMost - left)
 	return complete
 }

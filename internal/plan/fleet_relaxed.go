@@ -51,7 +51,7 @@ func (f *fleet) straightOracle(i int, nu []float64, penalty float64) (choiceOf, 
 	return c, worth, true
 }
 
-// whole box is the root of the search tree.
+// everything is the root of the search tree.
 func (f *fleet) everything() box {
 	var b box
 	for v := range f.types {
@@ -69,6 +69,10 @@ func (f *fleet) relax() *fleetRelaxation {
 		}
 	}
 	b := f.everything()
+	b.real = true
+	for v := range b.high {
+		b.high[v] = f.types[v].rental.need
+	}
 	p, _ := f.newPrices(&b, f.straightOracle, start)
 	if p.solve() > 0 && f.provedMissing(&b, p) {
 		return nil
@@ -90,7 +94,7 @@ func (f *fleet) relax() *fleetRelaxation {
 		}
 	}
 	for v := range r.vms {
-		if most := float64(f.types[v].rental.mostVMs()); r.vms[v] > most { // by float noise
+		if most := f.types[v].rental.reach(); r.vms[v] > most { // by float noise
 			r.vms[v] = most
 		}
 		sum.add(along(0, f.types[v].rental.lines(), r.vms[v]))

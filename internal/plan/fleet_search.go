@@ -33,6 +33,7 @@ type fleetSearch struct {
 	best   *fleetPlan
 	bound  float64 // no plan costs less
 	open   openNodes
+	root   *treeNode
 	effort int // in all
 }
 
@@ -64,7 +65,11 @@ func (o *openNodes) Pop() any {
 
 // fleetEffort is how much work a search may do: one unit is about ten nanoseconds. A limit on work and
 // not on time gives the same plan whatever else the machine does.
-const fleetEffort = 20_000_000
+// A problem of few classes gets more: it can be decided.
+const (
+	fleetEffort     = 20_000_000
+	fewClassesShare = 8
+)
 
 // exhausted says that the search has to end.
 func (s *fleetSearch) exhausted() bool { return s.work > s.effort || s.done() }
@@ -73,11 +78,11 @@ func (s *fleetSearch) exhausted() bool { return s.work > s.effort || s.done() }
 // It is decided where open is empty.
 func (f *fleet) search(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
 	s := &fleetSearch{fleet: f, done: expired(ctx), target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + fleetEffort}
-	root := &treeNode{bound: math.Inf(-1), nu: nu}
-	for v := range f.types {
-		root.low, root.high = append(root.low, 0), append(root.high, f.types[v].rental.limit)
+	if len(f.penalty) <= fewClasses {
+		s.effort += (fewClassesShare - 1) * fleetEffort
 	}
-	s.open = openNodes{root}
+	root := &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
+	s.open, s.root = openNodes{root}, root
 	dive := -1 // where in open the part stands that the last split leaned to
 	for made := 1; len(s.open) > 0; {
 		s.bound = max(s.bound, min(s.open[0].bound, s.costOfBest()))
@@ -186,7 +191,7 @@ func (f *fleet) boundAt(b *box, weigh weigher, nu []float64, mu float64, missing
 		if missing {
 			price = mu
 		}
-		start, line := t.rental.segments(b.low[v], min(b.high[v], t.rental.limit), nil)
+		start, line := f.line(b, v, nil)
 		sum.add(price*start - nu[v]*float64(b.low[v]))
 		for _, s := range line {
 			if gain := price*s.price - nu[v]; gain < 0 {
@@ -254,7 +259,7 @@ func (f *fleet) rent(plan *fleetPlan, loads []int64) bool {
 	for v := range f.types {
 		g := &f.types[v].loads.grid
 		plan.vms[v] = ceilDiv(max(0, loads[v]-g.tolerance), g.perVM)
-		if plan.vms[v] > f.types[v].rental.mostVMs() {
+		if plan.vms[v] > f.types[v].rental.most {
 			return false
 		}
 	}

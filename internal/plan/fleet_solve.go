@@ -28,6 +28,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 		return f.infeasible(f.shortages(ctx)), nil
 	case p.Options.Integrality == capacity.Relaxed:
 		d.takeRelaxed()
+		d.settleRelaxed(ctx, solver)
 	default:
 		if decided := d.takeWhole(ctx, solver); !decided {
 			return capacity.Plan{}, undecided(ctx)
@@ -89,6 +90,7 @@ func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decide
 		return true
 	}
 	d.method = methodCore
+	d.settle(ctx, solver, s)
 	best := s.best
 	d.gap = max(0, best.cost-s.bound)
 	if d.Options.Near != nil {
@@ -128,7 +130,7 @@ func (d *fleetDecision) layOut(best *fleetPlan) (extra float64, ok bool) {
 		}
 		short := -1
 		for v := range rented {
-			if rented[v] > d.types[v].rental.mostVMs() {
+			if rented[v] > d.types[v].rental.most {
 				short = v
 			}
 		}

@@ -65,6 +65,16 @@ type prices struct {
 type box struct {
 	low, high []int64
 	limits    map[int]*limits
+	real      bool // VMs need not be whole: the linear program itself
+}
+
+// line is what VMs of a type cost within a box.
+func (f *fleet) line(b *box, v int, dst []segment) (start float64, line []segment) {
+	r := &f.types[v].rental
+	if b.real {
+		return r.straight(b.low[v], b.high[v], dst)
+	}
+	return r.segments(b.low[v], min(b.high[v], r.limit), dst)
 }
 
 // pricesStep, relative to the costs, is the gain below which a step is not worth it.
@@ -91,11 +101,11 @@ func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool
 	var line []segment
 	for v := range n {
 		t := &f.types[v]
-		if b.low[v] > min(b.high[v], t.rental.limit) {
+		if !b.real && b.low[v] > min(b.high[v], t.rental.limit) {
 			return nil, false
 		}
 		start := 0.0
-		start, line = t.rental.segments(b.low[v], min(b.high[v], t.rental.limit), line[:0])
+		start, line = f.line(b, v, line[:0])
 		spend += start
 		p.free[v] += float64(b.low[v]) + float64(t.loads.grid.tolerance)/float64(t.loads.grid.perVM)
 		first := len(p.columns)
@@ -135,7 +145,7 @@ func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool
 		p.basis = append(p.basis, basic{column: in, class: -1})
 		p.free[n] = f.budget
 		for v := range n {
-			start, _ := f.types[v].rental.segments(b.low[v], min(b.high[v], f.types[v].rental.limit), nil)
+			start, _ := f.line(b, v, nil)
 			p.free[n] -= start
 		}
 		for _, c := range p.columns {

@@ -15,7 +15,9 @@ import (
 type rental struct {
 	supply
 	spot  *spot
-	limit int64 // VMs that can be had, or ever needed
+	most  int64 // VMs that can be had
+	limit int64 // likewise, or as many as are ever needed
+	need  int64
 }
 
 // spot is VMs that may be at most share = numerator/denominator of all.
@@ -38,7 +40,8 @@ func newRental(tiers []Tier, offer *capacity.Spot, hours float64, need int64) re
 			numerator: uint64(share.Shift(power).IntPart()), denominator: uint64(wholePower(power)),
 		}
 	}
-	r.limit = min(need, r.mostVMs())
+	r.most, r.need = r.mostVMs(), need
+	r.limit = min(need, r.most)
 	if r.spot == nil {
 		r.supply = r.supply.upTo(need)
 	}
@@ -110,6 +113,11 @@ func (r *rental) segments(low, high int64, dst []segment) (start float64, line [
 	if r.spot != nil && high-low <= hullMost {
 		return r.hull(low, high, dst)
 	}
+	return r.straight(low, high, dst)
+}
+
+// straight is segments for VMs that need not be whole.
+func (r *rental) straight(low, high int64, dst []segment) (start float64, line []segment) {
 	lines := r.lines()
 	at := 0.0
 	for _, l := range lines {
@@ -121,6 +129,14 @@ func (r *rental) segments(low, high int64, dst []segment) (start float64, line [
 		at += l.length
 	}
 	return start, dst
+}
+
+// reach is how many real VMs can be had.
+func (r *rental) reach() (vms float64) {
+	for _, l := range r.lines() {
+		vms += l.length
+	}
+	return vms
 }
 
 // lines is the linear program's phi: of x real VMs, share·x real ones may be spot.

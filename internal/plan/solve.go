@@ -197,7 +197,9 @@ func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *
 	if proved {
 		// Our own proof has been refuted: say so rather than hide it.
 		d.best.Gap = math.Abs(r.Objective - d.best.Objective)
-		d.warnings = append(d.warnings, capacity.Warning{Code: "engines_disagree",
-			Detail: "The second engine found a cheaper plan than the one the core method had proved; the cheaper one is given, unproved. Please report this problem."})
+		d.warnings = append(d.warnings, enginesDisagree)
 	}
 }
+
+var enginesDisagree = capacity.Warning{Code: "engines_disagree",
+	Detail: "The second engine found a cheaper plan than the one the core method had proved; the cheaper one is given, unproved. Please report this problem."}
