@@ -48,7 +48,7 @@ func TestPlans(t *testing.T) {
 			t.Errorf("plan %d is %+v", n, last.PlanSummary)
 		}
 	}
-	want.ID, want.Number, want.CreatedBy, want.CreatedAt = last.ID, 5, "Ada", last.CreatedAt
+	want.ID, want.Number, want.CreatedBy, want.CreatedAt, want.ForNow = last.ID, 5, "Ada", last.CreatedAt, true
 	for name, ref := range map[string]app.PlanRef{"current": {}, "number": {Number: 5}, "id": {ID: last.ID}} {
 		got := must(s.Plan(ctx, night, ref))(t)
 		same(t, got, want)
