@@ -13,7 +13,7 @@ import (
 // certify re-checks a fleet's finished plan from its own figures: each type's part as a program of its
 // own (see model.certify), and then what binds the types: the classes' jobs, the share of spot VMs, the
 // budgets and all the money, summed once more in exact decimals.
-func (f *fleet) certify(pl *capacity.Plan, _ [][]capacity.VMLayout) error {
+func (f *fleet) certify(pl *capacity.Plan) error {
 	whole := f.Options.Integrality != capacity.Relaxed
 	hourly := hourlyCost{}
 	contracts := pl.VMs.Contracts

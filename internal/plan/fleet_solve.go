@@ -47,7 +47,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	case over == perhaps:
 		return capacity.Plan{}, undecided(ctx)
 	}
-	if err := f.certify(&pl, d.layouts); err != nil {
+	if err := f.certify(&pl); err != nil {
 		return capacity.Plan{}, fmt.Errorf("check the plan: %w", err)
 	}
 	pl.Proof.Checked = true
