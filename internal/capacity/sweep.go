@@ -1,0 +1,462 @@
+package capacity
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// SweepQuestion is a problem whose figures take several values, one parameter or a grid of two.
+type SweepQuestion struct {
+	Problem Problem `json:"problem"`
+	Vary    []Vary  `json:"vary"`
+	Curve   bool    `json:"curve"` // the linear program's cost as well, with its breakpoints
+}
+
+// ClusterSweepQuestion is about the problem of a cluster at a moment; zero is now.
+type ClusterSweepQuestion struct {
+	At    time.Time `json:"at,omitzero"`
+	Vary  []Vary    `json:"vary"`
+	Curve bool      `json:"curve"`
+}
+
+// Vary is a change of a scenario whose number takes several values: those of a list, or Steps ones from
+// From to To, both included.
+type Vary struct {
+	What     What     `json:"what"`
+	Class    string   `json:"class,omitempty"`
+	VMType   string   `json:"vm_type,omitempty"`
+	Contract string   `json:"contract,omitempty"`
+	Purchase Purchase `json:"purchase,omitempty"`
+	By       Measure  `json:"by,omitempty"` // whether the numbers multiply what there is (the default) or take its place
+	From     *Money   `json:"from,omitempty"`
+	To       *Money   `json:"to,omitempty"`
+	Steps    int64    `json:"steps,omitempty"`
+	Spacing  Spacing  `json:"spacing,omitempty"`
+	Values   []Money  `json:"values,omitempty"`
+}
+
+// Measure says which member of a change a number is.
+type Measure string
+
+const (
+	ByFactor Measure = "factor"
+	ByValue  Measure = "value"
+)
+
+// Spacing says how the numbers of a range lie.
+type Spacing string
+
+const (
+	Linear    Spacing = "linear"    // equal differences, the default
+	Geometric Spacing = "geometric" // equal ratios
+)
+
+// The most points of a sweep, and the most classes of all its points together.
+const (
+	MaxSweepPoints     = 10_000
+	MaxSweepParameters = 2
+	MaxSweepLoad       = 20_000_000
+)
+
+var (
+	measures = []Measure{ByFactor, ByValue}
+	spacings = []Spacing{Linear, Geometric}
+	// varied is what has a number that can take several values.
+	varied = func() (all []What) {
+		for _, k := range kindsOfChange {
+			if k.may&numberMember != 0 {
+				all = append(all, k.what)
+			}
+		}
+		return all
+	}()
+	// counted is what has whole values.
+	counted = []What{ChangeDemand, ChangePromised, ChangeQuota, ChangeContract}
+	// curved is what the linear program's cost can be followed over; see plan.NewCurve.
+	curved = []What{ChangeContract, ChangePrice, ChangeBudget, ChangePenalty, ChangeDeadline}
+)
+
+// Change is the scenario's change at one number.
+func (v *Vary) Change(number Money) ScenarioChange {
+	ch := ScenarioChange{What: v.What, Class: v.Class, VMType: v.VMType, Contract: v.Contract, Purchase: v.Purchase}
+	if v.By == ByValue {
+		ch.Value = &number
+	} else {
+		factor := number.Float()
+		ch.Factor = &factor
+	}
+	return ch
+}
+
+// Numbers is the values in their order. A range of whole things is rounded to such, each once.
+func (v *Vary) Numbers() []Money {
+	if v.Values != nil {
+		return v.Values
+	}
+	numbers := make([]Money, 0, v.Steps)
+	for k := range v.Steps {
+		x := v.between(k)
+		if v.By == ByValue && slices.Contains(counted, v.What) {
+			x = x.Round(0)
+		}
+		if n := len(numbers); n == 0 || !numbers[n-1].Equal(x) {
+			numbers = append(numbers, Money{x})
+		}
+	}
+	return numbers
+}
+
+// between is number k of the range, to the last place that money has.
+func (v *Vary) between(k int64) decimal.Decimal {
+	switch {
+	case k == 0:
+		return v.From.Decimal
+	case k == v.Steps-1:
+		return v.To.Decimal
+	case v.Spacing == Geometric:
+		from, to := v.From.Float(), v.To.Float()
+		return RoundMoney(from * math.Pow(to/from, float64(k)/float64(v.Steps-1))).Decimal
+	}
+	span := v.To.Sub(v.From.Decimal).Mul(decimal.NewFromInt(k))
+	return v.From.Add(span.DivRound(decimal.NewFromInt(v.Steps-1), MoneyPlaces))
+}
+
+// count is how many numbers there are at most.
+func (v *Vary) count() int64 {
+	if v.Values != nil {
+		return int64(len(v.Values))
+	}
+	return v.Steps
+}
+
+var (
+	sweepShape        = newShape("a sweep", []string{"problem", "vary"}, "curve")
+	clusterSweepShape = newShape("a sweep", []string{"vary"}, "at", "curve")
+	varyShape         = newShape("a parameter", []string{"what"}, "class", "vm_type", "contract", "purchase", "by", "from", "to", "steps", "spacing", "values")
+)
+
+// ReadSweep reads a sweep that brings its problem along, as strictly as ReadProblem. Where the problem
+// names no engine, it is auto.
+func ReadSweep(data []byte, limits Limits) (SweepQuestion, error) {
+	q := SweepQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
+	q.Problem.Options.Engine = EngineAuto
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.object(sweepShape, func(name string) {
+		if name == "problem" {
+			r.problem(&q.Problem, limits)
+		} else {
+			r.sweepMember(name, &q.Vary, &q.Curve)
+		}
+	})
+	r.end()
+	if err := r.result(func(c *checker) {
+		c.enter("problem")
+		q.Problem.check(c)
+		c.leave()
+		checkVaried(c, q.Vary, q.Curve)
+	}); err != nil {
+		return SweepQuestion{}, err
+	}
+	return q, q.Check()
+}
+
+// ReadClusterSweep reads a sweep of a cluster.
+func ReadClusterSweep(data []byte) (ClusterSweepQuestion, error) {
+	var q ClusterSweepQuestion
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.object(clusterSweepShape, func(name string) {
+		if name == "at" {
+			r.moment(&q.At)
+		} else {
+			r.sweepMember(name, &q.Vary, &q.Curve)
+		}
+	})
+	r.end()
+	if err := r.result(func(c *checker) { checkVaried(c, q.Vary, q.Curve) }); err != nil {
+		return ClusterSweepQuestion{}, err
+	}
+	return q, nil
+}
+
+func (r *reader) sweepMember(name string, vary *[]Vary, curve *bool) {
+	if name == "curve" {
+		r.flag(curve)
+		return
+	}
+	before := len(r.findings)
+	*vary = list(r, "of parameters", MaxSweepParameters, r.vary)
+	if len(*vary) == 0 && len(r.findings) == before {
+		r.found("missing", "Nothing is varied; name one parameter, or two for a grid.", nil)
+	}
+}
+
+func (r *reader) vary(v *Vary) {
+	money := func(into **Money) {
+		*into = new(Money)
+		r.money(*into)
+	}
+	r.object(varyShape, func(name string) {
+		switch name {
+		case "what":
+			word(r, &v.What, varied)
+		case "class":
+			v.Class, _ = r.text()
+		case "vm_type":
+			v.VMType, _ = r.text()
+		case "contract":
+			v.Contract, _ = r.text()
+		case "purchase":
+			word(r, &v.Purchase, purchases)
+		case "by":
+			word(r, &v.By, measures)
+		case "from":
+			money(&v.From)
+		case "to":
+			money(&v.To)
+		case "steps":
+			r.whole(&v.Steps)
+		case "spacing":
+			word(r, &v.Spacing, spacings)
+		case "values":
+			before := len(r.findings)
+			v.Values = list(r, "of values", MaxSweepPoints, r.money)
+			if len(v.Values) == 0 && len(r.findings) == before {
+				r.found("missing", "The list is empty; give at least one value.", nil)
+			}
+		}
+	})
+}
+
+// CheckVaried is what is wrong with the parameters of a sweep by themselves.
+func CheckVaried(vary []Vary, curve bool) error {
+	return findingsOf(func(c *checker) { checkVaried(c, vary, curve) })
+}
+
+func checkVaried(c *checker, vary []Vary, curve bool) {
+	if len(vary) > MaxSweepParameters {
+		c.refuse("vary", "too_many", "Here are %d parameters; a sweep varies one or two.", len(vary))
+		return
+	}
+	before := len(c.findings)
+	c.enter("vary")
+	for i := range vary {
+		c.element(i)
+		vary[i].check(c)
+		if i == 1 && vary[0].same(&vary[1]) {
+			c.refuse("what", "duplicate_name", "Both parameters are the same; vary another one, or drop this.")
+		}
+		c.leave()
+	}
+	if len(c.findings) == before {
+		checkPoints(c, vary)
+	}
+	c.leave()
+	if curve && len(vary) > 0 {
+		checkCurve(c, vary)
+	}
+}
+
+func (v *Vary) same(w *Vary) bool {
+	return v.What == w.What && v.Class == w.Class && v.VMType == w.VMType && v.Contract == w.Contract && cmp.Or(v.Purchase, PurchaseOnDemand) == cmp.Or(w.Purchase, PurchaseOnDemand)
+}
+
+// check looks at one parameter by itself.
+func (v *Vary) check(c *checker) {
+	if !slices.Contains(varied, v.What) {
+		oneOf(c, "what", v.What, varied)
+		return
+	}
+	if v.By == "" {
+		v.By = ByFactor
+	}
+	if v.Spacing == "" && v.Values == nil {
+		v.Spacing = Linear
+	}
+	sample := v.Change(Money{decimal.NewFromInt(1)})
+	sample.check(c)
+	switch {
+	case v.Values != nil && (v.From != nil || v.To != nil || v.Steps != 0 || v.Spacing != ""):
+		c.refuse("values", "one_of", `Here are a list and a range; give "values" alone, or "from", "to" and "steps".`)
+		return
+	case v.Values != nil:
+		c.enter("values")
+		for i, x := range v.Values {
+			c.element(i)
+			v.checkNumber(c, "", x)
+			if v.By == ByValue && slices.Contains([]What{ChangeQuota, ChangeContract}, v.What) && !x.IsInteger() {
+				c.refuse("", "not_whole", "This is %s VMs; give a whole number.", x.Decimal)
+			}
+			c.leave()
+		}
+		c.leave()
+		return
+	case v.From == nil || v.To == nil:
+		missing := "from"
+		if v.From != nil {
+			missing = "to"
+		}
+		c.refuse(missing, "missing", `The member %q is missing; a parameter takes "from", "to" and "steps", or a list of "values".`, missing)
+		return
+	}
+	v.checkNumber(c, "from", *v.From)
+	v.checkNumber(c, "to", *v.To)
+	if v.Steps < 2 {
+		c.found("steps", "range", fmt.Sprintf("A range has 2 points or more, its two ends among them; here are %d.", max(v.Steps, 0)), c.hint("steps", 11, "Give 11, for instance."))
+	}
+	if v.Spacing == Geometric && (v.From.Sign() <= 0 || v.To.Sign() <= 0) {
+		c.found("spacing", "range", "Equal ratios need a range above 0.", c.hint("spacing", Linear, "Space the points linearly, or begin above 0."))
+	}
+}
+
+func (v *Vary) checkNumber(c *checker, member string, x Money) {
+	if v.By == ByFactor && x.Float() > MaxFactor {
+		c.refuse(member, "range", `The factor is %s; it can be %d at most. If these are the new figures themselves, say "by": "value".`, x.Decimal, MaxFactor)
+		return
+	}
+	c.money(member, "The number", x)
+}
+
+// checkPoints refuses more points than are planned at once; the parameter that has more of them is to
+// give way.
+func checkPoints(c *checker, vary []Vary) {
+	points, most := int64(1), 0
+	for i := range vary {
+		if vary[i].count() > vary[most].count() {
+			most = i
+		}
+		if n := vary[i].count(); n > MaxSweepPoints {
+			points = math.MaxInt64
+		} else if points < math.MaxInt64 {
+			points *= n
+		}
+	}
+	if points <= MaxSweepPoints {
+		return
+	}
+	room, shown := int64(MaxSweepPoints), fmt.Sprint(vary[0].count())
+	if len(vary) == 2 {
+		shown = fmt.Sprintf("%d times %d", vary[0].count(), vary[1].count())
+		if least := vary[1-most].count(); least <= MaxSweepPoints/2 {
+			room = MaxSweepPoints / least
+		} else {
+			room = 100
+		}
+	}
+	member := "steps"
+	if vary[most].Values != nil {
+		member = "values"
+	}
+	c.element(most)
+	detail := fmt.Sprintf("These are %s points; a sweep has %d at most.", shown, MaxSweepPoints)
+	if hint := c.hint(member, room, "Give %d steps at most.", room); member == "steps" {
+		c.found(member, "too_many", detail, hint)
+	} else {
+		c.found(member, "too_many", detail, &Hint{Detail: fmt.Sprintf("Give %d values at most.", room)})
+	}
+	c.leave()
+}
+
+func checkCurve(c *checker, vary []Vary) {
+	v := &vary[0]
+	switch {
+	case len(vary) > 1:
+		c.found("curve", "not_taken", "A curve follows one parameter, and here are two.", c.hint("curve", false, "Ask for the points alone, or drop one parameter."))
+	case !slices.Contains(curved, v.What) || v.What == ChangePrice && (v.Contract != "" || v.Purchase == PurchaseSpot):
+		c.found("curve", "not_taken", "A curve follows a contract's VMs, the price of VMs on demand, the budget for VMs, penalties or deadlines.", c.hint("curve", false, "Ask for the points alone."))
+	case v.Values != nil:
+		c.refuse("curve", "not_taken", `A curve needs a range; give "from", "to" and "steps" instead of a list.`)
+	case v.What == ChangePenalty && v.Class == "" && v.By == ByValue:
+		c.found("curve", "not_taken", "Penalties of all classes can be followed by a common factor only.", &Hint{Detail: `Say "by": "factor", or name one class.`})
+	}
+}
+
+// Check is what is wrong with a sweep over this problem: more to plan than is planned at once, or a
+// parameter that cannot be as it is said at one of the corners.
+func (q SweepQuestion) Check() error {
+	points := int64(1)
+	numbers := make([][]Money, len(q.Vary))
+	for i := range q.Vary {
+		numbers[i] = q.Vary[i].Numbers()
+		points *= int64(len(numbers[i]))
+	}
+	if load := points * int64(len(q.Problem.Classes)); load > MaxSweepLoad {
+		return &InputError{[]Finding{{Pointer: "/vary", Code: "too_many",
+			Detail: fmt.Sprintf("Here are %d points of %d classes, which are %d classes to plan; a sweep plans %d at most.", points, len(q.Problem.Classes), load, MaxSweepLoad),
+			Hint:   &Hint{Detail: fmt.Sprintf("Ask for %d points at most.", max(1, MaxSweepLoad/int64(len(q.Problem.Classes))))}}}}
+	}
+	if q.Curve && (len(q.Problem.Supply.VMTypes) > 0 || q.Problem.Supply.Spot != nil) {
+		return &InputError{[]Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is known for one kind of VM without spot alone.",
+			Hint: &Hint{Detail: "Ask for the points alone.", Pointer: "/curve", Value: false}}}}
+	}
+	if b := q.Problem.Budget; q.Curve && b != nil && (q.Vary[0].What != ChangeBudget || b.Total != nil) {
+		return &InputError{[]Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is not known for a problem that has a budget besides the parameter.",
+			Hint: &Hint{Detail: "Ask for the points alone, or drop the budget.", Pointer: "/curve", Value: false}}}}
+	}
+	extremes := make([][]Money, len(numbers))
+	for i, all := range numbers {
+		least := slices.MinFunc(all, func(a, b Money) int { return a.Cmp(b.Decimal) })
+		most := slices.MaxFunc(all, func(a, b Money) int { return a.Cmp(b.Decimal) })
+		extremes[i] = []Money{least, most}
+	}
+	for corner := range 1 << len(extremes) {
+		var s Scenario
+		for i := range extremes {
+			s.Changes = append(s.Changes, q.Vary[i].Change(extremes[i][corner>>i&1]))
+		}
+		if _, err := s.Apply(q.Problem); err != nil {
+			return q.blame(err, corner)
+		}
+	}
+	return nil
+}
+
+// blame leads what is wrong with the changes of a corner back to the parameters.
+func (q SweepQuestion) blame(err error, corner int) error {
+	input, ok := err.(*InputError)
+	if !ok {
+		return err
+	}
+	findings := slices.Clone(input.Findings)
+	for k := range findings {
+		f := &findings[k]
+		for i := range q.Vary {
+			before := fmt.Sprintf("/changes/%d", i)
+			if len(f.Pointer) < len(before) || f.Pointer[:len(before)] != before {
+				continue
+			}
+			pointer := fmt.Sprintf("/vary/%d", i)
+			switch rest := f.Pointer[len(before):]; rest {
+			case "/factor", "/value":
+				pointer += q.Vary[i].end(corner >> i & 1)
+			default:
+				pointer += rest
+			}
+			if f.Hint != nil && f.Hint.Pointer == f.Pointer {
+				hint := *f.Hint
+				hint.Pointer = pointer
+				f.Hint = &hint
+			}
+			f.Pointer = pointer
+			break
+		}
+	}
+	return &InputError{findings}
+}
+
+// end is the member that has the least (0) or the greatest (1) number.
+func (v *Vary) end(greatest int) string {
+	switch {
+	case v.Values != nil:
+		return "/values"
+	case v.To.GreaterThanOrEqual(v.From.Decimal) == (greatest == 1):
+		return "/to"
+	}
+	return "/from"
+}

@@ -1,0 +1,247 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"headroom/internal/capacity"
+)
+
+// mostForBudget plans within a budget.
+func (a *asking) mostForBudget(ctx context.Context) error {
+	before, err := a.compare(ctx)
+	if err != nil {
+		return err
+	}
+	p, asked := *a.problem, a.question.Budget
+	amount := asked.Period(&p)
+	var b capacity.Budget
+	if p.Budget != nil {
+		b = *p.Budget
+	}
+	if p.Budget = &b; asked.Of == capacity.OfTotal {
+		b.Total = &amount
+	} else {
+		b.VMCost = &amount
+	}
+	pl, err := a.plan(ctx, p)
+	if err != nil {
+		return a.aboutBudget(err)
+	}
+	a.take(pl, before)
+	if pl.Status == capacity.InfeasibleStatus {
+		a.answer.Conflicts = a.budgetConflicts(pl.Conflicts)
+		a.answer.Answer = fmt.Sprintf("No plan meets the demands for %s.", a.inWords(asked.Amount))
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(a.answer.Conflicts)
+		return nil
+	}
+	o, on, spent := a.answer.Outcome, "VMs", vmCost(a.answer.Outcome)
+	if asked.Of == capacity.OfTotal {
+		on, spent = "VMs and penalties", o.Cost.Total
+	}
+	left := less(amount, spent)
+	a.answer.Answer = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), vmCountOf(o.VMs.Total))
+	a.fact("budget", "", amount.String(), a.period())
+	a.fact("spent", "", spent.String(), a.period())
+	a.fact("left", "", left.String(), a.period())
+	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
+	sentences := []string{fmt.Sprintf("%s %s is spent on %s and %s is left; with the penalties of %s that %s refused the whole costs %s.",
+		spent, a.period(), on, left, jobCount(o.Refused), isAre(o.Refused), o.Cost.Total)}
+	if c := a.answer.Compared; c != nil {
+		saved := less(o.Cost.Total, c.Cost.Total)
+		a.fact("cost_of_the_budget", "", saved.String(), a.period())
+		if saved.IsZero() {
+			sentences = append(sentences, "The budget binds nothing: the cheapest plan without it costs as much.")
+		} else {
+			sentences = append(sentences, fmt.Sprintf("Without the budget the cheapest plan serves %s for %s, %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, vmCost(*c), saved))
+		}
+		if o.Refused > 0 && c.Refused > 0 {
+			sentences = append(sentences, fmt.Sprintf("It would refuse %s all the same, because their VMs cost more than refusing them.", jobCount(c.Refused)))
+		}
+	}
+	a.explain(&p, &pl, sentences...)
+	return nil
+}
+
+// inWords is the asked budget, or another amount in its unit.
+func (a *asking) inWords(amount capacity.Money) string {
+	per := map[capacity.BudgetPeriod]string{capacity.PerHour: "an hour", capacity.PerMonth: "a month (730 hours)", capacity.PerPeriod: perPeriodOf(a.problem)}
+	return fmt.Sprintf("%s %s %s", amount, a.problem.Currency, per[a.question.Budget.Per])
+}
+
+// budgetConflicts leads what is wrong with the budget back to the question, in its unit.
+func (a *asking) budgetConflicts(conflicts []capacity.Finding) []capacity.Finding {
+	conflicts = slices.Clone(conflicts)
+	for i := range conflicts {
+		f := &conflicts[i]
+		if f.Pointer != "/budget/vm_cost" && f.Pointer != "/budget/total" {
+			continue
+		}
+		f.Pointer = "/budget/amount"
+		if f.Hint == nil {
+			continue
+		}
+		hint := capacity.Hint{Detail: f.Hint.Detail}
+		if text, ok := f.Hint.Value.(string); ok {
+			if least, err := capacity.ParseMoney(text); err == nil {
+				raised := a.question.Budget.Asked(a.problem, least)
+				hint = capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", a.inWords(raised)), Pointer: f.Pointer, Value: raised.String()}
+			}
+		}
+		f.Hint = &hint
+	}
+	return conflicts
+}
+
+// aboutBudget leads an amount that cannot be a budget back to the question.
+func (a *asking) aboutBudget(err error) error {
+	if input, ok := err.(*capacity.InputError); ok {
+		return &capacity.InputError{Findings: a.budgetConflicts(input.Findings)}
+	}
+	return err
+}
+
+func firstConflict(conflicts []capacity.Finding) string {
+	if len(conflicts) == 0 {
+		return ""
+	}
+	text := conflicts[0].Detail
+	if h := conflicts[0].Hint; h != nil {
+		text += " " + h.Detail
+	}
+	return text
+}
+
+func isAre(n float64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// cheapestForAll plans with every job promised.
+func (a *asking) cheapestForAll(ctx context.Context) error {
+	before, err := a.compare(ctx)
+	if err != nil {
+		return err
+	}
+	p := *a.problem
+	p.Classes = slices.Clone(p.Classes)
+	for i := range p.Classes {
+		p.Classes[i].Jobs.Min = p.Classes[i].Jobs.Max
+	}
+	pl, err := a.plan(ctx, p)
+	if err != nil {
+		return err
+	}
+	a.take(pl, before)
+	if pl.Status == capacity.InfeasibleStatus {
+		a.answer.Answer = "Not everything can be served."
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(pl.Conflicts)
+		return nil
+	}
+	o := a.answer.Outcome
+	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), vmCountOf(o.VMs.Total))
+	a.fact("cost", "", o.Cost.Total.String(), a.period())
+	a.fact("cost_per_month", "", o.Cost.PerMonth.String(), p.Currency+" a month")
+	var sentences []string
+	if c := a.answer.Compared; c != nil {
+		extra := less(o.Cost.Total, c.Cost.Total)
+		a.fact("extra_over_cheapest", "", extra.String(), a.period())
+		if c.Refused == 0 {
+			sentences = append(sentences, "The cheapest plan serves everything as well.")
+		} else {
+			sentences = append(sentences, fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, jobCount(c.Refused), c.Cost.Penalties))
+		}
+	}
+	sentences = append(sentences, fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency))
+	a.explain(&p, &pl, sentences...)
+	return nil
+}
+
+// oneMoreJob is the difference of two plans, both solved to the end.
+func (a *asking) oneMoreJob(ctx context.Context) error {
+	a.problem.Options.Gap = 0
+	before, err := a.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if before.Status == capacity.InfeasibleStatus {
+		a.take(before, before)
+		a.answer.Answer = "The demands cannot be met as they are."
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(before.Conflicts)
+		return nil
+	}
+	p := *a.problem
+	at := slices.IndexFunc(p.Classes, func(c capacity.Class) bool { return c.Name == a.question.Class })
+	p.Classes = slices.Clone(p.Classes)
+	class := &p.Classes[at]
+	class.Jobs.Max++
+	class.Jobs.Min = before.Classes[at].Admitted + 1
+	if class.Jobs.Max > capacity.MaxJobs {
+		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/class", Code: "range",
+			Detail: fmt.Sprintf("Class %q has as many jobs as there can be, %d.", class.Name, capacity.MaxJobs)}}}
+	}
+	pl, err := a.plan(ctx, p)
+	if err != nil {
+		return err
+	}
+	a.take(pl, before)
+	if pl.Status == capacity.InfeasibleStatus {
+		a.answer.Answer = fmt.Sprintf("One more job of class %q cannot be served at any price.", class.Name)
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(pl.Conflicts)
+		return nil
+	}
+	o, was := a.answer.Outcome, *a.answer.Compared
+	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
+	a.answer.Answer = fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period())
+	a.fact("cost", class.Name, extra.String(), a.period())
+	a.fact("vms", class.Name, capacity.RoundMoney(vms).Decimal.String(), "VMs")
+	a.fact("penalty", class.Name, class.Penalty.String(), a.period())
+	sentences := []string{fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, vmCountOf(was.VMs.Total), o.Cost.Total, vmCountOf(o.VMs.Total))}
+	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
+		bound := capacity.RoundMoney(gap)
+		a.fact("uncertainty", class.Name, bound.String(), a.period())
+		sentences = append(sentences, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound))
+	}
+	if pushed := displaced(before, pl, at); pushed != "" {
+		sentences = append(sentences, "To make room "+pushed+".")
+	}
+	if gamma, price := before.Classes[at].VMsPerJob, before.Prices; price != nil {
+		low := capacity.RoundMoney(gamma * price.Capacity.Low.Float())
+		a.fact("marginal_low", class.Name, low.String(), a.period())
+		text := fmt.Sprintf("In fractions of VMs, as the linear program counts, a job less saves %s", low)
+		if price.Capacity.High != nil {
+			high := capacity.RoundMoney(gamma * price.Capacity.High.Float())
+			a.fact("marginal_high", class.Name, high.String(), a.period())
+			text += fmt.Sprintf(" and a job more costs %s; whole VMs make the difference", high)
+		}
+		sentences = append(sentences, text+".")
+	}
+	switch {
+	case extra.GreaterThan(class.Penalty.Decimal):
+		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, which is less.", class.Penalty))
+	default:
+		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, so that it pays for itself.", class.Penalty))
+	}
+	a.explain(&p, &pl, sentences...)
+	return nil
+}
+
+// displaced says which other classes have fewer jobs than before.
+func displaced(before, after capacity.Plan, but int) string {
+	var parts []string
+	for i := range after.Classes {
+		if fewer := before.Classes[i].Admitted - after.Classes[i].Admitted; i != but && fewer > 1e-9 {
+			parts = append(parts, fmt.Sprintf("%s of class %q go", jobCount(roundedTo(fewer, 3)), after.Classes[i].Name))
+		}
+	}
+	const shown = 3
+	if len(parts) > shown {
+		parts = append(parts[:shown], fmt.Sprintf("jobs of %d classes more go", len(parts)-shown))
+	}
+	return strings.Join(parts, ", ")
+}
