@@ -14,7 +14,7 @@ import (
 // cure is offered only after it has been tried.
 func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 	holds := func(p *capacity.Problem) bool { return promisesHold(ctx, p) }
-	found := f.supplyConflicts(holds)
+	found := f.supplyConflicts(ctx, holds)
 	order := make([]int, 0, len(f.classes))
 	need := func(i int) float64 {
 		least := math.Inf(1)
@@ -68,7 +68,7 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 }
 
 // supplyConflicts is the quotas and the budget that keep the promised jobs from running.
-func (f *fleet) supplyConflicts(holds func(*capacity.Problem) bool) (found []capacity.Finding) {
+func (f *fleet) supplyConflicts(ctx context.Context, holds func(*capacity.Problem) bool) (found []capacity.Finding) {
 	for v, s := range f.Supply.Types() {
 		if s.OnDemand.Quota == nil {
 			continue
@@ -106,7 +106,7 @@ func (f *fleet) supplyConflicts(holds func(*capacity.Problem) bool) (found []cap
 			Pointer: "/budget/vm_cost", Code: "shortage",
 			Detail: fmt.Sprintf("The VMs that the promised jobs need cost more than the budget of %v.", f.Budget.VMCost),
 		}
-		if least, ok := f.leastSpend(holds); ok {
+		if least, ok := f.leastSpend(ctx, holds); ok {
 			finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: finding.Pointer, Value: least.String()}
 			found = append(found, finding)
 		} else if len(found) == 0 {
@@ -118,11 +118,11 @@ func (f *fleet) supplyConflicts(holds func(*capacity.Problem) bool) (found []cap
 
 // leastSpend is the smallest budget for VMs that pays for the promised jobs: the cost of the cheapest
 // plan of them alone.
-func (f *fleet) leastSpend(holds func(*capacity.Problem) bool) (capacity.Money, bool) {
+func (f *fleet) leastSpend(ctx context.Context, holds func(*capacity.Problem) bool) (capacity.Money, bool) {
 	p := promisedAlone(f.copied())
 	p.Budget = nil
 	p.Options.Engine, p.Options.Near = capacity.EngineExact, nil
-	pl, err := solveFleet(context.Background(), p, nil)
+	pl, err := solveFleet(ctx, p, nil)
 	if err != nil || pl.Status == capacity.InfeasibleStatus {
 		return capacity.Money{}, false
 	}
