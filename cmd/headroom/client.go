@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -151,13 +152,22 @@ func (o *connection) open() (*service, error) {
 	s := &service{access: a, timeout: o.timeout}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
-	d := patient{&http.Client{
+	d := patient{client: &http.Client{
 		Transport: transport, Timeout: o.timeout,
 		// A redirect would carry the key to wherever it points.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}, key: new(atomic.Value)}
+	d.key.Store(a.Key)
+	if a.keyFrom == a.urlFrom { // the file that the server of this machine writes anew when it starts
+		d.newKey = func() string {
+			if now, _, err := o.local(); err == nil && now.URL == a.URL {
+				return now.Key
+			}
+			return ""
+		}
+	}
 	s.api, err = client.NewClient(a.URL, client.WithHTTPClient(d), client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+a.Key)
+		r.Header.Set("Authorization", "Bearer "+d.key.Load().(string))
 		r.Header.Set("Accept", "application/json, application/problem+json")
 		r.Header.Set("User-Agent", "headroom/"+version)
 		if r.Method == http.MethodPost {
@@ -243,8 +253,14 @@ func (s *service) unreachable(err error) error {
 }
 
 // patient asks again where that is safe: when the server says that it is busy and when to come back,
-// and when the connection breaks during a question that may be asked twice.
-type patient struct{ client *http.Client }
+// when the connection breaks during a question that may be asked twice, and when the server of this
+// machine knows the key no longer: it has another one after every start, and what watches plans or renews
+// a lease outlives that.
+type patient struct {
+	client *http.Client
+	key    *atomic.Value // a string
+	newKey func() string // the key that the server has left by now, or ""; nil where keys are not its own
+}
 
 const (
 	mostTries   = 4
@@ -255,6 +271,13 @@ func (p patient) Do(r *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		response, err := p.client.Do(r)
 		wait, again := retryAfter(r, response, err, try)
+		if err == nil && response.StatusCode == http.StatusUnauthorized && p.newKey != nil { // and nothing was done
+			wait, again = time.Duration(try-1)*200*time.Millisecond, r.Body == nil || r.GetBody != nil
+			if key := p.newKey(); key != "" {
+				p.key.Store(key)
+				r.Header.Set("Authorization", "Bearer "+key)
+			}
+		}
 		if !again || try == mostTries || r.Context().Err() != nil {
 			return response, err
 		}

@@ -13,6 +13,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"headroom/openapi/client"
 )
 
 // called runs a verb against a server; its answer is the exit code and both outputs.
@@ -144,6 +147,70 @@ func TestKeysStayWithTheirServer(t *testing.T) {
 	}
 	if leaked.Load() {
 		t.Error("another server was asked")
+	}
+}
+
+// The server of this machine has another key after every start. A client that outlives one goes on with
+// what that server has left, whoever was faster, and never with what another has.
+func TestTheKeyOfThisMachineIsReadAnew(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		elsewhere bool  // what is left is another server's
+		after     int32 // the key is left when so many were refused
+		refused   int32
+	}{
+		{name: "in time", after: 0, refused: 1},
+		{name: "a little later", after: 2, refused: 2},
+		{name: "another server's", elsewhere: true, refused: mostTries},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var refused atomic.Int32
+			var bodies, address string
+			leave := func(key string) {
+				url := address
+				if c.elsewhere && key != "hrk_old" {
+					url = "http://127.0.0.1:1"
+				}
+				if err := writeClientAccess(filepath.Join(dir, clientFile), clientAccess{URL: url, Key: key}); err != nil {
+					t.Error(err)
+				}
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if r.Header.Get("Authorization") == "Bearer hrk_new" {
+					bodies += string(body)
+					_, _ = io.WriteString(w, "{}")
+					return
+				}
+				if refused.Add(1) == c.after {
+					leave("hrk_new")
+				}
+				w.Header().Set("Content-Type", "application/problem+json")
+				w.WriteHeader(http.StatusUnauthorized)
+				_, _ = io.WriteString(w, `{"type":"/problems/unauthorized","title":"x","status":401,"detail":"It opens nothing."}`)
+			}))
+			defer server.Close()
+			address = server.URL
+			leave("hrk_old")
+			to := connection{dataDir: dir, timeout: time.Minute}
+			s, err := to.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.after == 0 { // it was started again before it is asked
+				leave("hrk_new")
+			}
+			for range 2 { // the second question begins with the key that was right for the first
+				if _, err = s.said(s.api.KeepAdmission(t.Context(), "shop", "x", client.Heartbeat{})); err != nil {
+					break
+				}
+			}
+			if (err != nil) != c.elsewhere || refused.Load() != c.refused || !c.elsewhere && bodies != "{}{}" {
+				t.Errorf("got %v after %d refusals; taken were %q", err, refused.Load(), bodies)
+			}
+		})
 	}
 }
 
