@@ -23,15 +23,15 @@ type SweepPoint struct {
 
 // SweepAnswer is the points of a sweep: those of the first parameter's first value first.
 type SweepAnswer struct {
-	Vary        []capacity.Vary `json:"vary"`
-	Currency    string          `json:"currency"`
-	PeriodS     int64           `json:"period_s"`
-	Complete    bool            `json:"complete"` // false: points are missing, because the work was ended before
-	Total       int64           `json:"total"`    // points that were asked for
-	Points      []SweepPoint    `json:"points"`
-	Curve       *Curve          `json:"curve"`
-	Explanation string          `json:"explanation"`
-	Facts       []Fact          `json:"facts"`
+	Vary          []capacity.Vary `json:"vary"`
+	Currency      string          `json:"currency"`
+	PeriodSeconds int64           `json:"period_s"`
+	Complete      bool            `json:"complete"` // false: points are missing, because the work was ended before
+	Total         int64           `json:"total"`    // points that were asked for
+	Points        []SweepPoint    `json:"points"`
+	Curve         *Curve          `json:"curve"`
+	Explanation   string          `json:"explanation"`
+	Facts         []Fact          `json:"facts"`
 }
 
 // Sweep is a sweep at work: any number of workers take points until none is left.
@@ -126,7 +126,7 @@ func (s *Sweep) point(ctx context.Context, i int, solve Planner) error {
 // asked for.
 func (s *Sweep) Answer() (SweepAnswer, error) {
 	a := SweepAnswer{Vary: s.question.Vary, Total: s.Total(), Points: make([]SweepPoint, 0, len(s.points)), Facts: []Fact{},
-		Currency: s.question.Problem.Currency, PeriodS: s.question.Problem.PeriodSeconds}
+		Currency: s.question.Problem.Currency, PeriodSeconds: s.question.Problem.PeriodSeconds}
 	for i := range s.points {
 		if s.finished[i].Load() {
 			a.Points = append(a.Points, s.points[i])

@@ -20,7 +20,8 @@ type Kind struct {
 
 // Kinds are all that there are.
 var Kinds = map[string]Kind{
-	app.PlanRun: {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	app.PlanRun:  {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	app.SweepRun: {Do: sweep, Timeout: time.Hour, Attempts: 5},
 }
 
 // Result is what work makes; the zero Result is nothing.
