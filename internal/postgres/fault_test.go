@@ -187,6 +187,32 @@ func TestWaitingIsBounded(t *testing.T) {
 	check(t, s.Ready(ctx))
 }
 
+// A database that hangs in the middle of something does not hold up a stop.
+func TestClosingIsBounded(t *testing.T) {
+	t.Parallel()
+	s := must(postgres.Open(t.Context(), configOf(pgtest.Database(t))))(t)
+	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _, _ = s.Once(somebody(t), app.OnceKey{Principal: "p", Key: "k"}, func(context.Context) (app.Answer, error) {
+			close(begun)
+			<-goOn
+			return app.Answer{}, nil
+		})
+	}()
+	<-begun
+	closed := make(chan struct{})
+	go func() { defer close(closed); s.Close() }()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("it is not closed after 10 s, because a connection is in use")
+	}
+	close(goOn)
+	<-ended
+	<-closed
+}
+
 func TestAClosedStoreIsBusy(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)

@@ -129,10 +129,25 @@ func Away() *Store {
 	return &Store{config: Config{}.withDefaults(), turns: newTurns(), places: make(chan struct{}, 1)}
 }
 
-// Close waits for what is going on and closes every connection.
+// longestClose is enough for all that a database answers; one that hangs must not hold up the end of
+// the process.
+const longestClose = time.Second
+
+// Close waits for what is going on, though not for long, and closes every connection.
 func (s *Store) Close() {
-	if s.pool != nil {
+	if s.pool == nil {
+		return
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
 		s.pool.Close()
+	}()
+	late := time.NewTimer(longestClose)
+	defer late.Stop()
+	select {
+	case <-closed:
+	case <-late.C:
 	}
 }
 

@@ -45,7 +45,7 @@ const (
 	sweepEvery = 2 * time.Second  // for runs that dead servers have left
 	pollEvery  = 5 * time.Second  // for work, in case a notification was lost
 	stopWait   = 3 * time.Second
-	stopTime   = 5 * time.Second // to end what does not end by itself, beyond StopWait
+	stopTime   = 4 * time.Second // to end what does not end by itself, beyond StopWait
 
 	forgetEvery = 6 * time.Hour
 	forgetAfter = 30 * 24 * time.Hour
