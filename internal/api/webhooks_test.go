@@ -64,7 +64,7 @@ func TestAllowedHosts(t *testing.T) {
 	if h.Port != 443 || h.HTTP || h.CreatedBy != "root" || len(h.Networks) != 1 || a.Header.Get("Location") != "/v1/allowed-hosts/"+h.ID {
 		t.Errorf("got %+v %v", h, a.Header)
 	}
-	if p := s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 409).problem(t); !strings.Contains(p.Detail, "hooks.example.com:443") {
+	if p := s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 409).problem(t); !strings.Contains(p.Detail, "hooks.example.com:443") || !strings.Contains(p.Detail, "deny that host first") {
 		t.Errorf("got %q", p.Detail)
 	}
 	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com","port":8443}`).want(t, 201)

@@ -225,14 +225,21 @@ func (h AllowedHost) Allows(t Target) (fault string) {
 	case h.Host != t.Host || h.Port != t.Port:
 		return t.NotAllowed()
 	case t.Scheme == "http" && !h.HTTP:
-		return fmt.Sprintf("The list of allowed hosts has %s for HTTPS only; write https://, or allow plain HTTP with the entry.", h.Label())
+		return fmt.Sprintf("The list of allowed hosts has %s for HTTPS only; write https://, or have an admin deny that host and allow it with plain HTTP (\"headroom host allow %s --http\").", h.Label(), h.Label())
 	}
 	return ""
 }
 
 // NotAllowed is the refusal of a target that no entry names.
 func (t Target) NotAllowed() string {
-	return fmt.Sprintf("%s is not on the list of allowed hosts; an admin adds it (\"headroom host allow %s\").", t.Label(), t.Label())
+	needs := ""
+	if t.Scheme == "http" {
+		needs = " --http"
+	}
+	if a, err := netip.ParseAddr(t.Host); err == nil && !public(a) {
+		needs += " --network " + netip.PrefixFrom(a, a.BitLen()).String()
+	}
+	return fmt.Sprintf("%s is not on the list of allowed hosts; an admin adds it (\"headroom host allow %s%s\").", t.Label(), t.Label(), needs)
 }
 
 // Reaches says why the entry does not let the server connect to an address, "" where it does.

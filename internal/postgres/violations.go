@@ -176,7 +176,6 @@ var references = map[string]func(*failure) error{
 var neighbours = map[string]func(context.Context, querier, *failure) error{
 	"clusters_name_key":        taken("cluster"),
 	"webhooks_name_key":        taken("webhook"),
-	"allowed_hosts_host_key":   taken("allowed host"),
 	"vm_types_name_key":        taken(vmTypes.noun),
 	"contracts_name_key":       taken(contracts.noun),
 	"classes_name_key":         taken(classes.noun),
@@ -189,6 +188,9 @@ var neighbours = map[string]func(context.Context, querier, *failure) error{
 	"prices_no_overlap":        explainOverlap,
 	"classes_profile_fkey":     explainProfile,
 	"forecasts_class_fkey":     explainClass,
+	"allowed_hosts_host_key": func(_ context.Context, _ querier, f *failure) error {
+		return conflict("the server may send to %q already; to allow something else there, deny that host first", nameOf(f.item))
+	},
 	"profile_versions_pkey": func(_ context.Context, _ querier, f *failure) error {
 		return conflict("there is a profile %q already; add a version to it, or give another name", nameOf(f.item))
 	},
