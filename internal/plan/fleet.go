@@ -18,7 +18,8 @@ import (
 type fleet struct {
 	*model     // its classes have no gamma: that depends on the type
 	types      []vmType
-	on         [][]int // per class, the types it can run on
+	on         [][]int  // per class, the types it can run on
+	beyond     []*class // per class, as on the type where it takes least of those where no cluster could carry it
 	low, high  []int64
 	penalty    []float64
 	linear     []bool  // per class: jobs cost the same each, on every type
@@ -51,11 +52,11 @@ func isFleet(p *capacity.Problem) bool {
 }
 
 // onType is a class as it runs on VMs of one type: all its times but the start-up of a profile are
-// divided by its speed there.
+// divided by its speed there. At speed 0 it does not run there, and nothing is divided.
 func onType(c capacity.Class, name string) capacity.Class {
 	speed := c.Speed.On(name)
 	c.SlotsPerVM, c.Speed, c.Jobs.Min = c.SlotsPerVM.On(name), nil, 0
-	if speed == 1 {
+	if speed == 0 || speed == 1 {
 		return c
 	}
 	switch {
@@ -86,7 +87,7 @@ func newFleet(p *capacity.Problem) (*fleet, error) {
 	n := len(p.Classes)
 	f := &fleet{
 		model: &model{Problem: p, hours: float64(p.PeriodSeconds) / 3600, classes: make([]class, n)},
-		on:    make([][]int, n), low: make([]int64, n), high: make([]int64, n), penalty: make([]float64, n), linear: make([]bool, n),
+		on:    make([][]int, n), low: make([]int64, n), high: make([]int64, n), penalty: make([]float64, n), linear: make([]bool, n), beyond: make([]*class, n),
 		budget: math.Inf(1),
 	}
 	order := make([]int, n)
@@ -105,13 +106,20 @@ func newFleet(p *capacity.Problem) (*fleet, error) {
 			return nil, err
 		}
 	}
+	var findings []capacity.Finding
 	for i := range f.classes {
 		c := &f.classes[i]
 		if c.impossible {
+			if x := f.beyond[i]; x != nil {
+				findings = append(findings, tooLarge(x, x.gamma*x.high))
+			}
 			c.low, c.high = 0, 0
 		}
 		f.low[i], f.high[i], f.penalty[i] = int64(c.low), int64(c.high), c.penalty
 		f.linear[i] = p.Options.Sharing == capacity.Shared && (p.Options.Integrality != capacity.Executable || !c.slotted)
+	}
+	if len(findings) > 0 {
+		return nil, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
 	}
 	if p.Budget != nil && p.Budget.VMCost != nil {
 		f.budget = p.Budget.VMCost.Float() - f.committed()
@@ -141,6 +149,10 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 			continue
 		}
 		if c.gamma*c.high > mostVMs { // no cluster could carry it here; elsewhere it may run
+			if x := f.beyond[i]; x == nil || c.gamma < x.gamma {
+				copied := *c
+				f.beyond[i] = &copied
+			}
 			c.impossible, c.gamma, c.high = true, 0, 0
 			continue
 		}

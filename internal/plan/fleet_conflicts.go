@@ -56,7 +56,7 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 		if !c.slotted {
 			continue
 		}
-		if deadline, ok := f.cureByDeadline(i, func(other *fleet) bool { return holds(other.Problem) }); ok {
+		if deadline, ok := cureByDeadline(f.copied(), c.index, holds); ok {
 			found = append(found, capacity.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
 				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
@@ -193,14 +193,11 @@ func leastThat(low, high int64, will func(int64) bool) (int64, bool) {
 }
 
 // cureByDeadline is the earliest whole second by which all is well if this class alone may be later.
-func (f *fleet) cureByDeadline(i int, well func(*fleet) bool) (float64, bool) {
-	c := &f.classes[i]
-	earliest := int64(math.Max(1, math.Ceil(c.DeadlineSeconds)))
+func cureByDeadline(p *capacity.Problem, class int, well func(*capacity.Problem) bool) (float64, bool) {
+	earliest := int64(math.Max(1, math.Ceil(p.Classes[class].DeadlineSeconds)))
 	deadline, ok := leastThat(earliest, capacity.MaxSeconds, func(seconds int64) bool {
-		p := f.copied()
-		p.Classes[c.index].DeadlineSeconds = float64(seconds)
-		other, err := newFleet(p)
-		return err == nil && !slices.Contains(other.impossiblePromises(), i) && well(other)
+		p.Classes[class].DeadlineSeconds = float64(seconds)
+		return well(p)
 	})
 	return float64(deadline), ok
 }

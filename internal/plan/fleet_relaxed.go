@@ -152,7 +152,11 @@ func (f *fleet) margins(r *fleetRelaxation, b *box) {
 func (f *fleet) cheapestOn(i int, nu []float64) (kind int, cost float64) {
 	kind, cost = -1, math.Inf(1)
 	for _, v := range f.on[i] {
-		if x := nu[v] * f.types[v].classes[i].gamma; kind < 0 || x < cost {
+		x := 0.0
+		if gamma := f.types[v].classes[i].gamma; gamma > 0 { // a job that takes none is free even where there is none
+			x = nu[v] * gamma
+		}
+		if kind < 0 || x < cost {
 			kind, cost = v, x
 		}
 	}

@@ -188,17 +188,28 @@ func (t *vmType) packed(mixes [][]int64, v int) ([]capacity.VMLayout, int64) {
 // impossibleClasses is the promised classes whose deadline no number of slots of any type meets.
 func (f *fleet) impossibleClasses() (found []capacity.Finding) {
 	for _, i := range f.impossiblePromises() {
-		c := &f.classes[i]
-		finding := capacity.Finding{
-			Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
-			Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, number(c.DeadlineSeconds)),
-		}
-		if deadline, ok := f.cureByDeadline(i, func(*fleet) bool { return true }); ok {
-			finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: finding.Pointer, Value: deadline}
-		}
-		found = append(found, finding)
+		found = append(found, f.impossible(i))
 	}
 	return found
+}
+
+// impossible is a promised class whose deadline no number of slots of any type meets.
+func (f *fleet) impossible(i int) capacity.Finding {
+	c := &f.classes[i]
+	finding := capacity.Finding{
+		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
+		Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, number(c.DeadlineSeconds)),
+	}
+	alone := f.copied()
+	alone.Classes = []capacity.Class{*c.Class}
+	deadline, ok := cureByDeadline(alone, 0, func(p *capacity.Problem) bool {
+		other, err := newFleet(p)
+		return err == nil && !other.classes[0].impossible
+	})
+	if ok {
+		finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: finding.Pointer, Value: deadline}
+	}
+	return finding
 }
 
 // gapOf is the relative gap of a plan and its bound, rounded down so that it stays one.

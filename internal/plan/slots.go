@@ -20,7 +20,7 @@ type shape struct {
 // wholeSlots is the whole slots of so many jobs; of none where it has not been filled in.
 type wholeSlots struct{ jobs, mapSlots, redSlots int64 }
 
-// deadlineTolerance, relative, is how late a plan's execution may be: far below what any clock
+// deadlineTolerance, relative to the deadline or the time for the work, whichever is shorter, is how late a plan's execution may be: far below what any clock
 // shows, far above float noise. The promise to others is 1e-9.
 const deadlineTolerance = 0.9e-9
 
@@ -36,6 +36,12 @@ func newShape(c *capacity.Class, work capacity.Demand, oneSlotPerJob bool) (shap
 		s.hasMap, s.hasReduce = true, c.Profile.ReduceTasks > 0
 	}
 	return s, s.slack > 0
+}
+
+// latestSlack is the time for the work of an execution that is as late as may be. An average or
+// optimistic fixed time can be negative, so that the work has more time than the deadline.
+func (s *shape) latestSlack() float64 {
+	return s.slack + deadlineTolerance*max(0, min(s.slack, s.slack+s.work.FixedSeconds))
 }
 
 // perJob is the real numbers of slots one job takes when its deadline is met exactly (paper
@@ -83,7 +89,7 @@ func (s *shape) size(mapSlots, redSlots float64) float64 {
 // inTime says that h jobs on so many slots meet the deadline. No division: at the limit the two
 // sides are sums and products of the same few numbers.
 func (s *shape) inTime(h, mapSlots, redSlots float64) bool {
-	a, b, f := s.work.MapWorkSeconds, s.work.ReduceWorkSeconds, s.slack*(1+deadlineTolerance)
+	a, b, f := s.work.MapWorkSeconds, s.work.ReduceWorkSeconds, s.latestSlack()
 	switch {
 	case a == 0 && b == 0:
 		return true
@@ -112,7 +118,7 @@ func (s *shape) whole(jobs int64) (mapSlots, redSlots int64) {
 func (s *shape) cheapestWhole(jobs int64) (mapSlots, redSlots int64) {
 	h := float64(jobs)
 	leastMap, leastRed := s.least(jobs)
-	f := s.slack * (1 + deadlineTolerance)
+	f := s.latestSlack()
 	a, b := s.work.MapWorkSeconds*h/f, s.work.ReduceWorkSeconds*h/f
 	if a == 0 || b == 0 {
 		return max(leastMap, s.atLeast(a, h, true)), max(leastRed, s.atLeast(b, h, false))
@@ -174,9 +180,9 @@ func (s *shape) atLeast(slots, h float64, isMap bool) int64 {
 	n := int64(math.Ceil(slots))
 	fits := func(n int64) bool {
 		if isMap {
-			return s.work.MapWorkSeconds*h <= s.slack*(1+deadlineTolerance)*float64(n)
+			return s.work.MapWorkSeconds*h <= s.latestSlack()*float64(n)
 		}
-		return s.work.ReduceWorkSeconds*h <= s.slack*(1+deadlineTolerance)*float64(n)
+		return s.work.ReduceWorkSeconds*h <= s.latestSlack()*float64(n)
 	}
 	if n > 0 && fits(n-1) {
 		n--

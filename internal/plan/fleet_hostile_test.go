@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+)
+
+// hostileFleet draws a valid problem whose figures stand at the edges of what is allowed: nothing at all,
+// very little, very much, all the same.
+func hostileFleet(r *rand.Rand) capacity.Problem {
+	pick := func(x ...float64) float64 { return x[r.IntN(len(x))] }
+	amount := func(x ...string) capacity.Money {
+		return capacity.Money{Decimal: decimal.RequireFromString(x[r.IntN(len(x))])}
+	}
+	p := capacity.Problem{Currency: "USD", PeriodSeconds: int64(pick(1, 60, 3600, 86400, capacity.MaxPeriodSeconds)), Options: capacity.DefaultOptions()}
+	o := &p.Options
+	o.Integrality = []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable}[r.IntN(3)]
+	o.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)]
+	o.Sharing = []capacity.Sharing{capacity.Shared, capacity.Dedicated}[r.IntN(2)]
+	o.Engine, o.OneSlotPerJob, o.Gap = capacity.EngineExact, r.IntN(2) == 0, pick(0, 1e-6, 0.01, 0.1)
+	types := 1 + r.IntN(6)
+	for v := range types {
+		s := capacity.VMTypeSupply{Name: fmt.Sprintf("type-%d", v)}
+		s.OnDemand.Price = amount("0", "0.000000001", "0.1", "0.25", "1", "1000", "1000000000")
+		if r.IntN(2) == 0 {
+			quota := int64(pick(0, 0, 1, 2, 7, 1e3, capacity.MaxVMs))
+			s.OnDemand.Quota = &quota
+		}
+		for k := range r.IntN(4) {
+			s.Contracts = append(s.Contracts, capacity.Contract{
+				Name: fmt.Sprintf("contract-%d-%d", v, k), VMs: int64(pick(0, 1, 3, 100, capacity.MaxVMs)), Price: amount("0", "0.1", "0.25", "3"),
+				Billing: []capacity.Billing{capacity.BilledUsed, capacity.BilledAlways}[r.IntN(2)],
+			})
+		}
+		if r.IntN(3) == 0 {
+			s.Spot = &capacity.Spot{Price: amount("0", "0.1", "0.05", "7"), MaxShare: pick(0, 1e-18, 1e-300, 5e-324, 0.001, 1.0/3, 0.5, 0.9999999999999999, 1)}
+		}
+		p.Supply.VMTypes = append(p.Supply.VMTypes, s)
+	}
+	if types == 1 && r.IntN(2) == 0 {
+		s := p.Supply.VMTypes[0]
+		p.Supply = capacity.Supply{Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}
+	}
+	for i := range 1 + r.IntN(6) {
+		p.Classes = append(p.Classes, hostileClass(r, i, p.Supply.VMTypes, o.Integrality))
+	}
+	if r.IntN(3) == 0 {
+		p.Budget = &capacity.Budget{}
+		if r.IntN(2) == 0 {
+			x := amount("0", "0.1", "1", "100", "1000000000")
+			p.Budget.VMCost = &x
+		}
+		if r.IntN(2) == 0 {
+			x := amount("0", "0.1", "1", "100", "1000000000")
+			p.Budget.Total = &x
+		}
+	}
+	if r.IntN(4) == 0 {
+		o.Near = &capacity.Near{VMs: pick(0, 5, 1e6), Jobs: map[string]float64{"class-0": pick(0, 3, 1e6)}}
+	}
+	return p
+}
+
+func hostileClass(r *rand.Rand, i int, types []capacity.VMTypeSupply, integrality capacity.Integrality) capacity.Class {
+	pick := func(x ...float64) float64 { return x[r.IntN(len(x))] }
+	c := capacity.Class{Name: fmt.Sprintf("class-%d", i)}
+	c.Penalty = capacity.Money{Decimal: decimal.NewFromFloat(pick(0, 0, 1e-9, 0.5, 3, 40, 1e9))}
+	c.Jobs.Max = pick(0, 1, 2, 5, 10, 40, 3000)
+	c.Jobs.Min = math.Floor(c.Jobs.Max * pick(0, 0, 0, 0.3, 1))
+	if integrality == capacity.Relaxed && r.IntN(3) == 0 {
+		c.Jobs.Max += 0.5
+		c.Jobs.Min += pick(0, 0.25, 0.5)
+	}
+	slots := func() capacity.SlotsPerVM {
+		return capacity.SlotsPerVM{Map: int64(pick(1, 2, 3, 4, 5, 7, 16, 997, 1000)), Reduce: int64(pick(1, 2, 3, 4, 5, 7, 16, 997, 1000))}
+	}
+	c.SlotsPerVM = slots()
+	c.DeadlineSeconds = pick(0.001, 1, 61, 600, 3600, 1e7)
+	if len(types) > 0 {
+		if r.IntN(2) == 0 {
+			c.Speed = capacity.Speed{}
+			for _, t := range types {
+				if r.IntN(2) == 0 {
+					c.Speed[t.Name] = pick(0, 0.001, 0.3, 1, 1.0000001, 2, 1000)
+				}
+			}
+		}
+		if r.IntN(2) == 0 {
+			c.SlotsPerVM = capacity.SlotsPerVM{ByType: map[string]capacity.SlotsPerVM{}}
+			for _, t := range types {
+				if r.IntN(3) > 0 {
+					c.SlotsPerVM.ByType[t.Name] = slots()
+				}
+			}
+		}
+	}
+	switch r.IntN(3) {
+	case 0:
+		gamma := decimal.NewFromFloat(pick(0, 1e-9, 0.25, 1.0/3, 1, 17.5, 1e5)).Round(9)
+		c.VMsPerJob = &gamma
+		if c.SlotsPerVM.ByType == nil {
+			c.SlotsPerVM = capacity.SlotsPerVM{}
+		}
+	case 1:
+		c.Demand = &capacity.Demand{MapWorkSeconds: pick(0, 1e-3, 50, 3000, 1e6), ReduceWorkSeconds: pick(0, 1e-3, 50, 3000, 1e6), FixedSeconds: pick(0, -30, 60, 1e4)}
+	default:
+		most := pick(0, 1e-3, 10, 60)
+		avg := most * pick(0.4, 1)
+		f := capacity.Profile{MapTasks: int64(pick(3, 70, 3000)), MapAvgSeconds: avg, MapMaxSeconds: most, OverheadSeconds: pick(0, 5, 700)}
+		if r.IntN(3) > 0 {
+			f.ReduceTasks, f.FirstShuffleAvgSeconds, f.FirstShuffleMaxSeconds, f.ShuffleAvgSeconds, f.ShuffleMaxSeconds, f.ReduceAvgSeconds, f.ReduceMaxSeconds = int64(pick(3, 40)), avg, most, avg, most, avg, most
+		}
+		c.Profile = &f
+	}
+	return c
+}
+
+// Whatever stands at the edges of what is allowed is answered, in the time there is, and never with a
+// fault of our own.
+func TestHostileFleetsAreAnswered(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 7))
+	answers := map[string]int{}
+	for trial := range trials(300, 20_000) {
+		p := hostileFleet(r)
+		for p.Validate() != nil {
+			p = hostileFleet(r)
+		}
+		text, _ := json.Marshal(p)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		begin := time.Now()
+		pl, err := func() (pl capacity.Plan, err error) {
+			defer func() {
+				if x := recover(); x != nil {
+					t.Errorf("trial %d: %v\n%s", trial, x, text)
+					panic(x)
+				}
+			}()
+			return Solve(ctx, p, nil)
+		}()
+		cancel()
+		took := time.Since(begin)
+		if took > 2500*time.Millisecond {
+			t.Errorf("trial %d took %v\n%s", trial, took, text)
+		}
+		var refused *capacity.InputError
+		switch {
+		case errors.Is(err, capacity.Busy):
+			answers["busy"]++
+			t.Logf("trial %d: busy\n%s", trial, text)
+		case errors.As(err, &refused):
+			answers["refused"]++
+		case err != nil:
+			t.Errorf("trial %d: %v\n%s", trial, err, text)
+		case pl.Status == capacity.InfeasibleStatus && len(pl.Conflicts) == 0:
+			t.Errorf("trial %d: infeasible without a reason\n%s", trial, text)
+		default:
+			answers[string(pl.Status)]++
+		}
+	}
+	t.Log(answers)
+}
