@@ -145,6 +145,14 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 	case operation == "clusterWhatIf":
 		body = `{"scenarios":[{"changes":[{"what":"deadline","factor":2}]}]}`
+	case operation == "clusterSweep":
+		body = `{"vary":[{"what":"deadline","values":[2]}]}`
+	case operation == "sweep":
+		body = `{"problem":` + smallProblem + `,"vary":[{"what":"price","values":[2]}]}`
+	case operation == "askCluster":
+		body = `{"question":"most_for_budget","budget":{"amount":"1000"}}`
+	case operation == "ask":
+		body = `{"problem":` + smallProblem + `,"question":"one_more_job","class":"a"}`
 	case operation == "whatIf":
 		body = `{"problem":` + smallProblem + `,"scenarios":[{"changes":[{"what":"price","factor":2}]}]}`
 	case strings.Contains(path, "/observations"):

@@ -36,7 +36,7 @@ const (
 
 // readByHand are operations whose bodies capacity reads: as strictly, and many times faster than a
 // schema can be held against them.
-var readByHand = []string{"solve", "bounds", "putForecasts", "whatIf", "clusterWhatIf"}
+var readByHand = []string{"solve", "bounds", "putForecasts", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "ask", "askCluster"}
 
 // readOperations reads the operations by method and pattern.
 func readOperations(doc *openapi3.T) (map[string]*operation, error) {

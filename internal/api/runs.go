@@ -133,6 +133,10 @@ func (s *server) waitForRun(w http.ResponseWriter, r *http.Request, known capaci
 
 // getRunResult answers what a run made, in whatever form that is.
 func (s *server) getRunResult(w http.ResponseWriter, r *http.Request) {
+	if format := r.URL.Query().Get("format"); format == "csv" || format == "xlsx" {
+		s.runTable(w, r)
+		return
+	}
 	result, err := s.app.RunResult(r.Context(), pathValue(r, "id"))
 	if err != nil {
 		s.fail(w, r, err)

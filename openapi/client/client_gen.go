@@ -19,6 +19,19 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AskedBudgetOf.
+const (
+	AskedBudgetOfTotal  AskedBudgetOf = "total"
+	AskedBudgetOfVmCost AskedBudgetOf = "vm_cost"
+)
+
+// Defines values for AskedBudgetPer.
+const (
+	AskedBudgetPerHour   AskedBudgetPer = "hour"
+	AskedBudgetPerMonth  AskedBudgetPer = "month"
+	AskedBudgetPerPeriod AskedBudgetPer = "period"
+)
+
 // Defines values for Billing.
 const (
 	BillingAlways Billing = "always"
@@ -41,10 +54,26 @@ const (
 	ClassPlanVerdictPartial    ClassPlanVerdict = "partial"
 )
 
+// Defines values for ClusterQuestionRequestQuestion.
+const (
+	ClusterQuestionRequestQuestionCheapestDeadline ClusterQuestionRequestQuestion = "cheapest_deadline"
+	ClusterQuestionRequestQuestionCheapestForAll   ClusterQuestionRequestQuestion = "cheapest_for_all"
+	ClusterQuestionRequestQuestionMostForBudget    ClusterQuestionRequestQuestion = "most_for_budget"
+	ClusterQuestionRequestQuestionOneMoreJob       ClusterQuestionRequestQuestion = "one_more_job"
+)
+
 // Defines values for ClusterWhatIfRequestDetail.
 const (
 	ClusterWhatIfRequestDetailFull    ClusterWhatIfRequestDetail = "full"
 	ClusterWhatIfRequestDetailSummary ClusterWhatIfRequestDetail = "summary"
+)
+
+// Defines values for DeadlineCostWhat.
+const (
+	DeadlineCostWhatCheapest DeadlineCostWhat = "cheapest"
+	DeadlineCostWhatEarlier  DeadlineCostWhat = "earlier"
+	DeadlineCostWhatGiven    DeadlineCostWhat = "given"
+	DeadlineCostWhatLeast    DeadlineCostWhat = "least"
 )
 
 // Defines values for DeliveryState.
@@ -112,6 +141,22 @@ const (
 	PricePurchaseSpot     PricePurchase = "spot"
 )
 
+// Defines values for QuestionAnswerQuestion.
+const (
+	QuestionAnswerQuestionCheapestDeadline QuestionAnswerQuestion = "cheapest_deadline"
+	QuestionAnswerQuestionCheapestForAll   QuestionAnswerQuestion = "cheapest_for_all"
+	QuestionAnswerQuestionMostForBudget    QuestionAnswerQuestion = "most_for_budget"
+	QuestionAnswerQuestionOneMoreJob       QuestionAnswerQuestion = "one_more_job"
+)
+
+// Defines values for QuestionRequestQuestion.
+const (
+	QuestionRequestQuestionCheapestDeadline QuestionRequestQuestion = "cheapest_deadline"
+	QuestionRequestQuestionCheapestForAll   QuestionRequestQuestion = "cheapest_for_all"
+	QuestionRequestQuestionMostForBudget    QuestionRequestQuestion = "most_for_budget"
+	QuestionRequestQuestionOneMoreJob       QuestionRequestQuestion = "one_more_job"
+)
+
 // Defines values for RefusalReason.
 const (
 	RefusalReasonFull         RefusalReason = "full"
@@ -161,6 +206,15 @@ const (
 	ScenarioChangeWhatTotal        ScenarioChangeWhat = "total"
 )
 
+// Defines values for ServedClassVerdict.
+const (
+	ServedClassVerdictFull       ServedClassVerdict = "full"
+	ServedClassVerdictImpossible ServedClassVerdict = "impossible"
+	ServedClassVerdictMinimum    ServedClassVerdict = "minimum"
+	ServedClassVerdictNone       ServedClassVerdict = "none"
+	ServedClassVerdictPartial    ServedClassVerdict = "partial"
+)
+
 // Defines values for SharedPhaseQuestionKind.
 const (
 	SharedPhaseQuestionKindSharedPhase SharedPhaseQuestionKind = "shared_phase"
@@ -173,9 +227,48 @@ const (
 	StatusOptimal    Status = "optimal"
 )
 
+// Defines values for SweepCurveShape.
+const (
+	SweepCurveShapeConcave    SweepCurveShape = "concave"
+	SweepCurveShapeConvex     SweepCurveShape = "convex"
+	SweepCurveShapeDecreasing SweepCurveShape = "decreasing"
+)
+
 // Defines values for TwoJobsQuestionKind.
 const (
 	TwoJobsQuestionKindTwoJobs TwoJobsQuestionKind = "two_jobs"
+)
+
+// Defines values for VaryBy.
+const (
+	VaryByFactor VaryBy = "factor"
+	VaryByValue  VaryBy = "value"
+)
+
+// Defines values for VaryPurchase.
+const (
+	VaryPurchaseOnDemand VaryPurchase = "on_demand"
+	VaryPurchaseSpot     VaryPurchase = "spot"
+)
+
+// Defines values for VarySpacing.
+const (
+	VarySpacingGeometric VarySpacing = "geometric"
+	VarySpacingLinear    VarySpacing = "linear"
+)
+
+// Defines values for VaryWhat.
+const (
+	VaryWhatBudget    VaryWhat = "budget"
+	VaryWhatContract  VaryWhat = "contract"
+	VaryWhatDeadline  VaryWhat = "deadline"
+	VaryWhatDemand    VaryWhat = "demand"
+	VaryWhatPenalty   VaryWhat = "penalty"
+	VaryWhatPrice     VaryWhat = "price"
+	VaryWhatPromised  VaryWhat = "promised"
+	VaryWhatQuota     VaryWhat = "quota"
+	VaryWhatSpotShare VaryWhat = "spot_share"
+	VaryWhatTotal     VaryWhat = "total"
 )
 
 // Defines values for WhatIfRequestDetail.
@@ -203,6 +296,13 @@ const (
 	RunStateFilterQueued    RunStateFilter = "queued"
 	RunStateFilterRunning   RunStateFilter = "running"
 	RunStateFilterSucceeded RunStateFilter = "succeeded"
+)
+
+// Defines values for SheetFormat.
+const (
+	SheetFormatCsv  SheetFormat = "csv"
+	SheetFormatJson SheetFormat = "json"
+	SheetFormatXlsx SheetFormat = "xlsx"
 )
 
 // Defines values for ListAllowedHostsParamsFormat.
@@ -307,6 +407,13 @@ const (
 	ListProfileVersionsParamsFormatJson ListProfileVersionsParamsFormat = "json"
 )
 
+// Defines values for AskClusterParamsFormat.
+const (
+	AskClusterParamsFormatCsv  AskClusterParamsFormat = "csv"
+	AskClusterParamsFormatJson AskClusterParamsFormat = "json"
+	AskClusterParamsFormatXlsx AskClusterParamsFormat = "xlsx"
+)
+
 // Defines values for ListScenariosParamsFormat.
 const (
 	ListScenariosParamsFormatCsv  ListScenariosParamsFormat = "csv"
@@ -323,6 +430,13 @@ const (
 const (
 	AnswerScenarioParamsFormatCsv  AnswerScenarioParamsFormat = "csv"
 	AnswerScenarioParamsFormatJson AnswerScenarioParamsFormat = "json"
+)
+
+// Defines values for ClusterSweepParamsFormat.
+const (
+	ClusterSweepParamsFormatCsv  ClusterSweepParamsFormat = "csv"
+	ClusterSweepParamsFormatJson ClusterSweepParamsFormat = "json"
+	ClusterSweepParamsFormatXlsx ClusterSweepParamsFormat = "xlsx"
 )
 
 // Defines values for ListVMTypesParamsFormat.
@@ -343,6 +457,13 @@ const (
 	ListKeysParamsFormatJson ListKeysParamsFormat = "json"
 )
 
+// Defines values for AskParamsFormat.
+const (
+	AskParamsFormatCsv  AskParamsFormat = "csv"
+	AskParamsFormatJson AskParamsFormat = "json"
+	AskParamsFormatXlsx AskParamsFormat = "xlsx"
+)
+
 // Defines values for ListRunsParamsState.
 const (
 	ListRunsParamsStateCancelled ListRunsParamsState = "cancelled"
@@ -356,6 +477,20 @@ const (
 const (
 	ListRunsParamsFormatCsv  ListRunsParamsFormat = "csv"
 	ListRunsParamsFormatJson ListRunsParamsFormat = "json"
+)
+
+// Defines values for GetRunResultParamsFormat.
+const (
+	GetRunResultParamsFormatCsv  GetRunResultParamsFormat = "csv"
+	GetRunResultParamsFormatJson GetRunResultParamsFormat = "json"
+	GetRunResultParamsFormatXlsx GetRunResultParamsFormat = "xlsx"
+)
+
+// Defines values for SweepParamsFormat.
+const (
+	SweepParamsFormatCsv  SweepParamsFormat = "csv"
+	SweepParamsFormatJson SweepParamsFormat = "json"
+	SweepParamsFormatXlsx SweepParamsFormat = "xlsx"
 )
 
 // Defines values for ListWebhooksParamsFormat.
@@ -486,6 +621,29 @@ type Applied struct {
 	// InputsVersion Of the cluster afterwards.
 	InputsVersion int64 `json:"inputs_version"`
 }
+
+// AskedBudget So much money.
+type AskedBudget struct {
+	// Amount An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Amount Money `json:"amount"`
+
+	// Currency Must be the problem's, which it is where it is left out.
+	Currency *string `json:"currency,omitempty"`
+
+	// Of What it is spent on: VMs, idle contracts among them, or penalties as well.
+	Of *AskedBudgetOf `json:"of,omitempty"`
+
+	// Per A month is 730 hours.
+	Per *AskedBudgetPer `json:"per,omitempty"`
+}
+
+// AskedBudgetOf What it is spent on: VMs, idle contracts among them, or penalties as well.
+type AskedBudgetOf string
+
+// AskedBudgetPer A month is 730 hours.
+type AskedBudgetPer string
 
 // AskedScenario A scenario by its `changes`, or a `saved` one of the cluster by its name.
 type AskedScenario struct {
@@ -838,6 +996,37 @@ type ClusterList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// ClusterQuestionRequest A question about a cluster's problem.
+type ClusterQuestionRequest struct {
+	// At Of which moment; left out, now.
+	At *time.Time `json:"at,omitempty"`
+
+	// Budget So much money.
+	Budget *AskedBudget `json:"budget,omitempty"`
+
+	// Class Of one_more_job which class; of cheapest_deadline too, where left out all by a common factor.
+	Class *string `json:"class,omitempty"`
+
+	// ExtraPercent Of cheapest_deadline: how much more than now its plan may cost.
+	ExtraPercent *float64                       `json:"extra_percent,omitempty"`
+	Question     ClusterQuestionRequestQuestion `json:"question"`
+}
+
+// ClusterQuestionRequestQuestion defines model for ClusterQuestionRequest.Question.
+type ClusterQuestionRequestQuestion string
+
+// ClusterSweepRequest What is varied in a cluster's problem.
+type ClusterSweepRequest struct {
+	// At Of which moment; left out, now.
+	At *time.Time `json:"at,omitempty"`
+
+	// Curve The linear program's cost too, with its breakpoints: of one kind of VM, over a contract's VMs, the price of VMs on demand, the budget for VMs, penalties or deadlines.
+	Curve *bool `json:"curve,omitempty"`
+
+	// Vary One parameter, or two for a grid.
+	Vary []Vary `json:"vary"`
+}
+
 // ClusterWhatIfRequest Scenarios laid over a cluster's problem.
 type ClusterWhatIfRequest struct {
 	// At Of which moment; left out, now.
@@ -1107,6 +1296,49 @@ type CurrentPlan struct {
 	VmsSpot     float64 `json:"vms_spot"`
 }
 
+// CurvePoint One end of a straight line. Its slope is that from here on, per unit of the parameter; null at the end.
+type CurvePoint struct {
+	At float64 `json:"at"`
+
+	// Cost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Cost Amount `json:"cost"`
+
+	// Margin What changes from here on: a class, a contract, on_demand; empty where nothing does.
+	Margin string `json:"margin"`
+
+	// Slope An amount; null where there is none.
+	Slope *MaybeAmount `json:"slope"`
+}
+
+// DeadlineCost What promising a deadline costs.
+type DeadlineCost struct {
+	// Cost An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Cost Amount `json:"cost"`
+
+	// Deadline In seconds, or the common factor of all.
+	Deadline float64 `json:"deadline"`
+
+	// Earlier Than the given one, in per cent of it.
+	Earlier float64 `json:"earlier"`
+
+	// Extra An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Extra Amount `json:"extra"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status           `json:"status"`
+	Vms    float64          `json:"vms"`
+	What   DeadlineCostWhat `json:"what"`
+}
+
+// DeadlineCostWhat defines model for DeadlineCost.What.
+type DeadlineCostWhat string
+
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 //
 // Example: 4.03
@@ -1235,6 +1467,19 @@ type Execution struct {
 	// ShuffleAvgS The typical shuffle.
 	ShuffleAvgS *float64 `json:"shuffle_avg_s,omitempty"`
 	ShuffleMaxS *float64 `json:"shuffle_max_s,omitempty"`
+}
+
+// Fact One of the few numbers that drive an answer.
+type Fact struct {
+	// Name A stable word, such as vm_price_high.
+	Name string `json:"name"`
+
+	// Of Whose: a class, a contract, a point.
+	Of   *string `json:"of,omitempty"`
+	Unit string  `json:"unit"`
+
+	// Value A decimal number.
+	Value string `json:"value"`
 }
 
 // Fault One thing that is wrong, with the member or the parameter it concerns.
@@ -2147,6 +2392,57 @@ type Proof struct {
 	SolveMs float64 `json:"solve_ms"`
 }
 
+// QuestionAnswer A plan in few figures, and what it means.
+type QuestionAnswer struct {
+	// Answer One sentence.
+	Answer  string        `json:"answer"`
+	Classes []ServedClass `json:"classes"`
+
+	// Compared Of the problem as it is; null where it cannot be planned.
+	Compared  *ScenarioOutcome `json:"compared"`
+	Conflicts []Finding        `json:"conflicts"`
+
+	// Deadlines Of cheapest_deadline; the latest first.
+	Deadlines []DeadlineCost `json:"deadlines"`
+
+	// Explanation The answer and what drives it, as one paragraph that can be forwarded.
+	Explanation string `json:"explanation"`
+
+	// Facts The figures in it.
+	Facts []Fact `json:"facts"`
+
+	// Outcome Of the plan that answers.
+	Outcome  ScenarioOutcome        `json:"outcome"`
+	Question QuestionAnswerQuestion `json:"question"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+}
+
+// QuestionAnswerQuestion defines model for QuestionAnswer.Question.
+type QuestionAnswerQuestion string
+
+// QuestionRequest A question about a problem.
+type QuestionRequest struct {
+	// Budget So much money.
+	Budget *AskedBudget `json:"budget,omitempty"`
+
+	// Class Of one_more_job which class; of cheapest_deadline too, where left out all by a common factor.
+	Class *string `json:"class,omitempty"`
+
+	// ExtraPercent Of cheapest_deadline: how much more than now its plan may cost.
+	ExtraPercent *float64 `json:"extra_percent,omitempty"`
+
+	// Problem Everything one plan is computed from.
+	//
+	// Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
+	Problem  Problem                 `json:"problem"`
+	Question QuestionRequestQuestion `json:"question"`
+}
+
+// QuestionRequestQuestion defines model for QuestionRequest.Question.
+type QuestionRequestQuestion string
+
 // RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
 type RefusalReason string
 
@@ -2490,6 +2786,20 @@ type SecretRequest struct {
 	Secret *string `json:"secret,omitempty"`
 }
 
+// ServedClass What becomes of a class in the answer.
+type ServedClass struct {
+	Admitted float64 `json:"admitted"`
+
+	// Before Admitted in the problem as it is.
+	Before  *float64           `json:"before"`
+	Name    string             `json:"name"`
+	Refused float64            `json:"refused"`
+	Verdict ServedClassVerdict `json:"verdict"`
+}
+
+// ServedClassVerdict defines model for ServedClass.Verdict.
+type ServedClassVerdict string
+
 // Session Who asks.
 type Session struct {
 	// Clusters The only clusters it may see; null is all.
@@ -2609,6 +2919,90 @@ type SupplyContract struct {
 	// Example: 0.20
 	Price Money `json:"price"`
 	Vms   int64 `json:"vms"`
+}
+
+// Sweep The points of a sweep.
+type Sweep struct {
+	// Complete False: points are missing, because the work was ended before.
+	Complete bool   `json:"complete"`
+	Currency string `json:"currency"`
+
+	// Curve Null where none was asked for.
+	Curve *SweepCurve `json:"curve"`
+
+	// Explanation What the points show, as a paragraph.
+	Explanation string `json:"explanation"`
+
+	// Facts The figures in it.
+	Facts   []Fact       `json:"facts"`
+	PeriodS int64        `json:"period_s"`
+	Points  []SweepPoint `json:"points"`
+
+	// Total Points that were asked for.
+	Total int64  `json:"total"`
+	Vary  []Vary `json:"vary"`
+}
+
+// SweepCurve The linear program's cost over a parameter, jobs and VMs in fractions.
+type SweepCurve struct {
+	// Asymptote Of deadlines: where the promised jobs have no time left for their work, whatever is rented.
+	Asymptote *float64 `json:"asymptote"`
+
+	// Conflict Why there are no points, where there are none.
+	Conflict string `json:"conflict"`
+
+	// Exact Between two points the cost is a straight line. Of deadlines it is not: their points are those of the range.
+	Exact bool `json:"exact"`
+
+	// Least The smallest number at which the promised jobs can be served, where the range begins below it.
+	Least  *float64        `json:"least"`
+	Points []CurvePoint    `json:"points"`
+	Shape  SweepCurveShape `json:"shape"`
+}
+
+// SweepCurveShape defines model for SweepCurve.Shape.
+type SweepCurveShape string
+
+// SweepPoint What a problem comes to at one value of each parameter.
+type SweepPoint struct {
+	// Admitted Jobs of all classes.
+	Admitted float64 `json:"admitted"`
+
+	// Conflict Of an infeasible point: why, the first sentence.
+	Conflict string `json:"conflict"`
+
+	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
+	Cost Cost `json:"cost"`
+
+	// Gap No plan is cheaper by more, as a share of the objective.
+	Gap float64 `json:"gap"`
+
+	// Parameters In the order of what is varied.
+	Parameters []float64 `json:"parameters"`
+
+	// Price What one VM of capacity is worth at the margin, per period; null where there is no plan.
+	Price   *CapacityPrice `json:"price"`
+	Refused float64        `json:"refused"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+
+	// Vms How many VMs are rented, and how they are paid for.
+	Vms RentedVMs `json:"vms"`
+}
+
+// SweepRequest A problem, and what is varied in it.
+type SweepRequest struct {
+	// Curve The linear program's cost too, with its breakpoints: of one kind of VM, over a contract's VMs, the price of VMs on demand, the budget for VMs, penalties or deadlines.
+	Curve *bool `json:"curve,omitempty"`
+
+	// Problem Everything one plan is computed from.
+	//
+	// Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
+	Problem Problem `json:"problem"`
+
+	// Vary One parameter, or two for a grid.
+	Vary []Vary `json:"vary"`
 }
 
 // Times The predicted time of an execution. A class given by a demand has the average alone.
@@ -2736,6 +3130,60 @@ type VMs struct {
 	// Types Where the problem has several VM types, in its order.
 	Types []TypeVMs `json:"types,omitempty"`
 }
+
+// Vary A change whose number takes several values, those of a list or of a range.
+//
+// Example: {"from":"0.5","steps":31,"to":"2","what":"demand"}
+type Vary struct {
+	// By Whether the numbers multiply what there is or take its place.
+	By *VaryBy `json:"by,omitempty"`
+
+	// Class Which class; left out, every one.
+	Class *string `json:"class,omitempty"`
+
+	// Contract Which contract.
+	Contract *string `json:"contract,omitempty"`
+
+	// From An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	From *Money `json:"from,omitempty"`
+
+	// Purchase Of a price: which; on_demand where it is left out.
+	Purchase *VaryPurchase `json:"purchase,omitempty"`
+
+	// Spacing Equal differences, or equal ratios.
+	Spacing *VarySpacing `json:"spacing,omitempty"`
+
+	// Steps Points of the range, both ends among them. Jobs, VMs and quotas by value are rounded to whole ones, each once.
+	Steps *int64 `json:"steps,omitempty"`
+
+	// To An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	To *Money `json:"to,omitempty"`
+
+	// Values A list in the place of a range.
+	Values []Money `json:"values,omitempty"`
+
+	// VmType Which VM type; left out, every one.
+	VmType *string `json:"vm_type,omitempty"`
+
+	// What As in a change of a scenario.
+	What VaryWhat `json:"what"`
+}
+
+// VaryBy Whether the numbers multiply what there is or take its place.
+type VaryBy string
+
+// VaryPurchase Of a price: which; on_demand where it is left out.
+type VaryPurchase string
+
+// VarySpacing Equal differences, or equal ratios.
+type VarySpacing string
+
+// VaryWhat As in a change of a scenario.
+type VaryWhat string
 
 // Warning Something a reader should know.
 type Warning struct {
@@ -2939,6 +3387,9 @@ type ScenarioName = string
 
 // ScenarioNames defines model for ScenarioNames.
 type ScenarioNames = []string
+
+// SheetFormat defines model for SheetFormat.
+type SheetFormat string
 
 // ToPlan defines model for ToPlan.
 type ToPlan = string
@@ -3483,6 +3934,15 @@ type GetProfileVersionParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// AskClusterParams defines parameters for AskCluster.
+type AskClusterParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *AskClusterParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// AskClusterParamsFormat defines parameters for AskCluster.
+type AskClusterParamsFormat string
+
 // ListScenariosParams defines parameters for ListScenarios.
 type ListScenariosParams struct {
 	// Limit How many items a page has at most.
@@ -3551,6 +4011,18 @@ type AnswerScenarioParams struct {
 
 // AnswerScenarioParamsFormat defines parameters for AnswerScenario.
 type AnswerScenarioParamsFormat string
+
+// ClusterSweepParams defines parameters for ClusterSweep.
+type ClusterSweepParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *ClusterSweepParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Prefer respond-async: plan in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// ClusterSweepParamsFormat defines parameters for ClusterSweep.
+type ClusterSweepParamsFormat string
 
 // ListVMTypesParams defines parameters for ListVMTypes.
 type ListVMTypesParams struct {
@@ -3627,6 +4099,15 @@ type CreateKeyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// AskParams defines parameters for Ask.
+type AskParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *AskParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// AskParamsFormat defines parameters for Ask.
+type AskParamsFormat string
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Cluster Only runs of this cluster.
@@ -3674,15 +4155,33 @@ type WatchRunParams struct {
 
 // GetRunResultParams defines parameters for GetRunResult.
 type GetRunResultParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *GetRunResultParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
+
+// GetRunResultParamsFormat defines parameters for GetRunResult.
+type GetRunResultParamsFormat string
 
 // RetryRunParams defines parameters for RetryRun.
 type RetryRunParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// SweepParams defines parameters for Sweep.
+type SweepParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *SweepParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Prefer respond-async: plan in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// SweepParamsFormat defines parameters for Sweep.
+type SweepParamsFormat string
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
@@ -3816,11 +4315,17 @@ type CreateProfileJSONRequestBody = Profile
 // AddProfileVersionJSONRequestBody defines body for AddProfileVersion for application/json ContentType.
 type AddProfileVersionJSONRequestBody = Profile
 
+// AskClusterJSONRequestBody defines body for AskCluster for application/json ContentType.
+type AskClusterJSONRequestBody = ClusterQuestionRequest
+
 // CreateScenarioJSONRequestBody defines body for CreateScenario for application/json ContentType.
 type CreateScenarioJSONRequestBody = Scenario
 
 // ReplaceScenarioJSONRequestBody defines body for ReplaceScenario for application/json ContentType.
 type ReplaceScenarioJSONRequestBody = Scenario
+
+// ClusterSweepJSONRequestBody defines body for ClusterSweep for application/json ContentType.
+type ClusterSweepJSONRequestBody = ClusterSweepRequest
 
 // CreateVMTypeJSONRequestBody defines body for CreateVMType for application/json ContentType.
 type CreateVMTypeJSONRequestBody = VMType
@@ -3834,11 +4339,17 @@ type ClusterWhatIfJSONRequestBody = ClusterWhatIfRequest
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
+// AskJSONRequestBody defines body for Ask for application/json ContentType.
+type AskJSONRequestBody = QuestionRequest
+
 // CreateSessionJSONRequestBody defines body for CreateSession for application/json ContentType.
 type CreateSessionJSONRequestBody = Token
 
 // SolveJSONRequestBody defines body for Solve for application/json ContentType.
 type SolveJSONRequestBody = Problem
+
+// SweepJSONRequestBody defines body for Sweep for application/json ContentType.
+type SweepJSONRequestBody = SweepRequest
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -4843,6 +5354,34 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/profiles/{name}/versions/{version} (the `GetProfileVersion` operationId).
 	GetProfileVersion(ctx context.Context, cluster ClusterName, name ProfileName, version ProfileVersion, params *GetProfileVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AskClusterWithBody Ask about budgets, jobs and deadlines
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+	AskClusterWithBody(ctx context.Context, cluster ClusterName, params *AskClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AskCluster Ask about budgets, jobs and deadlines
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+	AskCluster(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListScenarios List saved scenarios
 	//
 	// By name.
@@ -4909,6 +5448,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
 	AnswerScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClusterSweepWithBody Vary a parameter, or two
+	//
+	// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+	ClusterSweepWithBody(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClusterSweep Vary a parameter, or two
+	//
+	// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+	ClusterSweep(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, body ClusterSweepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListVMTypes List VM types
 	//
@@ -5013,6 +5578,34 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AskWithBody Ask about the budgets, jobs and deadlines of a problem
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/questions (the `Ask` operationId).
+	AskWithBody(ctx context.Context, params *AskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Ask Ask about the budgets, jobs and deadlines of a problem
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/questions (the `Ask` operationId).
+	Ask(ctx context.Context, params *AskParams, body AskJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRuns List runs
 	//
 	// The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
@@ -5049,7 +5642,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5108,6 +5701,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/solve (the `Solve` operationId).
 	Solve(ctx context.Context, body SolveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SweepWithBody Vary a parameter of a problem, or two
+	//
+	// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+	SweepWithBody(ctx context.Context, params *SweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Sweep Vary a parameter of a problem, or two
+	//
+	// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+	Sweep(ctx context.Context, params *SweepParams, body SweepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks List webhooks
 	//
@@ -6642,6 +7261,54 @@ func (c *Client) GetProfileVersion(ctx context.Context, cluster ClusterName, nam
 	return c.Client.Do(req)
 }
 
+// AskClusterWithBody Ask about budgets, jobs and deadlines
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+func (c *Client) AskClusterWithBody(ctx context.Context, cluster ClusterName, params *AskClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAskClusterRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AskCluster Ask about budgets, jobs and deadlines
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+func (c *Client) AskCluster(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAskClusterRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListScenarios List saved scenarios
 //
 // By name.
@@ -6789,6 +7456,52 @@ func (c *Client) ReplaceScenario(ctx context.Context, cluster ClusterName, name 
 // Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
 func (c *Client) AnswerScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAnswerScenarioRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClusterSweepWithBody Vary a parameter, or two
+//
+// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+func (c *Client) ClusterSweepWithBody(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterSweepRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClusterSweep Vary a parameter, or two
+//
+// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+func (c *Client) ClusterSweep(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, body ClusterSweepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterSweepRequest(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7032,6 +7745,54 @@ func (c *Client) RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
+// AskWithBody Ask about the budgets, jobs and deadlines of a problem
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/questions (the `Ask` operationId).
+func (c *Client) AskWithBody(ctx context.Context, params *AskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAskRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Ask Ask about the budgets, jobs and deadlines of a problem
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/questions (the `Ask` operationId).
+func (c *Client) Ask(ctx context.Context, params *AskParams, body AskJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAskRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRuns List runs
 //
 // The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
@@ -7108,7 +7869,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7238,6 +7999,52 @@ func (c *Client) SolveWithBody(ctx context.Context, contentType string, body io.
 // Corresponds with POST /v1/solve (the `Solve` operationId).
 func (c *Client) Solve(ctx context.Context, body SolveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSolveRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SweepWithBody Vary a parameter of a problem, or two
+//
+// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+func (c *Client) SweepWithBody(ctx context.Context, params *SweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSweepRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Sweep Vary a parameter of a problem, or two
+//
+// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+func (c *Client) Sweep(ctx context.Context, params *SweepParams, body SweepJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSweepRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11596,6 +12403,80 @@ func NewGetProfileVersionRequest(server string, cluster ClusterName, name Profil
 	return req, nil
 }
 
+// NewAskClusterRequest calls the generic AskCluster builder with application/json body
+func NewAskClusterRequest(server string, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAskClusterRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewAskClusterRequestWithBody constructs an http.Request for the AskCluster method, with any body, and a specified content type
+func NewAskClusterRequestWithBody(server string, cluster ClusterName, params *AskClusterParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/questions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListScenariosRequest constructs an http.Request for the ListScenarios method
 func NewListScenariosRequest(server string, cluster ClusterName, params *ListScenariosParams) (*http.Request, error) {
 	var err error
@@ -12099,6 +12980,95 @@ func NewAnswerScenarioRequest(server string, cluster ClusterName, name ScenarioN
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewClusterSweepRequest calls the generic ClusterSweep builder with application/json body
+func NewClusterSweepRequest(server string, cluster ClusterName, params *ClusterSweepParams, body ClusterSweepJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewClusterSweepRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewClusterSweepRequestWithBody constructs an http.Request for the ClusterSweep method, with any body, and a specified content type
+func NewClusterSweepRequestWithBody(server string, cluster ClusterName, params *ClusterSweepParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/sweeps", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.Prefer != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -12703,6 +13673,73 @@ func NewRevokeKeyRequest(server string, id KeyID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewAskRequest calls the generic Ask builder with application/json body
+func NewAskRequest(server string, params *AskParams, body AskJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAskRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewAskRequestWithBody constructs an http.Request for the Ask method, with any body, and a specified content type
+func NewAskRequestWithBody(server string, params *AskParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/questions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListRunsRequest constructs an http.Request for the ListRuns method
 func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, error) {
 	var err error
@@ -13001,6 +14038,33 @@ func NewGetRunResultRequest(server string, id RunID, params *GetRunResultParams)
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -13203,6 +14267,88 @@ func NewSolveRequestWithBody(server string, contentType string, body io.Reader) 
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewSweepRequest calls the generic Sweep builder with application/json body
+func NewSweepRequest(server string, params *SweepParams, body SweepJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSweepRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewSweepRequestWithBody constructs an http.Request for the Sweep method, with any body, and a specified content type
+func NewSweepRequestWithBody(server string, params *SweepParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sweeps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.Prefer != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -14573,6 +15719,34 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/profiles/{name}/versions/{version} (the `GetProfileVersion` operationId).
 	GetProfileVersionWithResponse(ctx context.Context, cluster ClusterName, name ProfileName, version ProfileVersion, params *GetProfileVersionParams, reqEditors ...RequestEditorFn) (*GetProfileVersionResponse, error)
 
+	// AskClusterWithBodyWithResponse Ask about budgets, jobs and deadlines
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+	AskClusterWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *AskClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AskClusterResponse, error)
+
+	// AskClusterWithResponse Ask about budgets, jobs and deadlines
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+	AskClusterWithResponse(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*AskClusterResponse, error)
+
 	// ListScenariosWithResponse List saved scenarios
 	//
 	// By name.
@@ -14649,6 +15823,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
 	AnswerScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*AnswerScenarioResponse, error)
+
+	// ClusterSweepWithBodyWithResponse Vary a parameter, or two
+	//
+	// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+	ClusterSweepWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterSweepResponse, error)
+
+	// ClusterSweepWithResponse Vary a parameter, or two
+	//
+	// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+	ClusterSweepWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, body ClusterSweepJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterSweepResponse, error)
 
 	// ListVMTypesWithResponse List VM types
 	//
@@ -14763,6 +15963,34 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
 
+	// AskWithBodyWithResponse Ask about the budgets, jobs and deadlines of a problem
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/questions (the `Ask` operationId).
+	AskWithBodyWithResponse(ctx context.Context, params *AskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AskResponse, error)
+
+	// AskWithResponse Ask about the budgets, jobs and deadlines of a problem
+	//
+	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+	//
+	// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+	// - `cheapest_for_all`: what serving every job costs at least.
+	// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+	// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/questions (the `Ask` operationId).
+	AskWithResponse(ctx context.Context, params *AskParams, body AskJSONRequestBody, reqEditors ...RequestEditorFn) (*AskResponse, error)
+
 	// ListRunsWithResponse List runs
 	//
 	// The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
@@ -14807,7 +16035,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14874,6 +16102,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/solve (the `Solve` operationId).
 	SolveWithResponse(ctx context.Context, body SolveJSONRequestBody, reqEditors ...RequestEditorFn) (*SolveResponse, error)
+
+	// SweepWithBodyWithResponse Vary a parameter of a problem, or two
+	//
+	// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+	SweepWithBodyWithResponse(ctx context.Context, params *SweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SweepResponse, error)
+
+	// SweepWithResponse Vary a parameter of a problem, or two
+	//
+	// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+	//
+	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+	//
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+	SweepWithResponse(ctx context.Context, params *SweepParams, body SweepJSONRequestBody, reqEditors ...RequestEditorFn) (*SweepResponse, error)
 
 	// ListWebhooksWithResponse List webhooks
 	//
@@ -16646,6 +17900,31 @@ func (r GetProfileVersionResponse) StatusCode() int {
 	return 0
 }
 
+type AskClusterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *QuestionAnswer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r AskClusterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AskClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 // ListScenariosResponse304Headers the declared response headers of an HTTP 304 response for ListScenarios
 type ListScenariosResponse304Headers struct {
 	ETag *string
@@ -16827,6 +18106,33 @@ func (r AnswerScenarioResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r AnswerScenarioResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ClusterSweepResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sweep
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ClusterSweepResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ClusterSweepResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -17069,6 +18375,31 @@ func (r RevokeKeyResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r RevokeKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type AskResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *QuestionAnswer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r AskResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AskResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -17336,6 +18667,33 @@ func (r SolveResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r SolveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type SweepResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sweep
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r SweepResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SweepResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -18789,6 +20147,46 @@ func (c *ClientWithResponses) GetProfileVersionWithResponse(ctx context.Context,
 	return ParseGetProfileVersionResponse(rsp)
 }
 
+// AskClusterWithBodyWithResponse Ask about budgets, jobs and deadlines
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+func (c *ClientWithResponses) AskClusterWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *AskClusterParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AskClusterResponse, error) {
+	rsp, err := c.AskClusterWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAskClusterResponse(rsp)
+}
+
+// AskClusterWithResponse Ask about budgets, jobs and deadlines
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
+func (c *ClientWithResponses) AskClusterWithResponse(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*AskClusterResponse, error) {
+	rsp, err := c.AskCluster(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAskClusterResponse(rsp)
+}
+
 // ListScenariosWithResponse List saved scenarios
 //
 // By name.
@@ -18918,6 +20316,44 @@ func (c *ClientWithResponses) AnswerScenarioWithResponse(ctx context.Context, cl
 		return nil, err
 	}
 	return ParseAnswerScenarioResponse(rsp)
+}
+
+// ClusterSweepWithBodyWithResponse Vary a parameter, or two
+//
+// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+func (c *ClientWithResponses) ClusterSweepWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterSweepResponse, error) {
+	rsp, err := c.ClusterSweepWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterSweepResponse(rsp)
+}
+
+// ClusterSweepWithResponse Vary a parameter, or two
+//
+// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/sweeps (the `ClusterSweep` operationId).
+func (c *ClientWithResponses) ClusterSweepWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSweepParams, body ClusterSweepJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterSweepResponse, error) {
+	rsp, err := c.ClusterSweep(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterSweepResponse(rsp)
 }
 
 // ListVMTypesWithResponse List VM types
@@ -19111,6 +20547,46 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, id KeyI
 	return ParseRevokeKeyResponse(rsp)
 }
 
+// AskWithBodyWithResponse Ask about the budgets, jobs and deadlines of a problem
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/questions (the `Ask` operationId).
+func (c *ClientWithResponses) AskWithBodyWithResponse(ctx context.Context, params *AskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AskResponse, error) {
+	rsp, err := c.AskWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAskResponse(rsp)
+}
+
+// AskWithResponse Ask about the budgets, jobs and deadlines of a problem
+//
+// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
+//
+// - `most_for_budget`: what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused jobs. It is the cheapest plan within the budget, so a job whose VMs cost more than refusing it is refused even where the money would do.
+// - `cheapest_for_all`: what serving every job costs at least.
+// - `one_more_job`: what the cheapest plan costs more when a class asks for one more job and one more than now is promised to it; beside it what the linear program says of a job at the margin.
+// - `cheapest_deadline`: how early a class's jobs, or by a common factor all jobs, can be promised. The jobs admitted now are held. `cheapest` is the earliest deadline whose plan costs no more than now, plus `extra_percent`; `least` the earliest that can be met at all; `earlier` what 10 to 50 % earlier costs.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/questions (the `Ask` operationId).
+func (c *ClientWithResponses) AskWithResponse(ctx context.Context, params *AskParams, body AskJSONRequestBody, reqEditors ...RequestEditorFn) (*AskResponse, error) {
+	rsp, err := c.Ask(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAskResponse(rsp)
+}
+
 // ListRunsWithResponse List runs
 //
 // The newest first, without results: `result` is null here, and `result_url` says where it is. A key that is limited to clusters sees the runs of those.
@@ -19179,7 +20655,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19293,6 +20769,44 @@ func (c *ClientWithResponses) SolveWithResponse(ctx context.Context, body SolveJ
 		return nil, err
 	}
 	return ParseSolveResponse(rsp)
+}
+
+// SweepWithBodyWithResponse Vary a parameter of a problem, or two
+//
+// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+func (c *ClientWithResponses) SweepWithBodyWithResponse(ctx context.Context, params *SweepParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SweepResponse, error) {
+	rsp, err := c.SweepWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSweepResponse(rsp)
+}
+
+// SweepWithResponse Vary a parameter of a problem, or two
+//
+// Plans a problem at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
+//
+// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
+//
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sweeps (the `Sweep` operationId).
+func (c *ClientWithResponses) SweepWithResponse(ctx context.Context, params *SweepParams, body SweepJSONRequestBody, reqEditors ...RequestEditorFn) (*SweepResponse, error) {
+	rsp, err := c.Sweep(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSweepResponse(rsp)
 }
 
 // ListWebhooksWithResponse List webhooks
@@ -21874,6 +23388,42 @@ func ParseGetProfileVersionResponse(rsp *http.Response) (*GetProfileVersionRespo
 	return response, nil
 }
 
+// ParseAskClusterResponse parses an HTTP response from a AskClusterWithResponse call
+func ParseAskClusterResponse(rsp *http.Response) (*AskClusterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AskClusterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest QuestionAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseListScenariosResponse parses an HTTP response from a ListScenariosWithResponse call
 func ParseListScenariosResponse(rsp *http.Response) (*ListScenariosResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -22126,6 +23676,49 @@ func ParseAnswerScenarioResponse(rsp *http.Response) (*AnswerScenarioResponse, e
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseClusterSweepResponse parses an HTTP response from a ClusterSweepWithResponse call
+func ParseClusterSweepResponse(rsp *http.Response) (*ClusterSweepResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ClusterSweepResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sweep
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
@@ -22482,6 +24075,42 @@ func ParseRevokeKeyResponse(rsp *http.Response) (*RevokeKeyResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAskResponse parses an HTTP response from a AskWithResponse call
+func ParseAskResponse(rsp *http.Response) (*AskResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AskResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest QuestionAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 
@@ -22861,6 +24490,49 @@ func ParseSolveResponse(rsp *http.Response) (*SolveResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSweepResponse parses an HTTP response from a SweepWithResponse call
+func ParseSweepResponse(rsp *http.Response) (*SweepResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SweepResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sweep
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 
