@@ -67,14 +67,21 @@ func (s shortage) enough() bool {
 }
 
 // infeasible checks that there is no plan and that each cure named removes what it is named for.
-func (r *Report) infeasible(m *model, pl capacity.Plan) {
+func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 	s := m.shortage()
 	switch {
+	case m.overspent:
+		r.note(InfeasibilityCheck, OK, "The contracts that are paid in any case cost more than the budget for VMs.")
 	case len(s.impossible) > 0:
 		c := m.problem.Classes[s.impossible[0]]
 		r.note(InfeasibilityCheck, OK, fmt.Sprintf("No number of slots meets the deadline of %s, whose jobs are promised.", c.Name))
 	case s.short():
 		r.note(InfeasibilityCheck, OK, fmt.Sprintf("The promised jobs need %s VMs and there are %s.", short(s.low), short(s.most)))
+	case m.limited():
+		r.overTotal(m.total(o.Nodes, zero().Neg(roundings)))
+		if r.Outcome == Failed {
+			return
+		}
 	case s.enough():
 		there := "there is no end to them"
 		if s.most != nil {
@@ -85,12 +92,12 @@ func (r *Report) infeasible(m *model, pl capacity.Plan) {
 	default:
 		r.note(InfeasibilityCheck, NotProved, "Whether the promised jobs fit hangs on rounding or on how slots of odd sizes pack.")
 	}
-	r.cures(m, s, pl)
+	r.cures(m, s, pl, o)
 }
 
 // cures applies each cure and looks whether what it is for is gone. Where promised classes are
 // impossible, a cure for the VMs is tried with those classes' own cures applied.
-func (r *Report) cures(m *model, s shortage, pl capacity.Plan) {
+func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 	var f faults
 	if len(pl.Conflicts) == 0 {
 		f.addf("The plan is infeasible and names no conflict.")
@@ -128,6 +135,15 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan) {
 		}
 		if faults := readable(cured); len(faults) > 0 {
 			f.addf("The cure at %s makes the problem invalid: %s", c.Hint.Pointer, faults[0])
+			continue
+		}
+		if c.Hint.Pointer == totalPointer {
+			switch newModel(cured).total(o.Nodes, roundings) {
+			case no:
+				f.addf("With %v at %s there still is no plan.", c.Hint.Value, c.Hint.Pointer)
+			case open:
+				unsure = fmt.Sprintf("Whether a plan costs no more than %v is not known.", c.Hint.Value)
+			}
 			continue
 		}
 		then := newModel(cured).shortage()
@@ -168,51 +184,6 @@ func classOf(c capacity.Finding, classes int) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// apply puts a cure's value where it points, in a copy.
-func apply(p capacity.Problem, h capacity.Hint) (capacity.Problem, bool) {
-	steps := strings.Split(h.Pointer, "/")[1:]
-	if h.Pointer == "/supply/on_demand/quota" && h.Value == nil {
-		p.Supply.OnDemand.Quota = nil
-		return p, true
-	}
-	x, ok := value(h.Value)
-	if !ok {
-		return p, false
-	}
-	f, _ := x.Float64()
-	n := x.Num().Int64()
-	isWhole := x.IsInt() && x.Num().IsInt64()
-	switch {
-	case h.Pointer == "/supply/on_demand/quota" && isWhole:
-		p.Supply.OnDemand.Quota = &n
-		return p, true
-	case len(steps) == 4 && steps[0] == "supply" && steps[1] == "contracts" && steps[3] == "vms" && isWhole:
-		if i, err := strconv.Atoi(steps[2]); err == nil && i >= 0 && i < len(p.Supply.Contracts) {
-			p.Supply.Contracts = slices.Clone(p.Supply.Contracts)
-			p.Supply.Contracts[i].VMs = n
-			return p, true
-		}
-	case len(steps) >= 3 && steps[0] == "classes":
-		i, err := strconv.Atoi(steps[1])
-		if err != nil || i < 0 || i >= len(p.Classes) {
-			return p, false
-		}
-		p.Classes = slices.Clone(p.Classes)
-		switch strings.Join(steps[2:], "/") {
-		case "deadline_s":
-			p.Classes[i].DeadlineSeconds = f
-			return p, true
-		case "jobs/min":
-			p.Classes[i].Jobs.Min = f
-			return p, true
-		case "jobs/max":
-			p.Classes[i].Jobs.Max = f
-			return p, true
-		}
-	}
-	return p, false
 }
 
 // value is a cure's value as a number, whether it comes from a program or from stored JSON.

@@ -18,7 +18,9 @@ type model struct {
 	classes     []class
 	byWorth     []int    // classes by descending penalty a VM
 	supply      []source // by ascending price at the margin
+	overspent   bool     // the budget does not even pay for what is fixed
 	fixed       *big.Rat // what is paid a period whatever is used
+	hair        *big.Rat // what VMs of one type among several may lack beside, in floating point
 	steps       int      // numbers of map slots that may still be looked at
 }
 
@@ -44,6 +46,7 @@ type class struct {
 	perMap, perReduce     int64
 	hasMap, hasReduce     bool // the phase exists, so that it needs a slot
 	oneSlot               bool
+	rounded               bool     // gamma is given and no decimal of nine places on this VM type
 	low, high             *big.Rat // gamma lies between; equal where it is rational
 	loss                  *big.Rat // what a work or fixed time may lose in floating point
 	least, most           *big.Rat // what gamma may become by it
@@ -58,6 +61,7 @@ func newModel(p capacity.Problem) *model {
 		dedicated:   p.Options.Sharing == capacity.Dedicated,
 		hours:       big.NewRat(p.PeriodSeconds, 3600),
 		fixed:       zero(),
+		hair:        zero(),
 		steps:       maxSteps,
 	}
 	for i := range p.Classes {
@@ -78,7 +82,30 @@ func newModel(p capacity.Problem) *model {
 	}
 	m.supply = append(m.supply, onDemand)
 	slices.SortStableFunc(m.supply, func(x, y source) int { return x.price.Cmp(y.price) })
+	if b := p.Budget; b != nil && b.VMCost != nil {
+		m.keepWithin(amount(b.VMCost.Decimal))
+	}
 	return m
+}
+
+// keepWithin leaves as many VMs as a budget pays for. They are rented cheapest first, so that it is a quota.
+func (m *model) keepWithin(budget *big.Rat) {
+	left := sub(budget, m.fixed)
+	m.overspent = left.Sign() < 0
+	left = larger(zero(), left)
+	for k := range m.supply {
+		s := &m.supply[k]
+		if s.price.Sign() == 0 {
+			continue
+		}
+		paid := new(big.Rat).SetInt(floor(quo(left, s.price)))
+		if s.unlimited || less(paid, s.vms) {
+			s.vms, s.unlimited = paid, false
+		}
+		if left = sub(left, mul(s.price, s.vms)); less(left, s.price) {
+			left = zero() // dearer ones cannot be paid either
+		}
+	}
 }
 
 // rank orders the classes by penalty a VM, theta in the paper; free ones first.
@@ -94,26 +121,35 @@ func (m *model) rank() {
 }
 
 func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
+	return newClassAt(in, in.SlotsPerVM, whole(1), bound, oneSlot)
+}
+
+// newClassAt is a class on VMs that offer so many slots and work at such a speed: all of a demand and all of
+// a profile but its overhead is divided by it, and so are VMs per job.
+func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, bound capacity.Bound, oneSlot bool) class {
 	c := class{
 		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
 		low: zero(), high: zero(), least: zero(), most: zero(), slack: zero(), oneSlot: oneSlot,
 	}
 	if in.VMsPerJob != nil {
-		c.given, c.low = true, amount(*in.VMsPerJob)
+		c.given, c.low = true, quo(amount(*in.VMsPerJob), speed)
+		c.rounded = speed.Cmp(whole(1)) != 0 && !mul(c.low, whole(1e9)).IsInt()
 		c.high, c.least, c.most = c.low, c.low, c.low
 		return c
 	}
-	c.perMap, c.perReduce = in.SlotsPerVM.Map, in.SlotsPerVM.Reduce
+	c.perMap, c.perReduce = slots.Map, slots.Reduce
 	c.deadline = number(in.DeadlineSeconds)
 	if in.Profile != nil {
 		c.profiled = true
 		c.lower, c.average, c.upper = demands(in.Profile)
+		overhead := number(in.Profile.OverheadSeconds)
+		c.lower, c.average, c.upper = c.lower.at(speed, overhead), c.average.at(speed, overhead), c.upper.at(speed, overhead)
 		c.plan = map[capacity.Bound]demand{
 			capacity.LowerBound: c.lower, capacity.AverageBound: c.average, capacity.UpperBound: c.upper}[bound]
 		c.hasMap, c.hasReduce = true, in.Profile.ReduceTasks > 0
 	} else {
 		d := in.Demand
-		c.plan = demand{number(d.MapWorkSeconds), number(d.ReduceWorkSeconds), number(d.FixedSeconds)}
+		c.plan = demand{number(d.MapWorkSeconds), number(d.ReduceWorkSeconds), number(d.FixedSeconds)}.at(speed, zero())
 		c.hasMap, c.hasReduce = c.plan.a.Sign() > 0, c.plan.b.Sign() > 0
 	}
 	c.slack = sub(c.deadline, c.plan.c)
@@ -121,6 +157,15 @@ func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 		c.convert()
 	}
 	return c
+}
+
+// at is the coefficients where all but the overhead is done at another speed. They are sums, differences and
+// the larger or smaller of task times, so that what divides these divides them.
+func (d demand) at(speed, overhead *big.Rat) demand {
+	if speed.Cmp(whole(1)) == 0 {
+		return d
+	}
+	return demand{quo(d.a, speed), quo(d.b, speed), add(quo(sub(d.c, overhead), speed), overhead)}
 }
 
 // demands is the coefficients of the three bounds (paper eq. 1-3 with errata E1, E7, E8), clamped so

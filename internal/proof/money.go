@@ -8,18 +8,32 @@ import (
 
 // bill is what a plan's counts cost a period, worked out exactly.
 type bill struct {
-	onDemand, reserved, idle, penalties *big.Rat
-	total, objective                    *big.Rat
-	slack                               *big.Rat // what relaxed plans, whose counts are floats, may be off
+	onDemand, spot, reserved, idle, penalties *big.Rat
+	vms, total, objective                     *big.Rat
+	slack                                     *big.Rat // what relaxed plans, whose counts are floats, may be off
 }
 
-// bill prices the counts. A used VM of a contract is reserved however it is billed; an unused one of
-// a contract billed always is paid idle.
+// bill prices the counts.
 func (m *model) bill(pl capacity.Plan, a answer) bill {
-	b := bill{reserved: zero(), idle: zero(), penalties: zero(), slack: zero()}
-	b.onDemand = mul(mul(amount(m.problem.Supply.OnDemand.Price.Decimal), m.hours), number(pl.VMs.OnDemand))
-	used := make(map[string]*big.Rat, len(pl.VMs.Contracts))
-	for _, u := range pl.VMs.Contracts {
+	b := emptyBill()
+	b.rent(m, nil, pl.VMs)
+	b.sum(m, a)
+	return b
+}
+
+func emptyBill() bill {
+	return bill{onDemand: zero(), spot: zero(), reserved: zero(), idle: zero(), penalties: zero(), slack: zero()}
+}
+
+// rent adds the VMs of one type. A used VM of a contract is reserved however it is billed; an unused one of
+// a contract billed always is paid idle.
+func (b *bill) rent(m *model, offer *spot, vms capacity.VMs) {
+	b.onDemand.Add(b.onDemand, mul(mul(amount(m.problem.Supply.OnDemand.Price.Decimal), m.hours), number(vms.OnDemand)))
+	if offer != nil {
+		b.spot.Add(b.spot, mul(offer.price, number(vms.Spot)))
+	}
+	used := make(map[string]*big.Rat, len(vms.Contracts))
+	for _, u := range vms.Contracts {
 		used[u.Name] = number(u.Used)
 	}
 	for _, c := range m.problem.Supply.Contracts {
@@ -32,18 +46,21 @@ func (m *model) bill(pl capacity.Plan, a answer) bill {
 			b.idle.Add(b.idle, mul(price, sub(whole(c.VMs), n)))
 		}
 	}
-	vms := add(add(b.onDemand, b.reserved), b.idle)
+}
+
+// sum adds the penalties to what is rented, and up.
+func (b *bill) sum(m *model, a answer) {
+	b.vms = add(add(b.onDemand, b.spot), add(b.reserved, b.idle))
 	avoided := zero()
 	for i := range m.classes {
 		penalty := m.classes[i].penalty
 		b.penalties.Add(b.penalties, mul(penalty, a[i].refused))
 		avoided.Add(avoided, mul(penalty, a[i].jobs))
 	}
-	b.total, b.objective = add(vms, b.penalties), sub(vms, avoided)
+	b.total, b.objective = add(b.vms, b.penalties), sub(b.vms, avoided)
 	if m.integrality == capacity.Relaxed {
-		b.slack = mul(relative, add(add(vms, abs(b.penalties)), abs(avoided)))
+		b.slack = mul(relative, add(add(b.vms, abs(b.penalties)), abs(avoided)))
 	}
-	return b
 }
 
 // money compares every amount of the plan with the bill. An amount may be rounded to money's nine
@@ -61,11 +78,12 @@ func (m *model) money(pl capacity.Plan, b bill) []string {
 		f.addf("%s is %s, not %s.", what, money(exact[0]), shown)
 	}
 	line("The cost on demand", c.OnDemand, b.slack, b.onDemand)
+	line("The cost of spot VMs", c.Spot, b.slack, b.spot)
 	line("The cost of reserved VMs", c.Reserved, b.slack, b.reserved)
 	line("The cost of idle reserved VMs", c.ReservedIdle, b.slack, b.idle)
 	line("The sum of penalties", c.Penalties, b.slack, b.penalties)
 	lines := zero()
-	for _, x := range []capacity.Money{c.OnDemand, c.Reserved, c.ReservedIdle, c.Penalties} {
+	for _, x := range []capacity.Money{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties} {
 		lines.Add(lines, amount(x.Decimal))
 	}
 	line("The total", c.Total, b.slack, b.total, lines)

@@ -33,7 +33,7 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 
 // optimality looks for a plan that refutes what is claimed: that none is cheaper than the bound and,
 // for an optimal plan, that none is cheaper by more than the gap allowed.
-func (r *Report) optimality(m *model, pl capacity.Plan, b bill, lp relaxed, o Options) {
+func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(threshold *big.Rat) (finding, string)) {
 	allowed := sub(b.objective, larger(smallest, mul(number(m.problem.Options.Gap), abs(b.objective))))
 	allowed.Sub(allowed, add(halfUnit, b.slack))
 	claim, threshold := "more than the gap below "+money(b.objective).String(), allowed
@@ -43,7 +43,7 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, lp relaxed, o Op
 		bound := amount(pl.Proof.Bound.Decimal)
 		// The bound may have come from floating point.
 		certain := sub(bound, add(add(halfUnit, b.slack), mul(relative, abs(bound))))
-		f, why = r.look(m, lp, certain, o)
+		f, why = look(certain)
 		var wrong faults
 		if f.better != nil {
 			r.Better = m.describe(f.better)
@@ -56,7 +56,7 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, lp relaxed, o Op
 	}
 	refuted := f.better != nil && less(f.better.objective, threshold)
 	if pl.Status == capacity.Optimal && !refuted && (f.bound == nil || less(f.bound, threshold)) {
-		f, why = r.look(m, lp, threshold, o)
+		f, why = look(threshold)
 	}
 	switch {
 	case f.bound == nil:

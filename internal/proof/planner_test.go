@@ -311,6 +311,24 @@ func dec(f float64) decimal.Decimal { return decimal.NewFromFloat(f) }
 
 // fill writes the plan for so many jobs and VMs.
 func (b *planner) fill(jobs []float64, vms float64) capacity.Plan {
+	p, pl := b.p, b.fillCounts(jobs, vms)
+	c := &pl.Cost
+	c.Currency, c.PeriodSeconds = p.Currency, p.PeriodSeconds
+	rented := c.OnDemand.Add(c.Reserved.Decimal).Add(c.ReservedIdle.Decimal)
+	c.Total.Decimal = rented.Add(c.Penalties.Decimal)
+	pl.Objective.Decimal = pl.Objective.Add(rented)
+	c.PerHour.Decimal = c.Total.Div(decimal.NewFromInt(p.PeriodSeconds).Div(decimal.NewFromInt(3600)))
+	c.PerMonth.Decimal = c.PerHour.Mul(decimal.NewFromInt(730))
+	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: "test", Checked: true}
+	if p.Options.Integrality == capacity.Executable {
+		pl.Layout = layOut(p, pl)
+	}
+	b.fillPrices(&pl)
+	return pl
+}
+
+// fillCounts writes everything but the sums down.
+func (b *planner) fillCounts(jobs []float64, vms float64) capacity.Plan {
 	p := b.p
 	pl := capacity.Plan{Status: capacity.Optimal, Warnings: []capacity.Warning{}, Conflicts: []capacity.Finding{}}
 	_, taken := b.rent(vms)
@@ -334,18 +352,6 @@ func (b *planner) fill(jobs []float64, vms float64) capacity.Plan {
 		pl.Cost.Penalties.Decimal = pl.Cost.Penalties.Add(k.in.Penalty.Mul(dec(c.Refused)))
 		pl.Objective.Decimal = pl.Objective.Sub(k.in.Penalty.Mul(dec(jobs[i])))
 	}
-	c := &pl.Cost
-	c.Currency, c.PeriodSeconds = p.Currency, p.PeriodSeconds
-	rented := c.OnDemand.Add(c.Reserved.Decimal).Add(c.ReservedIdle.Decimal)
-	c.Total.Decimal = rented.Add(c.Penalties.Decimal)
-	pl.Objective.Decimal = pl.Objective.Add(rented)
-	c.PerHour.Decimal = c.Total.Div(hours)
-	c.PerMonth.Decimal = c.PerHour.Mul(decimal.NewFromInt(730))
-	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: "test", Checked: true}
-	if p.Options.Integrality == capacity.Executable {
-		pl.Layout = layOut(p, pl)
-	}
-	b.fillPrices(&pl)
 	return pl
 }
 

@@ -18,17 +18,35 @@ func readable(p capacity.Problem) []string {
 			f.addf("%s is negative or beyond reason.", what)
 		}
 	}
-	price("The on-demand price", p.Supply.OnDemand.Price)
-	if q := p.Supply.OnDemand.Quota; q != nil && *q < 0 {
-		f.addf("The quota is negative.")
-	}
-	names := map[string]bool{}
-	for _, c := range p.Supply.Contracts {
-		price("The price of contract "+c.Name, c.Price)
-		if c.VMs < 0 || names[c.Name] {
-			f.addf("Contract %s has a negative number of VMs, or another bears its name.", c.Name)
+	names, types := map[string]bool{}, map[string]bool{}
+	for _, t := range p.Supply.Types() {
+		if types[t.Name] || t.Name == "" && len(p.Supply.VMTypes) > 0 {
+			f.addf("A VM type has no name, or another bears %q.", t.Name)
 		}
-		names[c.Name] = true
+		types[t.Name] = true
+		price("The on-demand price", t.OnDemand.Price)
+		if q := t.OnDemand.Quota; q != nil && *q < 0 {
+			f.addf("The quota is negative.")
+		}
+		if s := t.Spot; s != nil {
+			if price("The spot price", s.Price); !finite(s.MaxShare) || s.MaxShare < 0 || s.MaxShare > 1 {
+				f.addf("The share of spot VMs, %g, is none.", s.MaxShare)
+			}
+		}
+		for _, c := range t.Contracts {
+			price("The price of contract "+c.Name, c.Price)
+			if c.VMs < 0 || names[c.Name] {
+				f.addf("Contract %s has a negative number of VMs, or another bears its name.", c.Name)
+			}
+			names[c.Name] = true
+		}
+	}
+	if b := p.Budget; b != nil {
+		for _, m := range []*capacity.Money{b.VMCost, b.Total} {
+			if m != nil {
+				price("The budget", *m)
+			}
+		}
 	}
 	o := p.Options
 	if o.Gap < 0 || !finite(o.Gap) {
@@ -45,12 +63,12 @@ func readable(p capacity.Problem) []string {
 		f.addf("The bound %q is not known here.", o.Bound)
 	}
 	for i := range p.Classes {
-		readableClass(&f, &p.Classes[i], o.Integrality == capacity.Relaxed)
+		readableClass(&f, &p.Classes[i], o.Integrality == capacity.Relaxed, types)
 	}
 	return f
 }
 
-func readableClass(f *faults, c *capacity.Class, fractions bool) {
+func readableClass(f *faults, c *capacity.Class, fractions bool, types map[string]bool) {
 	if !modest(c.Penalty.Decimal) || c.Penalty.IsNegative() {
 		f.addf("The penalty of %s is negative or beyond reason.", c.Name)
 	}
@@ -89,8 +107,14 @@ func readableClass(f *faults, c *capacity.Class, fractions bool) {
 			break
 		}
 	}
-	if s := c.SlotsPerVM; c.VMsPerJob == nil && (s.Map < 1 || s.Reduce < 1) {
-		f.addf("A VM must offer %s at least one map and one reduce slot.", c.Name)
+	for vmType := range types {
+		if speed := c.Speed.On(vmType); !finite(speed) || speed < 0 {
+			f.addf("The speed of %s is negative or no proper number.", c.Name)
+			return
+		}
+		if s := c.SlotsPerVM.On(vmType); c.VMsPerJob == nil && (s.Map < 1 || s.Reduce < 1) && (c.RunsOn(vmType) || vmType == "") {
+			f.addf("A VM must offer %s at least one map and one reduce slot.", c.Name)
+		}
 	}
 }
 
@@ -110,18 +134,32 @@ func sane(pl capacity.Plan) []string {
 		}
 	}
 	c := &pl.Cost
-	amounts("The cost", &pl.Objective, &c.Total, &c.OnDemand, &c.Reserved, &c.ReservedIdle, &c.Penalties, &c.PerHour, &c.PerMonth)
-	figure("The rental", pl.VMs.Total, pl.VMs.Reserved, pl.VMs.OnDemand, pl.VMs.Rounding)
+	amounts("The cost", &pl.Objective, &c.Total, &c.OnDemand, &c.Reserved, &c.ReservedIdle, &c.Spot, &c.Penalties, &c.PerHour, &c.PerMonth)
+	figure("The rental", pl.VMs.Total, pl.VMs.Reserved, pl.VMs.OnDemand, pl.VMs.Spot, pl.VMs.Rounding)
+	for _, t := range pl.VMs.Types {
+		figure("Type "+t.Name, t.Total, t.Reserved, t.OnDemand, t.Spot, t.Rounding)
+	}
 	for _, u := range pl.VMs.Contracts {
 		figure("Contract "+u.Name, u.VMs, u.Used)
 	}
 	for i := range pl.Classes {
 		c := &pl.Classes[i]
 		figure("Class "+c.Name, c.Admitted, c.Refused, c.VMs, c.VMsPerJob)
-		if c.Slots != nil {
-			figure("Class "+c.Name, c.Slots.Map, c.Slots.Reduce)
+		slots, times := []*capacity.Slots{c.Slots}, []*capacity.Times{c.Time}
+		for k := range c.Types {
+			on := &c.Types[k]
+			figure("Class "+c.Name+" on "+on.VMType, on.Admitted, on.VMs, on.VMsPerJob)
+			slots, times = append(slots, on.Slots), append(times, on.Time)
 		}
-		if t := c.Time; t != nil {
+		for _, s := range slots {
+			if s != nil {
+				figure("Class "+c.Name, s.Map, s.Reduce)
+			}
+		}
+		for _, t := range times {
+			if t == nil {
+				continue
+			}
 			for _, x := range []*float64{t.Lower, t.Average, t.Upper} {
 				if x != nil {
 					figure("The time of class "+c.Name, *x)
@@ -130,7 +168,10 @@ func sane(pl capacity.Plan) []string {
 		}
 	}
 	if p := pl.Prices; p != nil {
-		amounts("The prices", &p.Capacity.Low, p.Capacity.High)
+		amounts("The prices", &p.Capacity.Low, p.Capacity.High, p.Budget)
+		for i := range p.Types {
+			amounts("The prices", &p.Types[i].Low, p.Types[i].High)
+		}
 		for i := range p.Contracts {
 			amounts("The prices", &p.Contracts[i].Worth)
 		}

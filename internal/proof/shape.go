@@ -142,11 +142,9 @@ func (m *model) roundUp(i int, x part) *big.Rat {
 
 // spare is what the VMs of class i, or of all for -1, may lack: nothing where every need is known exactly.
 func (m *model) spare(i int) *big.Rat {
-	if m.integrality != capacity.Integer {
-		return zero()
-	}
 	for k := range m.classes {
-		if (i < 0 || k == i) && !m.classes[k].given {
+		c := &m.classes[k]
+		if (i < 0 || k == i) && (m.integrality == capacity.Integer && !c.given || m.integrality != capacity.Relaxed && c.rounded) {
 			return spare
 		}
 	}

@@ -26,6 +26,7 @@ func (m *model) capacity(pl capacity.Plan, a answer) []string {
 	if m.integrality == capacity.Relaxed {
 		slack = add(slack, mul(relative, add(whole(1), need)))
 	}
+	slack = add(slack, m.hair)
 	if less(add(total, slack), need) {
 		f.addf("The classes need %s VMs and %v are rented.", short(need), pl.VMs.Total)
 	}

@@ -6,6 +6,7 @@ package proof
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"headroom/internal/capacity"
@@ -34,6 +35,7 @@ const (
 	MoneyCheck         = "money"         // every cost line and the objective
 	OptimalityCheck    = "optimality"    // no better plan than the status allows
 	BoundCheck         = "bound"         // no plan is below the bound of the plan's proof
+	BudgetCheck        = "budget"        // the plan keeps the problem's budgets; asked where it has any
 	CertificateCheck   = "certificate"   // bound, gap and status agree with each other
 	RelaxationCheck    = "relaxation"    // the linear program's answer
 	PricesCheck        = "prices"        // marginal prices of capacity and contracts
@@ -108,12 +110,16 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.add(ShapeCheck, faults, "")
 		return *r
 	}
-	m := newModel(p)
-	if pl.Status == capacity.InfeasibleStatus {
-		r.infeasible(m, pl)
+	if isFleet(p) {
+		r.fleet(p, pl, o)
 		return *r
 	}
-	if !r.add(ShapeCheck, m.shape(pl), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
+	m := newModel(p)
+	if pl.Status == capacity.InfeasibleStatus {
+		r.infeasible(m, pl, o)
+		return *r
+	}
+	if !r.add(ShapeCheck, append(m.shape(pl), strange(pl)...), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
 		return *r // nothing can be matched with anything
 	}
 	a := m.read(pl)
@@ -126,12 +132,13 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	rented := r.add(RentalCheck, m.rental(pl), "VMs are taken cheapest first within counts and quota, and add up.")
 	bill := m.bill(pl, a)
 	r.add(MoneyCheck, m.money(pl, bill), "Every amount is what the counts and prices give.")
+	r.budget(m, bill)
 	r.certificate(m, pl, bill)
 	if !rented {
 		return *r // what it costs is not known, so nor is whether less would do
 	}
 	lp := m.relax(zero())
-	r.optimality(m, pl, bill, lp, o)
+	r.optimality(m, pl, bill, func(threshold *big.Rat) (finding, string) { return r.look(m, lp, threshold, o) })
 	if pl.Relaxed != nil {
 		r.add(RelaxationCheck, m.relaxation(*pl.Relaxed, lp), "The linear program's answer is right.")
 	}

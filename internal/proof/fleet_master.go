@@ -1,0 +1,169 @@
+package proof
+
+import "math"
+
+// master is the linear program over the pieces of the bound seen so far: the highest point under all of them,
+// prices between nothing and top. It is solved from its other side,
+//
+//	min base·share + top·over,  the shares of all pieces adding up to one,  slope·share <= over in each price,
+//
+// by the simplex method, whose row prices are the point. There are few rows and many columns.
+type master struct {
+	top     []float64
+	cuts    []cut
+	basis   []int // columns: cuts from 0; -1-2k over, -2-2k left in row k
+	value   []float64
+	inverse [][]float64
+}
+
+func newMaster(top []float64) *master { return &master{top: top} }
+
+func (m *master) add(c cut) { m.cuts = append(m.cuts, c) }
+
+// column is a column's entries; row 0 is the sum of shares.
+func (m *master) column(j int, dst []float64) []float64 {
+	rows := len(m.top) + 1
+	dst = append(dst[:0], make([]float64, rows)...)
+	switch {
+	case j >= 0:
+		dst[0] = 1
+		copy(dst[1:], m.cuts[j].slope)
+	case j%2 == 0: // -2-2k: left
+		dst[1+(-j-2)/2] = 1
+	default: // -1-2k: over
+		dst[1+(-j-1)/2] = -1
+	}
+	return dst
+}
+
+func (m *master) cost(j int) float64 {
+	switch {
+	case j >= 0:
+		return m.cuts[j].base
+	case j%2 == 0:
+		return 0
+	}
+	return m.top[(-j-1)/2]
+}
+
+// solve answers the point, its height, and by how much the pieces' mixture breaks the rows.
+func (m *master) solve() (point []float64, height, broken float64) {
+	rows := len(m.top) + 1
+	if m.basis == nil {
+		m.basis = []int{0}
+		for k := range m.top {
+			if m.cuts[0].slope[k] > 0 {
+				m.basis = append(m.basis, -1-2*k)
+			} else {
+				m.basis = append(m.basis, -2-2*k)
+			}
+		}
+	}
+	price := make([]float64, rows)
+	var entries []float64
+	for range 50 * (rows + len(m.cuts)) {
+		if !m.invert() {
+			break
+		}
+		scale := 1e-300
+		for r := range price {
+			price[r] = 0
+			for k, j := range m.basis {
+				price[r] += m.cost(j) * m.inverse[k][r]
+			}
+			scale = max(scale, math.Abs(price[r]))
+		}
+		enter, least := 0, 0.0
+		found := false
+		for j := -2 * len(m.top); j < len(m.cuts); j++ {
+			entries = m.column(j, entries)
+			reduced, size := m.cost(j), math.Abs(m.cost(j))
+			for r, x := range entries {
+				reduced -= price[r] * x
+				size += math.Abs(price[r] * x)
+			}
+			if reduced < -1e-13*size && reduced < least {
+				enter, least, found = j, reduced, true
+			}
+		}
+		if !found {
+			break
+		}
+		entries = m.column(enter, entries)
+		leave, limit, strength := -1, math.Inf(1), 0.0
+		for k := range m.basis {
+			change := 0.0
+			for r, x := range entries {
+				change += m.inverse[k][r] * x
+			}
+			if change <= 1e-12 {
+				continue
+			}
+			ratio := max(0, m.value[k]) / change
+			if ratio < limit-1e-15 || ratio <= limit+1e-15 && change > strength {
+				leave, limit, strength = k, ratio, change
+			}
+		}
+		if leave < 0 {
+			break
+		}
+		m.basis[leave] = enter
+	}
+	point = make([]float64, len(m.top))
+	height = price[0]
+	for k := range point {
+		point[k] = min(m.top[k], max(0, -price[1+k]))
+	}
+	for k, j := range m.basis {
+		if j < 0 && j%2 != 0 && m.value[k] > 0 {
+			broken += m.value[k]
+		}
+	}
+	return point, height, broken
+}
+
+// invert works out the basis's inverse and its values; false where it has none any more.
+func (m *master) invert() bool {
+	rows := len(m.basis)
+	a := make([][]float64, rows)
+	var entries []float64
+	for r := range a {
+		a[r] = make([]float64, 2*rows)
+		a[r][rows+r] = 1
+	}
+	for k, j := range m.basis {
+		entries = m.column(j, entries)
+		for r, x := range entries {
+			a[r][k] = x
+		}
+	}
+	for k := range rows {
+		at := k
+		for r := k + 1; r < rows; r++ {
+			if math.Abs(a[r][k]) > math.Abs(a[at][k]) {
+				at = r
+			}
+		}
+		a[k], a[at] = a[at], a[k]
+		pivot := a[k][k]
+		if math.Abs(pivot) < 1e-13 {
+			return false
+		}
+		for c := range a[k] {
+			a[k][c] /= pivot
+		}
+		for r := range a {
+			if factor := a[r][k]; r != k && factor != 0 {
+				for c := range a[r] {
+					a[r][c] -= factor * a[k][c]
+				}
+			}
+		}
+	}
+	m.inverse, m.value = make([][]float64, rows), make([]float64, rows)
+	for k := range a {
+		m.inverse[k] = a[k][rows:]
+		m.value[k] = m.inverse[k][0] // the right-hand side is one share in all
+	}
+	return true
+}

@@ -1,0 +1,54 @@
+package proof
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+)
+
+// What the product plans for several VM types, spot VMs and budgets is accepted here, and small problems are proved.
+func TestPlansForFleetsAreAccepted(t *testing.T) {
+	trials := long(300, 20_000)
+	count := map[capacity.Status]int{}
+	notProved := 0
+	for trial := range trials {
+		p := drawnFleet(rand.New(rand.NewPCG(1, uint64(trial))))
+		if p.Validate() != nil {
+			continue
+		}
+		pl, err := plan.Solve(context.Background(), p, nil)
+		if err != nil {
+			t.Fatalf("trial %d: %v\n%s", trial, err, text(p))
+		}
+		asked(p, &pl)
+		r := Verify(p, pl, Options{})
+		if !r.Accepted() {
+			t.Fatalf("trial %d:\n%s\n%s\n%s", trial, r, text(p), text(pl))
+		}
+		if count[pl.Status]++; r.Outcome == NotProved {
+			notProved++
+		}
+	}
+	t.Logf("%v, of which %d not proved", count, notProved)
+	if count[capacity.Optimal] < trials*3/4 || count[capacity.InfeasibleStatus] < trials/100 || notProved > trials/100 {
+		t.Errorf("%v, of which %d not proved, say too little", count, notProved)
+	}
+}
+
+// asked leaves out what plans do not say exactly: the worth of contracts beside spot VMs, where a VM more in
+// a contract brings its share of spot with it, and what else would cure promises that a budget forbids.
+func asked(p capacity.Problem, pl *capacity.Plan) {
+	spot := slices.ContainsFunc(p.Supply.Types(), func(t capacity.VMTypeSupply) bool { return t.Spot != nil && len(t.Contracts) > 0 })
+	if spot {
+		pl.Prices = nil
+	}
+	if !isFleet(p) && p.Budget != nil && p.Budget.VMCost != nil {
+		for k := range pl.Conflicts {
+			pl.Conflicts[k].Hint = nil
+		}
+	}
+}

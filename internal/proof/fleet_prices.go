@@ -1,0 +1,295 @@
+package proof
+
+import (
+	"math"
+	"math/big"
+)
+
+// cut is one evaluation of the bound, which is concave and piecewise linear in the prices: what it is at
+// prices of zero on this piece, and its slope in each price.
+type cut struct {
+	base  float64
+	slope []float64
+}
+
+// at is the bound in floating point, its piece, and how large the terms of its sum are together.
+func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
+	f := &p.floats
+	n := len(p.types)
+	c.slope = make([]float64, n+1)
+	mix := make([]int, n)
+	for i := range p.classes {
+		if f.weight != nil && p.weights[i] != nil {
+			least := p.mix(i, nu, mix)
+			size += math.Abs(least)
+			for v, h := range mix {
+				if h > 0 {
+					c.slope[v] += f.weight[i][v][h]
+					c.base -= f.penalty[i] * float64(h)
+					size += f.penalty[i] * float64(h)
+				}
+			}
+			continue
+		}
+		at, slope := p.straight(i, nu)
+		if at < 0 {
+			continue
+		}
+		jobs := f.low[i]
+		if slope < f.penalty[i] {
+			jobs = f.high[i]
+		}
+		c.base -= f.penalty[i] * jobs
+		c.slope[at] += f.gamma[i][at] * jobs
+		size += 2 * f.penalty[i] * jobs
+	}
+	for v := range p.types {
+		vms, cost := p.rentAt(v, nu[v], mu)
+		c.slope[v] -= vms + f.spare[v] + f.slack[v]
+		c.base += cost
+		c.slope[n] += cost
+		size += (1+mu)*cost + 2*nu[v]*(vms+f.spare[v])
+	}
+	if p.purse != nil {
+		c.slope[n] -= f.purse
+		size += mu * math.Abs(f.purse)
+	} else {
+		c.slope[n] = 0
+	}
+	value = c.base + mu*c.slope[n]
+	for v := range nu {
+		value += nu[v] * c.slope[v]
+	}
+	return c, value, size
+}
+
+// straight is the type on which a job of a class costs least at the prices, by its gamma; -1 for none.
+func (p *program) straight(i int, nu []float64) (at int, slope float64) {
+	at, slope = -1, math.Inf(1)
+	for v, g := range p.floats.gamma[i] {
+		if x := g * nu[v]; !math.IsInf(g, 1) && (at < 0 || x < slope) {
+			at, slope = v, x
+		}
+	}
+	return at, slope
+}
+
+// rentAt is the number of VMs of a type whose rent less their worth is least, and their rent.
+func (p *program) rentAt(v int, nu, mu float64) (vms, cost float64) {
+	f := &p.floats
+	if p.counted != nil && p.counted[v] != nil {
+		least := 0.0
+		for n, x := range p.counted[v] {
+			if y := (1+mu)*x - nu*float64(n); y < least {
+				least, vms, cost = y, float64(n), x
+			}
+		}
+		return vms, cost
+	}
+	for k, price := range f.price[v] {
+		if (1+mu)*price < nu {
+			vms += f.length[v][k]
+			cost += f.length[v][k] * price
+		}
+	}
+	return vms, cost
+}
+
+// mix finds the class's mix of jobs over types that is worth least at the prices, by adding type after type.
+func (p *program) mix(i int, nu []float64, jobs []int) (least float64) {
+	f := &p.floats
+	most := int(f.high[i])
+	clear(jobs)
+	rows := p.mixes(i, nu)
+	if len(rows) == 0 {
+		return 0
+	}
+	least = math.Inf(1)
+	total := 0
+	for h := int(f.low[i]); h <= most; h++ {
+		if x := rows[0].least[h] - f.penalty[i]*float64(h); x < least {
+			least, total = x, h
+		}
+	}
+	for k, r := range rows {
+		if k == len(rows)-1 {
+			jobs[r.kind] = total
+			break
+		}
+		for h := 0; h <= total; h++ {
+			if r.own[h]+rows[k+1].least[total-h] == r.least[total] {
+				jobs[r.kind] = h
+				total -= h
+				break
+			}
+		}
+	}
+	return least
+}
+
+// mixRow is one type of a class: what jobs on it cost at the prices, and what they cost at least on it and the
+// types after it.
+type mixRow struct {
+	kind       int
+	own, least []float64
+}
+
+func (p *program) mixes(i int, nu []float64) (rows []mixRow) {
+	f := &p.floats
+	for v := range p.types {
+		if p.gamma[i][v] == nil {
+			continue
+		}
+		own := make([]float64, len(f.weight[i][v]))
+		for h, w := range f.weight[i][v] {
+			own[h] = nu[v] * w
+		}
+		rows = append(rows, mixRow{kind: v, own: own})
+	}
+	for k := len(rows) - 1; k >= 0; k-- {
+		r := &rows[k]
+		if k == len(rows)-1 {
+			r.least = r.own
+			continue
+		}
+		after := rows[k+1].least
+		r.least = make([]float64, len(r.own))
+		for total := range r.least {
+			r.least[total] = math.Inf(1)
+			for h := range total + 1 {
+				r.least[total] = min(r.least[total], r.own[h]+after[total-h])
+			}
+		}
+	}
+	return rows
+}
+
+// exactly is the bound at prices, in exact arithmetic, for the linear program.
+func (p *program) exactly(nu []float64, mu float64) *big.Rat {
+	sum := new(big.Rat)
+	exact := make([]*big.Rat, len(nu))
+	for v, x := range nu {
+		exact[v] = new(big.Rat).SetFloat64(max(0, x))
+	}
+	money := new(big.Rat).SetFloat64(max(0, mu))
+	for i := range p.classes {
+		least := zero()
+		for k, jobs := range []*big.Rat{p.low[i], p.high[i]} {
+			var best *big.Rat
+			for v, g := range p.gamma[i] {
+				if g != nil && (best == nil || less(mul(g, exact[v]), best)) {
+					best = mul(g, exact[v])
+				}
+			}
+			if best == nil {
+				break
+			}
+			if x := mul(jobs, sub(best, p.worth(i))); k == 0 || less(x, least) {
+				least = x
+			}
+		}
+		sum.Add(sum, least)
+	}
+	for v := range p.types {
+		sum.Sub(sum, mul(exact[v], p.spare[v]))
+		for _, l := range p.rented[v] {
+			if gain := sub(mul(add(whole(1), money), l.price), exact[v]); gain.Sign() < 0 {
+				sum.Add(sum, mul(gain, l.length))
+			}
+		}
+	}
+	if p.purse != nil {
+		sum.Sub(sum, mul(money, p.purse))
+	}
+	return sum
+}
+
+// dual is prices with the bound they give, and what the linear program over all pieces seen came to, which
+// is no lower.
+type dual struct {
+	nu      []float64
+	mu      float64
+	value   float64 // in floating point, at the prices
+	size    float64
+	above   float64 // of the program over mixtures of the choices seen
+	missing float64 // by how much those mixtures break the rows
+}
+
+const maxCuts = 400
+
+// solve climbs the bound by cutting planes: the best point of all pieces seen so far is tried next, and a
+// point half way to the best one so far, so that it does not swing. The method needs no care: whatever
+// prices it ends with, the bound is worked out from them anew.
+func (p *program) solve() dual {
+	top := p.highest()
+	m := newMaster(top)
+	n := len(p.types)
+	best := dual{nu: make([]float64, n), value: math.Inf(-1)}
+	try := func(x []float64) {
+		c, value, size := p.at(x[:n], x[n])
+		m.add(c)
+		if value > best.value {
+			best.nu, best.mu, best.value, best.size = append([]float64(nil), x[:n]...), x[n], value, size
+		}
+	}
+	start := make([]float64, n+1)
+	try(start)
+	for v := range n {
+		for _, price := range p.floats.price[v] {
+			start[v] = max(start[v], price)
+		}
+	}
+	try(start)
+	for range maxCuts {
+		x, above, broken := m.solve()
+		best.above, best.missing = above, broken
+		if above-best.value <= 1e-13*(1+best.size) {
+			break
+		}
+		try(x)
+		half := make([]float64, n+1)
+		for k := range half {
+			old := best.mu
+			if k < n {
+				old = best.nu[k]
+			}
+			half[k] = (x[k] + old) / 2
+		}
+		try(half)
+	}
+	return best
+}
+
+// highest is prices beyond which nothing changes but for want of VMs or money, or for the price of it.
+func (p *program) highest() []float64 {
+	f := &p.floats
+	price, cheap, ratio := 1e-9, math.Inf(1), 1.0
+	for v := range p.types {
+		for _, x := range f.price[v] {
+			if price = max(price, x); x > 0 {
+				cheap = min(cheap, x)
+			}
+		}
+	}
+	for i := range p.classes {
+		low, high := math.Inf(1), 0.0
+		for _, g := range f.gamma[i] {
+			if g > 0 && !math.IsInf(g, 1) {
+				low, high = min(low, g), max(high, g)
+			}
+		}
+		if high > 0 {
+			price = max(price, f.penalty[i]/low)
+			ratio = max(ratio, high/low)
+		}
+	}
+	ratio = math.Pow(ratio, float64(min(3, len(p.types)-1)))
+	top := make([]float64, len(p.types)+1)
+	if p.purse != nil {
+		top[len(p.types)] = 4 * (1 + price*ratio/min(cheap, price))
+	}
+	for v := range p.types {
+		top[v] = 4 * price * ratio * (1 + top[len(p.types)])
+	}
+	return top
+}
