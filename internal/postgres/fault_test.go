@@ -213,6 +213,27 @@ func TestClosingIsBounded(t *testing.T) {
 	<-closed
 }
 
+// Deliveries to a target that hangs do not wait for their webhook's lock, however many there are.
+func TestDeliveriesStandBackWithoutALock(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s, ctx := pgtest.OpenWith(t, configOf(url)), somebody(t)
+	w := must(s.CreateWebhook(ctx, capacity.Webhook{Name: "w", URL: "https://hooks.example.com/", Events: []capacity.Event{capacity.PlanChanged}, Enabled: true}, "whsec_"))(t)
+	flying, waits := must(s.PingWebhook(ctx, w.ID))(t), must(s.PingWebhook(ctx, w.ID))(t)
+	if claim := must(s.ClaimDelivery(ctx, flying.ID, 1, time.Minute))(t); claim == nil {
+		t.Fatal("the first is not claimed")
+	}
+	locker := raw(t, url)
+	execute(t, locker, "BEGIN; SELECT FROM webhooks FOR UPDATE")
+	if claim := must(s.ClaimDelivery(ctx, waits.ID, 1, time.Minute))(t); claim != nil {
+		t.Error("two are in flight")
+	}
+	execute(t, locker, "ROLLBACK")
+	if list := must(s.Deliveries(ctx, w.ID, app.Page{}))(t); !list.Items[0].NextAt.After(*waits.NextAt) {
+		t.Errorf("it is not put off: %+v", list.Items[0])
+	}
+}
+
 func TestAClosedStoreIsBusy(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)

@@ -106,12 +106,8 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 		return nil, nil // no work of this release's
 	}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		var of string
-		err := q.QueryRow(ctx, `SELECT webhook_id::text FROM webhook_deliveries WHERE id = @id`, pgx.NamedArgs{"id": id}).Scan(&of)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
+		of, over, err := s.standBack(ctx, q, id, most)
+		if err != nil || over {
 			return err
 		}
 		w, err := webhook(ctx, q, of, lockWebhook)
@@ -128,12 +124,10 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 			Waits   float64
 			Now     time.Time
 			Flying  int
-			Waiting int
 		}
 		d, err := one[row](ctx, q, `
 			SELECT d.event_id::text AS event_id, d.body, d.tries::bigint, extract(epoch FROM d.next_at - clock_timestamp())::float8 AS waits, clock_timestamp() AS now,
-			       (SELECT count(*) FROM webhook_deliveries f WHERE f.webhook_id = @webhook AND f.claimed_by IS NOT NULL AND f.claimed_until > clock_timestamp()) AS flying,
-			       (SELECT count(*) FROM webhook_deliveries p WHERE p.webhook_id = @webhook AND p.state = 'pending') AS waiting
+			       (SELECT count(*) FROM webhook_deliveries f WHERE f.webhook_id = @webhook AND f.claimed_by IS NOT NULL AND f.claimed_until > clock_timestamp()) AS flying
 			FROM webhook_deliveries d
 			WHERE d.id = @id AND d.state = 'pending' AND (d.claimed_until IS NULL OR d.claimed_until <= clock_timestamp())
 			FOR UPDATE OF d`, pgx.NamedArgs{"id": id, "webhook": of})
@@ -150,8 +144,7 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 		case d.Waits > tooEarly.Seconds():
 			return s.putOff(ctx, q, id, time.Duration(d.Waits*float64(time.Second)))
 		case d.Flying >= most:
-			spread := time.Duration(rand.Float64() * float64(min(time.Duration(d.Waiting)*putOffEach, mostPutOff)))
-			return s.putOff(ctx, q, id, leastPutOff+spread)
+			return s.letWait(ctx, q, id, of)
 		}
 		c := app.DeliveryClaim{ID: id, Token: newID(), EventID: d.EventID, Webhook: of, URL: w.URL, Body: d.Body, Tries: d.Tries, FailingSince: w.FailingSince, Now: d.Now}
 		rows, err := q.Query(ctx, `
@@ -172,6 +165,42 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 		return nil, err
 	}
 	return claim, nil
+}
+
+// standBack puts a delivery off whose webhook has enough in flight, without the webhook's lock: of a
+// target that hangs there may be any number, and those that wait for the lock would keep servers and
+// connections from other webhooks. over says that there is nothing left to do.
+func (s *Store) standBack(ctx context.Context, q querier, id string, most int) (of string, over bool, err error) {
+	var flying int
+	err = q.QueryRow(ctx, `
+		SELECT d.webhook_id::text, (SELECT count(*) FROM webhook_deliveries f WHERE f.webhook_id = d.webhook_id AND f.claimed_by IS NOT NULL AND f.claimed_until > clock_timestamp())
+		FROM webhook_deliveries d WHERE d.id = @id`, pgx.NamedArgs{"id": id}).Scan(&of, &flying)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return "", true, nil
+	case err != nil || flying < most:
+		return of, false, err
+	}
+	free, err := q.Exec(ctx, `
+		SELECT FROM webhook_deliveries d
+		WHERE d.id = @id AND d.state = 'pending' AND d.next_at <= clock_timestamp() + make_interval(secs => @early) AND (d.claimed_until IS NULL OR d.claimed_until <= clock_timestamp())
+		FOR UPDATE`, pgx.NamedArgs{"id": id, "early": tooEarly.Seconds()})
+	if err != nil || free.RowsAffected() == 0 {
+		return of, false, err // over, taken or early, as is seen with the lock
+	}
+	return of, true, s.letWait(ctx, q, id, of)
+}
+
+// letWait puts a delivery off for about as long as those before it may take.
+func (s *Store) letWait(ctx context.Context, q querier, id, webhook string) error {
+	var waiting int
+	err := q.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE webhook_id = @webhook AND state = 'pending' LIMIT @enough) waiting`,
+		pgx.NamedArgs{"webhook": webhook, "enough": int64(mostPutOff / putOffEach)}).Scan(&waiting)
+	if err != nil {
+		return err
+	}
+	spread := time.Duration(rand.Float64() * float64(min(time.Duration(waiting)*putOffEach, mostPutOff)))
+	return s.putOff(ctx, q, id, leastPutOff+spread)
 }
 
 // putOff lets a delivery wait without counting an attempt.
