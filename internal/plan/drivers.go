@@ -34,6 +34,9 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 	if price.High != nil {
 		fact("vm_price_high", "", capacity.RoundMoney(price.High.Float()/hours).String(), unit)
 		sentence := fmt.Sprintf("one more VM costs %s %s an hour", perHour(*price.High), p.Currency)
+		if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
+			sentence = fmt.Sprintf("one more VM would be worth %s %s an hour", perHour(*price.High), p.Currency)
+		}
 		if !price.High.Equal(price.Low.Decimal) {
 			sentence += fmt.Sprintf(", one VM less saves %s", perHour(price.Low))
 		}

@@ -49,7 +49,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	a.fact("left", "", left.String(), a.period())
 	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
 	sentences := []string{fmt.Sprintf("%s %s is spent on %s and %s is left; with the penalties of %s that %s refused the whole costs %s.",
-		spent, a.period(), on, left, jobCount(o.Refused), isAre(o.Refused), o.Cost.Total)}
+		spent, a.period(), on, cents(left.Float()), jobCount(o.Refused), isAre(o.Refused), o.Cost.Total)}
 	if c := a.answer.Compared; c != nil {
 		saved := less(o.Cost.Total, c.Cost.Total)
 		a.fact("cost_of_the_budget", "", saved.String(), a.period())
@@ -206,6 +206,9 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 		bound := capacity.RoundMoney(gap)
 		a.fact("uncertainty", class.Name, bound.String(), a.period())
 		sentences = append(sentences, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound))
+	}
+	if beside := pl.Classes[at].Admitted - class.Jobs.Min; beside > 1e-9 {
+		sentences = append(sentences, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", jobCount(roundedTo(beside, 3))))
 	}
 	if pushed := displaced(before, pl, at); pushed != "" {
 		sentences = append(sentences, "To make room "+pushed+".")

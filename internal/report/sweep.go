@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
@@ -143,6 +144,9 @@ func QuestionText(w io.Writer, a plan.QuestionAnswer) error {
 		return err
 	}
 	for _, f := range a.Conflicts {
+		if strings.Contains(a.Explanation, f.Detail) {
+			continue
+		}
 		if _, err := fmt.Fprintf(w, "%s\n", Conflict(f)); err != nil {
 			return err
 		}
