@@ -90,6 +90,18 @@ func (m *model) overBudget(need float64) capacity.Finding {
 	return f
 }
 
+// paysWithQuota says whether the budget pays for so many VMs under another quota.
+func (m *model) paysWithQuota(quota int64, need float64) bool {
+	if m.Budget == nil || m.Budget.VMCost == nil {
+		return true
+	}
+	wider := *m.Problem
+	wider.Supply.OnDemand.Quota = &quota
+	all := &model{Problem: &wider, hours: m.hours}
+	all.addSupply()
+	return m.atMost(all.hourly(all.vms(math.Ceil(need))).sum(), *m.Budget.VMCost)
+}
+
 // spend is what so many VMs of each type cost per hour, idle contracts included, exactly.
 func (f *fleet) spend(vms []int64) decimal.Decimal {
 	sum := decimal.Zero

@@ -94,11 +94,14 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 		}
 	} else {
 		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
-		found = append(found, capacity.Finding{
+		f := capacity.Finding{
 			Pointer: "/supply/on_demand/quota", Code: "shortage",
 			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", number(need), most),
-			Hint:   &capacity.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: "/supply/on_demand/quota", Value: quota},
-		})
+		}
+		if m.paysWithQuota(quota, need) {
+			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}
+		}
+		found = append(found, f)
 	}
 	order := make([]int, 0, len(m.classes))
 	for i := range m.classes {

@@ -188,7 +188,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 			prices.Types = append(prices.Types, capacity.TypePrice{Name: t.name, CapacityPrice: p})
 		}
 		for _, c := range t.Supply.Contracts {
-			worth := r.nuLow[v] - c.Price.Float()*d.hours*(1+r.mu)
+			worth := t.rental.steady(r.nuLow[v], r.mu) - c.Price.Float()*d.hours*(1+r.mu)
 			if c.Billing != capacity.BilledAlways {
 				worth = max(0, worth)
 			}

@@ -48,6 +48,15 @@ func newRental(tiers []Tier, offer *capacity.Spot, hours float64, need int64) re
 	return r
 }
 
+// steady is what one VM that is not spot is worth, where VMs are worth nu and a budget's money costs mu
+// more: where spot is cheap, it brings a share of spot with it.
+func (r *rental) steady(nu, mu float64) float64 {
+	if r.spot == nil || r.spot.share >= 1 || nu <= r.spot.price*(1+mu) {
+		return nu
+	}
+	return (nu - r.spot.share*r.spot.price*(1+mu)) / (1 - r.spot.share)
+}
+
 func wholePower(n int32) int64 {
 	power := int64(1)
 	for range n {

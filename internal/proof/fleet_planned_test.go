@@ -3,7 +3,6 @@ package proof
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"headroom/internal/capacity"
@@ -24,7 +23,6 @@ func TestPlansForFleetsAreAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatalf("trial %d: %v\n%s", trial, err, text(p))
 		}
-		asked(p, &pl)
 		r := Verify(p, pl, Options{})
 		if !r.Accepted() {
 			t.Fatalf("trial %d:\n%s\n%s\n%s", trial, r, text(p), text(pl))
@@ -36,19 +34,5 @@ func TestPlansForFleetsAreAccepted(t *testing.T) {
 	t.Logf("%v, of which %d not proved", count, notProved)
 	if count[capacity.Optimal] < trials*3/4 || count[capacity.InfeasibleStatus] < trials/100 || notProved > trials/100 {
 		t.Errorf("%v, of which %d not proved, say too little", count, notProved)
-	}
-}
-
-// asked leaves out what plans do not say exactly: the worth of contracts beside spot VMs, where a VM more in
-// a contract brings its share of spot with it, and what else would cure promises that a budget forbids.
-func asked(p capacity.Problem, pl *capacity.Plan) {
-	spot := slices.ContainsFunc(p.Supply.Types(), func(t capacity.VMTypeSupply) bool { return t.Spot != nil && len(t.Contracts) > 0 })
-	if spot {
-		pl.Prices = nil
-	}
-	if !isFleet(p) && p.Budget != nil && p.Budget.VMCost != nil {
-		for k := range pl.Conflicts {
-			pl.Conflicts[k].Hint = nil
-		}
 	}
 }
