@@ -1,0 +1,348 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+)
+
+// PurchaseAnswer is how many VMs of each offer to buy, and what that is worth.
+type PurchaseAnswer struct {
+	Status       capacity.Status `json:"status"` // infeasible where not even all offers serve the promised jobs
+	Currency     string          `json:"currency"`
+	Offers       []OfferAnswer   `json:"offers"`
+	Recommended  PurchaseCost    `json:"recommended"`
+	Today        PurchaseCost    `json:"today"`          // without any offer
+	OnDemandOnly PurchaseCost    `json:"on_demand_only"` // without any contract either
+	Saving       *Saving         `json:"saving"`         // against today; null where today is infeasible
+	SavingOnly   *Saving         `json:"saving_against_on_demand"`
+	Coverage     *float64        `json:"coverage"`    // VM-hours on contracts and offers, of all
+	Utilisation  *float64        `json:"utilisation"` // VM-hours used of those bought; null where nothing is
+	Months       []SavingMonth   `json:"months"`
+	BreakEven    *time.Time      `json:"break_even_month"` // from the end of which on the balance is never negative; null: not in the horizon
+	Curves       []SavingCurve   `json:"curves"`
+	Regret       []RegretPoint   `json:"regret"`
+	Proof        PurchaseProof   `json:"proof"`
+	Horizon      HorizonAnswer   `json:"horizon"` // with the recommendation; the offers stand among its contracts
+}
+
+// OfferAnswer is one offer in the recommendation.
+type OfferAnswer struct {
+	Name        string         `json:"name"`
+	VMs         int64          `json:"vms"`
+	Most        int64          `json:"max"`
+	Share       float64        `json:"share"`   // of its term that lies in the horizon
+	Paid        capacity.Money `json:"paid"`    // upfront, in full
+	Upfront     capacity.Money `json:"upfront"` // the share of it that counts
+	Reserved    capacity.Money `json:"reserved"`
+	Idle        capacity.Money `json:"reserved_idle"`
+	Utilisation *float64       `json:"utilisation"`
+}
+
+// PurchaseCost is what the horizon costs. Total is its cost and the upfront payments' share.
+type PurchaseCost struct {
+	Status  capacity.Status `json:"status"`
+	Cost    SpanCost        `json:"cost"`
+	Upfront capacity.Money  `json:"upfront"`
+	Total   capacity.Money  `json:"total"`
+}
+
+// Saving is an amount, and its share of what is paid without it.
+type Saving struct {
+	Amount capacity.Money `json:"amount"`
+	Share  float64        `json:"share"`
+}
+
+// SavingMonth is what the offers save in a month of the calendar by lower running costs, what is paid upfront
+// for them in it, in full, and what remains of both since the start.
+type SavingMonth struct {
+	Month   time.Time      `json:"month"`
+	Saved   capacity.Money `json:"saved"`
+	Paid    capacity.Money `json:"paid"`
+	Balance capacity.Money `json:"balance"`
+}
+
+// SavingCurve is what other numbers of one offer come to, the others as recommended.
+type SavingCurve struct {
+	Offer  string        `json:"offer"`
+	Exact  bool          `json:"exact"` // false: of the convex program, which is a little lower
+	Points []SavingPoint `json:"points"`
+}
+
+// SavingPoint is one number of VMs.
+type SavingPoint struct {
+	VMs    int64           `json:"vms"`
+	Cost   *capacity.Money `json:"cost"`   // null where promised jobs do not fit
+	Saving *capacity.Money `json:"saving"` // against today
+}
+
+// RegretPoint is the recommendation at another demand, beside the best purchase there.
+type RegretPoint struct {
+	Factor   float64         `json:"factor"`
+	Cost     *capacity.Money `json:"cost"` // of the recommendation; null where promised jobs do not fit
+	Best     []int64         `json:"best"` // by offer; null where nothing fits
+	BestCost *capacity.Money `json:"best_cost"`
+	Regret   *capacity.Money `json:"regret"`
+	Gap      float64         `json:"gap"` // how far BestCost may be from the cheapest, relative
+}
+
+// PurchaseProof says that no purchase costs less than Bound.
+type PurchaseProof struct {
+	Bound      capacity.Money `json:"bound"`
+	Gap        float64        `json:"gap"`         // relative to the recommendation's total
+	PriceBound capacity.Money `json:"price_bound"` // proved by one price of capacity per situation alone
+	Situations int            `json:"situations"`
+}
+
+// Purchase weighs the offers of a valid question. The numbers are searched by the core method; solve is
+// asked for the plans of the answer and may be nil (see Horizon). The answer does not depend on workers. A
+// context that ends gives its error; progress is told of finished parts, in order.
+func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, workers int, progress func(done, total int)) (PurchaseAnswer, error) {
+	if q.Factors == nil {
+		q.Factors = capacity.DefaultFactors()
+	}
+	w, err := newWeighing(&q, workers)
+	if err != nil {
+		return PurchaseAnswer{}, err
+	}
+	done, total := 0, 4+len(q.Offers)+len(q.Factors)
+	step := func(err error) error {
+		if done++; progress != nil && err == nil {
+			progress(done, total)
+		}
+		return err
+	}
+	found, err := w.search(ctx, fullEffort, q.Problem.Options.Gap, nil)
+	if err := step(err); err != nil {
+		return PurchaseAnswer{}, err
+	}
+	a := PurchaseAnswer{Status: capacity.InfeasibleStatus, Currency: q.Problem.Currency, Offers: []OfferAnswer{},
+		Months: []SavingMonth{}, Curves: []SavingCurve{}, Regret: []RegretPoint{}}
+	bought := found.bought
+	var today, alone HorizonAnswer
+	for _, part := range [...]struct {
+		to   *HorizonAnswer
+		with capacity.Horizon
+	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
+		*part.to, err = Horizon(ctx, part.with, solve, workers, nil)
+		if err := step(err); err != nil {
+			return PurchaseAnswer{}, err
+		}
+	}
+	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
+	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
+		return a, nil
+	}
+	if err := a.prove(w, &found); err != nil {
+		return PurchaseAnswer{}, err
+	}
+	a.describe(&q, bought)
+	a.follow(&q, &today)
+	for k := range q.Offers {
+		curve, err := w.curve(ctx, bought, k)
+		if err := step(err); err != nil {
+			return PurchaseAnswer{}, err
+		}
+		a.Curves = append(a.Curves, curve)
+	}
+	for _, factor := range q.Factors {
+		point, err := w.regret(ctx, factor, &found)
+		if err := step(err); err != nil {
+			return PurchaseAnswer{}, err
+		}
+		a.Regret = append(a.Regret, point)
+	}
+	return a, nil
+}
+
+// withOffers is the question's horizon once so many VMs of each offer are bought: contracts like others.
+func withOffers(q *capacity.PurchaseQuestion, bought []int64) capacity.Horizon {
+	h := q.Horizon
+	h.Contracts = slices.Clip(h.Contracts)
+	for k, o := range q.Offers {
+		from, until := o.Term(h.Start())
+		h.Contracts = append(h.Contracts, capacity.TermContract{
+			Contract: capacity.Contract{Name: o.Name, VMs: bought[k], Price: o.Price, Billing: o.Billing},
+			Upfront:  capacity.Money{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, From: from, Until: until,
+		})
+	}
+	return h
+}
+
+func withoutContracts(h capacity.Horizon) capacity.Horizon {
+	h.Contracts, h.Problem.Supply.Contracts = nil, nil
+	return h
+}
+
+func costOf(h *HorizonAnswer) PurchaseCost {
+	return PurchaseCost{Status: h.Status, Cost: h.Total.Cost, Upfront: h.Upfront,
+		Total: capacity.Money{Decimal: h.Total.Cost.Total.Add(h.Upfront.Decimal)}}
+}
+
+func saving(from, to *PurchaseCost) *Saving {
+	if from.Status == capacity.InfeasibleStatus {
+		return nil
+	}
+	s := &Saving{Amount: capacity.Money{Decimal: from.Total.Sub(to.Total.Decimal)}}
+	if total := from.Total.Float(); total > 0 {
+		s.Share = s.Amount.Float() / total
+	}
+	return s
+}
+
+// prove states the bound of the search for the plans that were made in the end, whose odd slots may have
+// taken a VM more than the search knew of.
+func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
+	floor := func(x float64) capacity.Money {
+		return capacity.Money{Decimal: decimal.NewFromFloat(x).RoundFloor(capacity.MoneyPlaces)}
+	}
+	total := a.Recommended.Total.Float()
+	a.Proof = PurchaseProof{Bound: floor(found.bound), PriceBound: floor(w.bound(found.root)), Situations: len(w.stages)}
+	below := total - a.Proof.Bound.Float()
+	if allowed := proofResolution*math.Abs(total) + float64(len(a.Horizon.Periods))*smallestMoney; below < -allowed {
+		return fmt.Errorf("check the purchase: its plans cost %v, and no purchase is said to cost less than %v", a.Recommended.Total, a.Proof.Bound)
+	} else if below > allowed {
+		a.Proof.Gap = below / max(total, smallestMoney)
+	}
+	a.Status = capacity.Feasible
+	if a.Proof.Gap <= max(w.question.Problem.Options.Gap, proofResolution) {
+		a.Status = capacity.Optimal
+	}
+	return nil
+}
+
+func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) {
+	whole := term{q.Start(), q.End()}
+	contracts := a.Horizon.Contracts[len(a.Horizon.Contracts)-len(q.Offers):]
+	used, all := 0.0, 0.0
+	for k, o := range q.Offers {
+		from, until := o.Term(whole.from)
+		t, c := term{from, until}, &contracts[k]
+		a.Offers = append(a.Offers, OfferAnswer{
+			Name: o.Name, VMs: bought[k], Most: o.Max, Share: float64(t.within(whole)) / float64(until.Unix()-from.Unix()),
+			Paid: capacity.Money{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, Upfront: c.Upfront,
+			Reserved: c.Reserved, Idle: c.ReservedIdle, Utilisation: c.Utilisation,
+		})
+		used, all = used+c.UsedHours, all+c.UsedHours+c.IdleHours
+	}
+	if all > 0 {
+		share := used / all
+		a.Utilisation = &share
+	}
+	if t := &a.Horizon.Total; t.VMHours > 0 {
+		share := t.ReservedHours / t.VMHours
+		a.Coverage = &share
+	}
+	a.Saving, a.SavingOnly = saving(&a.Today, &a.Recommended), saving(&a.OnDemandOnly, &a.Recommended)
+}
+
+// follow looks at the recommendation month by month, as money moves: upfront payments in full when they are due.
+func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *HorizonAnswer) {
+	if today.Status == capacity.InfeasibleStatus {
+		return
+	}
+	balance := decimal.Zero
+	for i := range a.Horizon.Months {
+		m := &a.Horizon.Months[i]
+		paid := decimal.Zero
+		for k, o := range q.Offers {
+			from, _ := o.Term(q.Start())
+			if from = from.UTC(); from.Before(m.Start.AddDate(0, 1, 0)) && (i == 0 || !from.Before(m.Start)) {
+				paid = paid.Add(a.Offers[k].Paid.Decimal)
+			}
+		}
+		saved := today.Months[i].Cost.Total.Sub(m.Cost.Total.Decimal)
+		balance = balance.Add(saved).Sub(paid)
+		a.Months = append(a.Months, SavingMonth{m.Start, capacity.Money{Decimal: saved}, capacity.Money{Decimal: paid}, capacity.Money{Decimal: balance}})
+		switch {
+		case balance.IsNegative():
+			a.BreakEven = nil
+		case a.BreakEven == nil:
+			month := m.Start
+			a.BreakEven = &month
+		}
+	}
+}
+
+// curveMost bounds the stages solved exactly for one curve; beyond it the convex program answers.
+const curveMost = 20_000
+
+// curve tries other numbers of one offer.
+func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (SavingCurve, error) {
+	const each = 4 // points on either side
+	n, most := bought[offer], w.offers[offer].most
+	step := max(1, (max(n, 2*each)+2*each-1)/(2*each))
+	numbers := []int64{0, most}
+	for k := -int64(each); k <= each; k++ {
+		numbers = append(numbers, min(most, max(0, n+k*step)))
+	}
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	c := SavingCurve{Offer: w.question.Offers[offer].Name, Exact: len(numbers)*len(w.stages) <= curveMost}
+	cost := func(bought []int64) (float64, error) {
+		if c.Exact {
+			cost, _, err := w.exactCost(ctx, bought)
+			return cost, err
+		}
+		line, err := w.cutAt(ctx, floats(bought))
+		if line.short {
+			line.value = math.Inf(1)
+		}
+		return line.value, err
+	}
+	today, err := cost(make([]int64, len(bought)))
+	if err != nil {
+		return c, err
+	}
+	for _, vms := range numbers {
+		other := slices.Clone(bought)
+		other[offer] = vms
+		x, err := cost(other)
+		if err != nil {
+			return c, err
+		}
+		point := SavingPoint{VMs: vms, Cost: finite(x)}
+		if point.Cost != nil && !math.IsInf(today, 1) {
+			point.Saving = finite(today - x)
+		}
+		c.Points = append(c.Points, point)
+	}
+	return c, nil
+}
+
+// regret is what the recommendation costs at another demand, and what the best purchase there would.
+func (w *weighing) regret(ctx context.Context, factor float64, recommended *choiceOfOffers) (RegretPoint, error) {
+	point, there, best := RegretPoint{Factor: factor}, w, *recommended
+	if factor != 1 {
+		q := *w.question
+		q.Horizon = q.Scaled(factor)
+		var err error
+		if there, err = newWeighing(&q, w.workers); err != nil {
+			return point, err
+		}
+		if best, err = there.search(ctx, quickEffort, q.Problem.Options.Gap, recommended.bought); err != nil {
+			return point, err
+		}
+	}
+	if math.IsInf(best.cost, 1) {
+		return point, nil
+	}
+	cost, _, err := there.exactCost(ctx, recommended.bought)
+	if err != nil {
+		return point, err
+	}
+	point.Best, point.BestCost, point.Cost = best.bought, finite(best.cost), finite(cost)
+	if point.Cost != nil {
+		point.Regret = finite(cost - best.cost)
+	}
+	if best.cost > 0 {
+		point.Gap = max(0, best.cost-best.bound) / best.cost
+	}
+	return point, nil
+}

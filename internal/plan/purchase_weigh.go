@@ -1,0 +1,218 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"headroom/internal/capacity"
+)
+
+// newWeighing makes a valid question ready; the offers' terms follow those of the contracts.
+func newWeighing(q *capacity.PurchaseQuestion, workers int) (*weighing, error) {
+	h := &q.Horizon
+	whole := term{h.Start(), h.End()}
+	w := &weighing{question: q, workers: workers}
+	var terms []term
+	for _, c := range h.Contracts {
+		t := term{c.From, c.Until}
+		terms = append(terms, t)
+		w.constant += c.Upfront.Float() * float64(t.within(whole)) / float64(c.Until.Unix()-c.From.Unix())
+	}
+	for _, o := range q.Offers {
+		from, until := o.Term(whole.from)
+		terms = append(terms, term{from, until})
+	}
+	w.calendar = newCalendar(h, terms)
+	var err error
+	if w.base, err = newModel(w.largest()); err != nil {
+		return nil, err
+	}
+	hulls := newHulls(w.base)
+	for _, jobs := range w.calendar.jobs {
+		w.curves = append(w.curves, hulls.curve(jobs))
+	}
+	for k, o := range q.Offers {
+		t := terms[len(h.Contracts)+k]
+		inside, length := t.within(whole), t.until.Unix()-t.from.Unix()
+		x := weighed{price: o.Price.Float() * w.base.hours, most: o.Max}
+		x.certain = o.Upfront.Float() * float64(inside) / float64(length)
+		if o.Billing == capacity.BilledAlways {
+			x.price = 0
+			x.certain += o.Price.Float() * float64(inside) / 3600
+		}
+		w.offers = append(w.offers, x)
+		w.byPrice = append(w.byPrice, k)
+	}
+	slices.SortStableFunc(w.byPrice, func(a, b int) int { return cmp.Compare(w.offers[a].price, w.offers[b].price) })
+	w.addStages()
+	return w, nil
+}
+
+// largest is the problem with the most jobs that any period has, and VMs for all of them.
+func (w *weighing) largest() *capacity.Problem {
+	p := w.calendar.horizon.Problem
+	p.Supply = capacity.Supply{OnDemand: capacity.OnDemand{Price: p.Supply.OnDemand.Price}}
+	p.Classes = slices.Clone(p.Classes)
+	for i := range p.Classes {
+		most := 0.0
+		for _, jobs := range w.calendar.jobs {
+			most = max(most, jobs[i].Max)
+		}
+		p.Classes[i].Jobs = capacity.JobRange{Max: most}
+	}
+	return &p
+}
+
+func (w *weighing) addStages() {
+	h := w.calendar.horizon
+	highest, shortest, dearest := 0.0, math.Inf(1), 0.0
+	for i := range w.calendar.situations {
+		t := &w.calendar.situations[i]
+		s := stage{situation: t, scale: float64(t.seconds) / float64(h.Problem.PeriodSeconds), offered: t.inForce[len(h.Contracts):]}
+		contracts := slices.Clone(h.Problem.Supply.Contracts)
+		for k, c := range h.Contracts {
+			if t.inForce[k] {
+				contracts = append(contracts, c.Contract)
+			}
+		}
+		m := model{Problem: &capacity.Problem{Supply: capacity.Supply{Contracts: contracts, OnDemand: h.Problem.Supply.OnDemand}}, hours: w.base.hours}
+		if t.price != nil {
+			m.Supply.OnDemand.Price = *t.price
+		}
+		m.addSupply()
+		s.tiers = slices.DeleteFunc(m.tiers, func(t Tier) bool { return t.VMs == 0 })
+		w.constant += s.scale * m.committed()
+		w.stages = append(w.stages, s)
+		shortest = min(shortest, s.scale)
+		for _, tier := range s.tiers {
+			highest = max(highest, tier.Price)
+		}
+		if steps := w.curves[t.demand].steps; len(steps) > 0 {
+			highest = max(highest, steps[0].worth)
+		}
+	}
+	for _, o := range w.offers {
+		highest, dearest = max(highest, o.price), max(dearest, o.certain)
+	}
+	// Twice what a VM can cost that serves promised jobs in the shortest stage alone: never worth paying.
+	w.shortage = 2*(highest+dearest/shortest) + 1
+	w.kept.values = make([]map[boughtKey]kept, len(w.stages))
+}
+
+// exactCost is what the horizon costs with so many VMs bought of each offer, every stage solved by the core:
+// +Inf where the promised jobs of one do not fit. The gap says how much less it may be in truth.
+func (w *weighing) exactCost(ctx context.Context, bought []int64) (cost, gap float64, err error) {
+	costs, gaps := make([]float64, len(w.stages)), make([]float64, len(w.stages))
+	err = each(ctx, len(w.stages), w.workers, nil, func(i int) error {
+		v, err := w.exactStage(ctx, i, bought)
+		costs[i], gaps[i] = v.cost, v.gap
+		return err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	var sum, open neumaier
+	sum.add(w.constant)
+	for i := range costs {
+		if math.IsInf(costs[i], 1) {
+			return costs[i], 0, nil
+		}
+		sum.add(w.stages[i].scale * costs[i])
+		open.add(w.stages[i].scale * gaps[i])
+	}
+	for k, o := range w.offers {
+		sum.add(o.certain * float64(bought[k]))
+	}
+	return sum.value(), open.value(), nil
+}
+
+// keptValues is what stages have been found to cost. Purchases that differ in VMs which a stage does not
+// need are the same to it.
+type keptValues struct {
+	values []map[boughtKey]kept // by stage
+	count  atomic.Int64
+}
+
+type boughtKey [capacity.MaxOffers]int32
+
+type kept struct{ cost, gap float64 }
+
+// keptMost bounds the values that are kept, of about a hundred bytes each.
+const keptMost = 500_000
+
+// exactStage is a stage's cost per period: VMs and penalties.
+func (w *weighing) exactStage(ctx context.Context, i int, bought []int64) (kept, error) {
+	s := &w.stages[i]
+	curve := &w.curves[s.demand]
+	if curve.impossible {
+		return kept{cost: math.Inf(1)}, nil
+	}
+	tiers, key := w.tiersWith(s, curve.most, bought)
+	if v, known := w.kept.values[i][key]; known {
+		return v, nil
+	}
+	m := *w.base
+	m.tiers = tiers
+	m.classes = slices.Clone(m.classes)
+	for k := range m.classes {
+		c := &m.classes[k]
+		if jobs := w.calendar.jobs[s.demand][c.index]; !c.impossible {
+			c.low, c.high = jobs.Min, jobs.Max
+		}
+	}
+	v := m.least(ctx)
+	v.cost += curve.all
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	if w.kept.count.Add(1) <= keptMost {
+		if w.kept.values[i] == nil {
+			w.kept.values[i] = make(map[boughtKey]kept)
+		}
+		w.kept.values[i][key] = v
+	}
+	return v, nil
+}
+
+// tiersWith is a stage's tiers with what is bought, and the VMs bought that it could need.
+func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []Tier, key boughtKey) {
+	tiers = slices.Clone(s.tiers)
+	tier, before := 0, int64(0)
+	for _, k := range w.byPrice {
+		for ; tier < len(s.tiers) && s.tiers[tier].Price <= w.offers[k].price; tier++ {
+			before += min(s.tiers[tier].VMs, most)
+		}
+		if s.offered[k] {
+			vms := min(bought[k], max(0, most-before))
+			key[k] = int32(vms)
+			before += vms
+			tiers = append(tiers, Tier{vms, w.offers[k].price})
+		}
+	}
+	return tiers, key
+}
+
+// least is the model's P2 objective as the core finds it, without a plan; +Inf where nothing fits.
+func (m *model) least(ctx context.Context) kept {
+	target := Within(m.Options.Gap)
+	var r Result
+	switch {
+	case m.Options.Integrality == capacity.Relaxed:
+		relaxed, _ := newRelaxation(m)
+		if relaxed == nil {
+			return kept{cost: math.Inf(1)}
+		}
+		return kept{cost: relaxed.objective}
+	case m.wholeLoads():
+		r, _ = m.newOptions(m.Options.Integrality == capacity.Executable).solve(ctx, target)
+	default:
+		r, _ = newLinear(m.instance()).solve(ctx, target)
+	}
+	if !r.Feasible {
+		return kept{cost: math.Inf(1)}
+	}
+	return kept{r.Objective, r.Gap}
+}
