@@ -21,7 +21,6 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 		return p, nil
 	}
 	a := applying{Problem: p}
-	a.Classes = slices.Clone(p.Classes)
 	a.Supply.Contracts = slices.Clone(p.Supply.Contracts)
 	a.Supply.VMTypes = slices.Clone(p.Supply.VMTypes)
 	for i := range a.Supply.VMTypes {
@@ -38,7 +37,7 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 	}
 	a.leave()
 	if len(a.findings) == 0 {
-		s.blame(&a)
+		s.blame(&a, &p)
 	}
 	if len(a.findings) > 0 {
 		return Problem{}, inputError(a.findings)
@@ -46,11 +45,15 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 	return a.Problem, nil
 }
 
-// blame validates the changed problem and leads each finding back to the last change that may have
-// brought it about.
-func (s Scenario) blame(a *applying) {
+// blame validates what has changed and leads each finding back to the last change that may have brought
+// it about.
+func (s Scenario) blame(a *applying, before *Problem) {
 	var result checker
-	a.Problem.check(&result)
+	if a.retyped {
+		a.Problem.check(&result)
+	} else {
+		a.Problem.checkChanged(&result, before)
+	}
 	for _, f := range result.findings {
 		for i := len(s.Changes) - 1; i >= 0; i-- {
 			if s.Changes[i].concerns(&a.Problem, f.Pointer) {
@@ -70,7 +73,9 @@ func (s Scenario) blame(a *applying) {
 type applying struct {
 	Problem
 	checker
-	factor decimal.Decimal // of the change, if it has one
+	factor  decimal.Decimal // of the change, if it has one
+	owned   bool            // the classes are no longer those of the problem before
+	retyped bool            // VM types have come or gone, which all classes have to do with
 }
 
 func (a *applying) change(ch *ScenarioChange) {
@@ -93,13 +98,25 @@ func (a *applying) change(ch *ScenarioChange) {
 			*t = slices.Delete(*t, i, i+1)
 		}
 	case AddVMType:
+		a.retyped = true
+		a.ownClasses()
 		a.addVMType(ch)
 	case DropVMType:
+		a.retyped = true
+		a.ownClasses()
 		a.dropVMType(ch)
 	}
 }
 
+// ownClasses sees to it that the classes may be changed.
+func (a *applying) ownClasses() {
+	if !a.owned {
+		a.Classes, a.owned = slices.Clone(a.Classes), true
+	}
+}
+
 func (a *applying) changeClasses(ch *ScenarioChange) {
+	a.ownClasses()
 	found, timed := false, false
 	for i := range a.Classes {
 		class := &a.Classes[i]
@@ -185,7 +202,7 @@ func (a *applying) number(ch *ScenarioChange, before float64) float64 {
 			return x
 		}
 	}
-	return Money{decimal.NewFromFloat(before).Mul(a.factor)}.Float()
+	return timesFloat(before, a.factor)
 }
 
 // product is the factor times digits·10^power in the same form, where an int64 surely holds its digits:

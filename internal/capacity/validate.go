@@ -76,6 +76,34 @@ func (p Problem) check(c *checker) {
 	c.leave()
 }
 
+// checkChanged finds what check does, where the problem was valid before and at most its supply, its budget
+// and its classes' deadlines, jobs and penalties have changed since, each class in its place.
+func (p *Problem) checkChanged(c *checker, before *Problem) {
+	c.enter("supply")
+	p.Supply.check(c)
+	fleet := p.Supply.fleet(c)
+	c.leave()
+	c.enter("classes")
+	for i := range p.Classes {
+		class, was := &p.Classes[i], &before.Classes[i]
+		if class.DeadlineSeconds == was.DeadlineSeconds && class.Jobs == was.Jobs && class.Penalty == was.Penalty {
+			continue
+		}
+		c.element(i)
+		class.check(c, p.Options.Integrality)
+		if class.byType() {
+			class.checkTypes(c, fleet)
+		}
+		c.leave()
+	}
+	c.leave()
+	if p.Budget != nil {
+		c.enter("budget")
+		p.Budget.check(c)
+		c.leave()
+	}
+}
+
 // names is which index has which name.
 type names map[string]int
 
