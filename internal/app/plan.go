@@ -47,11 +47,25 @@ func (a *App) Solve(ctx context.Context, read func() (capacity.Problem, error)) 
 
 // plan answers a problem within its time budget, for a caller who has a place to solve in.
 func (a *App) plan(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	return a.planBy(ctx, p, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		return plan.Solve(ctx, p, a.config.Solver)
+	})
+}
+
+// planLike is plan for problems that differ little from one: in brief.
+func (a *App) planLike(base capacity.Problem) plan.Planner {
+	series := plan.NewSeries(base, a.config.Solver)
+	return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		return a.planBy(ctx, p, series.Solve)
+	}
+}
+
+func (a *App) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner) (capacity.Plan, error) {
 	began := time.Now() // a duration, not a moment: the clock of App is for moments
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
 	defer context.AfterFunc(a.ended, cancel)()
-	answer, err := plan.Solve(budgeted, p, a.config.Solver)
+	answer, err := solve(budgeted, p)
 	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
 		err = errStopping
 	}

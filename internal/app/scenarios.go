@@ -93,11 +93,15 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.What
 	}
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	base, err := plan.NewBase(ctx, q.Problem, a.plan)
+	full := q.Detail == capacity.DetailFull
+	solve := a.plan
+	if !full {
+		solve = a.planLike(q.Problem)
+	}
+	base, err := plan.NewBase(ctx, q.Problem, solve)
 	if err != nil {
 		return plan.WhatIf{}, err
 	}
-	full := q.Detail == capacity.DetailFull
 	w := plan.WhatIf{Base: base.Outcome(full), Scenarios: make([]plan.ScenarioAnswer, len(q.Scenarios))}
 	var next atomic.Int64
 	work := func() error {

@@ -10,32 +10,59 @@ import (
 	"headroom/internal/capacity"
 )
 
-// amountSum is an exact sum of amounts times counts. Whole billionths times whole counts, which is
-// nearly everything, are summed in 128 bits; the rest in decimals.
+// amountSum is an exact sum of amounts times counts. Whole billionths times whole counts, or times
+// millionths, which is nearly everything, are summed in 128 bits each; the rest in decimals.
 type amountSum struct {
-	high, low uint64 // billionths
-	rest      decimal.Decimal
+	whole, parts wideSum // of billionths, and of their millionths
+	rest         decimal.Decimal
 }
 
-// mostCounted bounds a count such that 2^30 products with an int64 fit 128 bits.
-const mostCounted = 1 << 32
+// wideSum is a sum of products in 128 bits.
+type wideSum struct{ high, low uint64 }
 
-func (s *amountSum) add(m capacity.Money, count float64) {
-	n, exact := m.Billionths()
-	if !exact || n < 0 || !(count >= 0 && count <= mostCounted) || count != math.Trunc(count) {
-		s.rest = s.rest.Add(m.Mul(decimal.NewFromFloat(count)))
-		return
-	}
-	high, low := bits.Mul64(uint64(n), uint64(count))
+func (s *wideSum) add(x, y int64) {
+	high, low := bits.Mul64(uint64(x), uint64(y))
 	var carry uint64
 	s.low, carry = bits.Add64(s.low, low, 0)
 	s.high += high + carry
 }
 
-func (s *amountSum) value() decimal.Decimal {
+func (s *wideSum) value(places int32) decimal.Decimal {
 	sum := new(big.Int).SetUint64(s.high)
 	sum.Lsh(sum, 64).Add(sum, new(big.Int).SetUint64(s.low))
-	return decimal.NewFromBigInt(sum, -capacity.MoneyPlaces).Add(s.rest)
+	return decimal.NewFromBigInt(sum, -places)
+}
+
+// mostCounted bounds a count such that 2^30 products with an int64 fit 128 bits.
+const (
+	mostCounted    = 1 << 32
+	mostMillionths = 1e13
+)
+
+func (s *amountSum) add(m capacity.Money, count float64) {
+	n, exact := m.Billionths()
+	if exact = exact && n >= 0 && count >= 0 && count <= mostCounted; exact && count == math.Trunc(count) {
+		s.whole.add(n, int64(count))
+		return
+	}
+	// A float64 that is nearest to a decimal of at most 15 digits is nearest to no shorter one, so that
+	// this is what decimals take the count for. Two million such products fit 128 bits.
+	if millionths := math.Round(count * 1e6); exact && millionths < mostMillionths && millionths/1e6 == count {
+		s.parts.add(n, int64(millionths))
+		return
+	}
+	s.rest = s.rest.Add(m.Mul(decimal.NewFromFloat(count)))
+}
+
+func (s *amountSum) value() decimal.Decimal {
+	sum := s.whole.value(capacity.MoneyPlaces)
+	if s.parts != (wideSum{}) {
+		sum = sum.Add(s.parts.value(capacity.MoneyPlaces + 6))
+	}
+	if !s.rest.IsZero() {
+		sum = sum.Add(s.rest)
+	}
+	return sum
 }
 
 // keep puts a value into a list and says where it stands there: one allocation for the optional

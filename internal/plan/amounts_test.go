@@ -27,7 +27,9 @@ func TestAmountsAddUpExactly(t *testing.T) {
 			case 2:
 				m.Decimal = decimal.New(1e9, 0)
 			}
-			switch r.IntN(8) {
+			switch r.IntN(10) {
+			case 8:
+				count = float64(r.IntN(1e9)) / []float64{10, 1000, 1e6, 1e7, 3}[r.IntN(5)]
 			case 0:
 				count /= 8
 			case 1:

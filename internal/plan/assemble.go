@@ -57,6 +57,10 @@ func (d *decision) plan() capacity.Plan {
 	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
 		pl.Status = capacity.Optimal
 	}
+	if d.brief() {
+		pl.Prices = &capacity.Prices{Capacity: d.relaxed.capacityPrice()}
+		return pl
+	}
 	pl.Relaxed = d.relaxedSummary(d.relaxed)
 	pl.Integer = d.integerSummary()
 	pl.Layout = d.layout
@@ -120,13 +124,18 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 func (m *model) priced(a answer) capacity.Plan {
 	pl := capacity.Plan{Warnings: []capacity.Warning{}, Conflicts: []capacity.Finding{}, Classes: make([]capacity.ClassPlan, len(m.classes))}
 	shares := 0.0
-	times := newTimetable(len(m.classes))
+	var times timetable
+	if !m.brief() {
+		times = newTimetable(len(m.classes))
+	}
 	for i := range m.classes {
 		c := &m.classes[i]
 		h := a.admitted[i]
 		pl.Classes[c.index] = capacity.ClassPlan{
 			Name: c.Name, Admitted: h, Refused: c.Jobs.Max - h, VMs: a.shares[i], VMsPerJob: c.gamma, Slots: a.slots[i],
-			Time: times.of(c, h, a.slots[i]),
+		}
+		if !m.brief() {
+			pl.Classes[c.index].Time = times.of(c, h, a.slots[i])
 		}
 		shares += a.shares[i]
 	}
@@ -273,17 +282,23 @@ func (m *model) relaxedPlan(ctx context.Context, solver lp.Solver, r *relaxation
 	}
 	pl := m.priced(a)
 	pl.Status = capacity.Optimal
-	pl.Relaxed = m.relaxedSummary(r)
 	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: methodLP}
-	pl.Warnings = append(pl.Warnings, m.warnings...)
+	if !m.brief() {
+		pl.Relaxed = m.relaxedSummary(r)
+		pl.Warnings = append(pl.Warnings, m.warnings...)
+	}
 	if m.Options.Engine == capacity.EngineCBC {
 		s := m.askLinear(ctx, solver, r)
 		pl.Proof.Engine, pl.Proof.Agreed = s.engine, s.agreed
-		if s.warning != nil {
+		if s.warning != nil && !m.brief() {
 			pl.Warnings = append(pl.Warnings, *s.warning)
 		}
 	}
-	m.explain(&pl, r, nil)
+	if m.brief() {
+		pl.Prices = &capacity.Prices{Capacity: r.capacityPrice()}
+	} else {
+		m.explain(&pl, r, nil)
+	}
 	return pl
 }
 

@@ -65,14 +65,17 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	if exact || dedicated {
 		columns += 2 * len(m.classes)
 	}
-	p := roomFor(columns)
-	x := make([]float64, 0, cap(p.Cost))
+	p, x := m.roomFor(columns)
 	row := p.Row(math.Inf(-1), 0)
 	computed := false
 	for i := range m.classes {
 		computed = computed || m.classes[i].VMsPerJob == nil && !exact
 	}
-	if g, _ := newGrid(directGammas(m.classes, exact), m.instance().High); (g.tolerance > 0 || g.rounded > 0 || computed) && !dedicated {
+	high := make([]int64, len(m.classes))
+	for i := range high {
+		high[i] = int64(m.classes[i].high)
+	}
+	if g, _ := newGrid(directGammas(m.classes, exact), high); (g.tolerance > 0 || g.rounded > 0 || computed) && !dedicated {
 		p.RowUpper[row] = 1.001 * max(loadNoise, float64(g.rounded)/float64(g.perVM)) * units // and float noise
 	}
 	for k, t := range m.tiers {
@@ -125,7 +128,22 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	return p, x, nil
 }
 
-// roomFor is an empty program with room for columns of one entry each.
+// roomFor is an empty program with room for columns of one entry each, and for a point in it.
+func (m *model) roomFor(columns int) (*lp.Program, []float64) {
+	if m.known == nil {
+		return roomFor(columns), make([]float64, 0, columns)
+	}
+	p := &m.known.program
+	if cap(p.Cost) < columns {
+		*p, m.known.point = *roomFor(columns), make([]float64, 0, columns)
+	}
+	*p = lp.Program{
+		Cost: p.Cost[:0], Lower: p.Lower[:0], Upper: p.Upper[:0], Whole: p.Whole[:0], Start: p.Start[:0], RowIndex: p.RowIndex[:0],
+		Coefficient: p.Coefficient[:0], RowLower: p.RowLower[:0], RowUpper: p.RowUpper[:0],
+	}
+	return p, m.known.point[:0]
+}
+
 func roomFor(columns int) *lp.Program {
 	return &lp.Program{
 		Cost: make([]float64, 0, columns), Lower: make([]float64, 0, columns), Upper: make([]float64, 0, columns), Whole: make([]bool, 0, columns),

@@ -64,8 +64,7 @@ func (m *model) promised(classes []class) float64 {
 	}
 	need := vms(floor.newOptions(m.Options.Integrality == capacity.Executable), low)
 	if m.Options.Integrality == capacity.Executable {
-		_, laidOut := (&decision{model: &floor}).pack(low)
-		need = max(need, laidOut)
+		need = max(need, (&decision{model: &floor}).vmsFor(low))
 	}
 	return float64(need)
 }

@@ -39,11 +39,7 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
 		out.Reason = m.reason(c, out, r, i, next)
 		out.Flips = flips.of(i)
 	}
-	prices := &capacity.Prices{Capacity: capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow)}}
-	if !math.IsInf(r.nuHigh, 1) {
-		high := capacity.RoundMoney(r.nuHigh)
-		prices.Capacity.High = &high
-	}
+	prices := &capacity.Prices{Capacity: r.capacityPrice()}
 	prices.Contracts = make([]capacity.ContractWorth, len(m.Supply.Contracts))
 	for i, c := range m.Supply.Contracts {
 		worth := r.nuLow - c.Price.Float()*m.hours
@@ -54,6 +50,15 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
 	}
 	prices.Budget = m.budgetWorth(r)
 	pl.Prices = prices
+}
+
+func (r *relaxation) capacityPrice() capacity.CapacityPrice {
+	price := capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow)}
+	if !math.IsInf(r.nuHigh, 1) {
+		high := capacity.RoundMoney(r.nuHigh)
+		price.High = &high
+	}
+	return price
 }
 
 func verdict(c *class, admitted float64) capacity.Verdict {

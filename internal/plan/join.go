@@ -43,7 +43,7 @@ func (s *search) fill() {
 func (s *search) join(leads []lead, target float64, e effort) {
 	for try := 0; try < e.tries && s.gap-s.floor > target && !s.done(); try++ {
 		picked := s.pick(leads, e.classes)
-		var halves [2]half
+		halves := &s.halves
 		for h := range halves {
 			halves[h].start(e.states)
 		}
@@ -101,8 +101,8 @@ type combined struct {
 }
 
 func (h *half) start(states int) {
-	h.items = make([]combined, 1, states)
-	h.items[0] = combined{parent: -1, pick: -1}
+	h.items = append(slices.Grow(h.items[:0], states), combined{parent: -1, pick: -1})
+	h.picks = h.picks[:0]
 }
 
 // multiply adds the moves of one class to every combination so far.
@@ -127,13 +127,14 @@ func (h *half) multiply(s *search, class, states int) {
 }
 
 func (h *half) sort(perUnit float64) {
-	h.order = make([]int32, len(h.items))
+	n := len(h.items)
+	h.order = slices.Grow(h.order[:0], n)[:n]
 	for i := range h.order {
 		h.order[i] = int32(i)
 	}
 	slices.SortFunc(h.order, func(a, b int32) int { return cmp.Compare(h.items[a].load, h.items[b].load) })
-	h.value = make([]float64, len(h.items))
-	h.least = make([]int32, len(h.items))
+	h.value = slices.Grow(h.value[:0], n)[:n]
+	h.least = slices.Grow(h.least[:0], n)[:n]
 	for pos, i := range h.order {
 		h.value[pos] = h.items[i].extra - perUnit*float64(h.items[i].load)
 		h.least[pos] = int32(pos)

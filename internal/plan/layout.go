@@ -46,7 +46,11 @@ func (d *decision) vmsFor(jobs []int64) (vms int64) {
 // slotKinds is the slots of so many jobs, two kinds a class with known slots, and the VMs that all
 // loads together take at least.
 func (d *decision) slotKinds(jobs []int64) (kinds []slotKind, least int64) {
-	kinds = make([]slotKind, 0, 2*len(d.classes))
+	if d.known != nil {
+		kinds = d.known.kinds[:0]
+	} else {
+		kinds = make([]slotKind, 0, 2*len(d.classes))
+	}
 	loose, sum := 0.0, 0.0
 	for i := range d.classes {
 		c := &d.classes[i]
@@ -60,6 +64,9 @@ func (d *decision) slotKinds(jobs []int64) (kinds []slotKind, least int64) {
 		mapSlots, redSlots := c.shape.whole(jobs[i])
 		sum += c.shape.size(float64(mapSlots), float64(redSlots))
 		kinds = append(kinds, slotKind{c.Name, false, c.SlotsPerVM.Map, mapSlots}, slotKind{c.Name, true, c.SlotsPerVM.Reduce, redSlots})
+	}
+	if d.known != nil {
+		d.known.kinds = kinds
 	}
 	return kinds, int64(math.Ceil(sum + loose - loadNoise))
 }

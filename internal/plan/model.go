@@ -33,6 +33,8 @@ type model struct {
 	hours    float64 // in a period
 	warnings []capacity.Warning
 
+	known *prepared // of a series: the plan is made in brief
+
 	budgeted  bool // the budget for VMs has cut the tiers
 	overspent bool // it does not even pay for the contracts billed always
 }
@@ -42,21 +44,22 @@ const onDemand = -1
 // mostVMs bounds what all demand together may need: beyond it float64 sums lose whole VMs.
 const mostVMs = 1e9
 
-func newModel(p *capacity.Problem) (*model, error) {
-	m := &model{Problem: p, hours: float64(p.PeriodSeconds) / 3600, classes: make([]class, len(p.Classes))}
+func newModel(p *capacity.Problem) (*model, error) { return newModelFrom(p, nil) }
+
+// newModelFrom is newModel with what is known of like problems, if anything is.
+func newModelFrom(p *capacity.Problem, known *prepared) (*model, error) {
+	m := &model{Problem: p, known: known, hours: float64(p.PeriodSeconds) / 3600, classes: known.classesOf(len(p.Classes))}
 	m.addSupply()
 	if p.Budget != nil && p.Budget.VMCost != nil {
 		m.keepWithin(*p.Budget.VMCost)
 	}
 	var findings []capacity.Finding
 	total := 0.0
-	order := make([]int, len(p.Classes))
-	for i := range order {
-		order[i] = i
+	var demands []perf.JobDemands
+	if known == nil {
+		demands = make([]perf.JobDemands, 0, len(p.Classes))
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Classes[a].Name, p.Classes[b].Name) })
-	demands := make([]perf.JobDemands, 0, len(p.Classes))
-	for i, index := range order {
+	for i, index := range known.orderOf(p.Classes) {
 		c := &m.classes[i]
 		m.addClass(c, index, &demands)
 		if need := c.gamma * c.high; need > mostVMs {
@@ -74,6 +77,16 @@ func newModel(p *capacity.Problem) (*model, error) {
 		return nil, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
 	}
 	return m, nil
+}
+
+// byName is the order of the classes by name.
+func byName(classes []capacity.Class) []int {
+	order := make([]int, len(classes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(classes[a].Name, classes[b].Name) })
+	return order
 }
 
 // tooLarge refuses a class that no cluster could carry, most often one whose deadline leaves
@@ -130,9 +143,20 @@ func (m *model) addSupply() {
 
 func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 	c.Class, c.index = &m.Classes[index], index
-	c.penalty, c.low, c.high = c.Penalty.Float(), c.Jobs.Min, c.Jobs.Max
+	c.low, c.high = c.Jobs.Min, c.Jobs.Max
+	known := m.known.class(c.Class, index, &m.Options)
+	if known != nil && c.Penalty == known.price {
+		c.penalty = known.penalty
+	} else {
+		c.penalty = c.Penalty.Float()
+	}
 	var work capacity.Demand
 	switch {
+	case known != nil:
+		work = known.work
+		if c.Profile != nil {
+			c.demands = &known.demands
+		}
 	case c.VMsPerJob != nil:
 		c.gamma = capacity.Money{Decimal: *c.VMsPerJob}.Float()
 		return
@@ -147,8 +171,13 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 		work = *c.Demand
 	}
 	c.slotted = true
-	possible := false
-	if c.shape, possible = newShape(c.Class, work, m.Options.OneSlotPerJob); !possible {
+	possible, same := false, known != nil && known.same(c.Class)
+	if same {
+		c.shape, possible = known.shape, known.possible
+	} else {
+		c.shape, possible = newShape(c.Class, work, m.Options.OneSlotPerJob)
+	}
+	if !possible {
 		c.impossible = true
 		c.high = 0
 		if c.low > 0 { // reported as a conflict; nothing of it is planned
@@ -156,7 +185,11 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 		}
 		return
 	}
-	c.gamma = c.shape.gamma()
+	if same {
+		c.gamma = known.gamma
+	} else {
+		c.gamma = c.shape.gamma()
+	}
 }
 
 // instance is the paper's integer program of the model.

@@ -54,7 +54,11 @@ func newRelaxation(m *model) (r *relaxation, short float64) {
 	if most := float64(r.supply.most()); r.floor > most*(1+1e-9)+loadNoise {
 		return nil, r.floor - most
 	}
-	r.order()
+	if m.brief() {
+		r.ranked()
+	} else {
+		r.order()
+	}
 	r.fill()
 	r.margins()
 	return r, 0

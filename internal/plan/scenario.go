@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"headroom/internal/capacity"
 )
@@ -82,6 +83,7 @@ type Base struct {
 	Answered
 	solve Planner
 	uses  []use
+	known sync.Pool // *prepared of the problem, each used by one comparison at a time
 }
 
 // Planner is Solve with a solver, a time budget and whatever else its caller sees to.

@@ -134,7 +134,12 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 	if !changed {
 		return nil
 	}
-	m, err := s.modelOn(of, u)
+	known, _ := s.base.known.Get().(*prepared)
+	if known == nil {
+		known = prepare(&s.base.Problem)
+	}
+	defer s.base.known.Put(known)
+	m, err := s.modelOn(of, u, known)
 	if err != nil {
 		return err
 	}
@@ -168,7 +173,7 @@ func (s *same) contractsOf(vmType string) (all []usedContract) {
 }
 
 // modelOn is the problem of one VM type alone: just the jobs that are to be kept on it.
-func (s *same) modelOn(of capacity.VMTypeSupply, u *use) (*model, error) {
+func (s *same) modelOn(of capacity.VMTypeSupply, u *use, known *prepared) (*model, error) {
 	p := *s.Problem
 	p.Supply = capacity.Supply{OnDemand: of.OnDemand}
 	p.Budget = nil
@@ -181,7 +186,7 @@ func (s *same) modelOn(of capacity.VMTypeSupply, u *use) (*model, error) {
 			*c = capacity.Class{Name: c.Name, VMsPerJob: new(decimal.Decimal), Penalty: c.Penalty}
 		}
 	}
-	m, err := newModel(&p)
+	m, err := newModelFrom(&p, known)
 	if err != nil {
 		return nil, fmt.Errorf("carry the plan over: %w", err)
 	}

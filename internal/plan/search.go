@@ -93,6 +93,7 @@ type search struct {
 	moves  []move
 
 	random splitMix
+	halves [2]half     // of the latest join, whose room the next one takes
 	done   func() bool // the time is up
 }
 

@@ -11,11 +11,15 @@ type slotLoads struct {
 	fine      grid    // before VMs are made whole
 	direct    []int64 // units per job of classes without known slots, or of all if not exact
 	memo      [][]int64
+	room      []int64            // for more tables
 	rare      map[[2]int64]int64 // for classes with too many possible job counts for a table
 }
 
 // memoMost is how many job counts of one class are kept in a table.
 const memoMost = 1 << 12
+
+// memoRoom is how many job counts' room is made at once, for the tables of several classes.
+const memoRoom = 1 << 10
 
 // newOptions makes the program whose loads are not multiples of one job: with whole slots if exact,
 // with whole VMs a class if they are dedicated.
@@ -117,7 +121,10 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 		return u
 	}
 	if s.memo[class] == nil {
-		s.memo[class] = make([]int64, width)
+		if int64(len(s.room)) < width {
+			s.room = make([]int64, max(width, memoRoom))
+		}
+		s.memo[class], s.room = s.room[:width:width], s.room[width:]
 	}
 	at := &s.memo[class][jobs-first]
 	if *at == 0 {

@@ -14,7 +14,8 @@ type shape struct {
 	mapSlots, redSlots float64         // slots of each kind on one VM, c_M and c_R
 	hasMap, hasReduce  bool            // the phases that need slots at all
 	oneSlotPerJob      bool
-	latest             wholeSlots // what whole has answered last
+	latest             wholeSlots   // what whole has answered last
+	recent             []wholeSlots // what it has answered lately, where that is kept for other solves
 }
 
 // wholeSlots is the whole slots of so many jobs; of none where it has not been filled in.
@@ -105,11 +106,15 @@ func (s *shape) inTime(h, mapSlots, redSlots float64) bool {
 // several cost the same. The answer is kept, because the same jobs are asked for by the search, by the
 // layout and by the plan.
 func (s *shape) whole(jobs int64) (mapSlots, redSlots int64) {
-	if s.latest.jobs != jobs {
-		mapSlots, redSlots = s.cheapestWhole(jobs)
-		s.latest = wholeSlots{jobs, mapSlots, redSlots}
+	answer := &s.latest
+	if n := int64(len(s.recent)); n > 0 {
+		answer = &s.recent[jobs%n]
 	}
-	return s.latest.mapSlots, s.latest.redSlots
+	if answer.jobs != jobs {
+		mapSlots, redSlots = s.cheapestWhole(jobs)
+		*answer = wholeSlots{jobs, mapSlots, redSlots}
+	}
+	return answer.mapSlots, answer.redSlots
 }
 
 // cheapestWhole finds what whole answers. For so many map slots the reduce slots follow; and a number

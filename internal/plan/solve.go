@@ -20,21 +20,26 @@ func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.
 	if isFleet(&p) {
 		return solveFleet(ctx, &p, solver)
 	}
-	pl, err := solveOne(ctx, &p, solver)
+	return solveWithin(ctx, &p, solver, nil)
+}
+
+// solveWithin answers a problem with one kind of VM, in brief where something is known of like ones.
+func solveWithin(ctx context.Context, p *capacity.Problem, solver lp.Solver, known *prepared) (capacity.Plan, error) {
+	pl, err := solveOne(ctx, p, solver, known)
 	if err != nil || pl.Status == capacity.InfeasibleStatus {
 		return pl, err
 	}
-	conflict, over := overTotal(&p, &pl)
+	conflict, over := overTotal(p, &pl)
 	if over == perhaps { // what the gap leaves open decides
 		p.Options.Gap = 0
-		if pl, err = solveOne(ctx, &p, solver); err != nil {
+		if pl, err = solveOne(ctx, p, solver, known); err != nil {
 			return pl, err
 		}
-		conflict, over = overTotal(&p, &pl)
+		conflict, over = overTotal(p, &pl)
 	}
 	switch over {
 	case certainly:
-		return (&model{Problem: &p}).infeasible([]capacity.Finding{conflict}), nil
+		return (&model{Problem: p}).infeasible([]capacity.Finding{conflict}), nil
 	case perhaps:
 		return capacity.Plan{}, undecided(ctx)
 	}
@@ -42,8 +47,8 @@ func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.
 }
 
 // solveOne answers a problem with one kind of VM, but for the budget that counts penalties too.
-func solveOne(ctx context.Context, p *capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
-	m, err := newModel(p)
+func solveOne(ctx context.Context, p *capacity.Problem, solver lp.Solver, known *prepared) (capacity.Plan, error) {
+	m, err := newModelFrom(p, known)
 	if err != nil {
 		return capacity.Plan{}, err
 	}
@@ -74,11 +79,13 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 	var f modeller
 	var s *search
 	d := decision{model: m, relaxed: relaxed, warnings: m.warnings}
-	if m.Options.Sharing == capacity.Dedicated {
+	switch {
+	case m.brief() && m.Options.Integrality == capacity.Executable: // it would only be shown
+	case m.Options.Sharing == capacity.Dedicated:
 		o := m.newOptions(false)
 		f = o
 		d.integer, s = o.solve(ctx, target)
-	} else {
+	default:
 		l := newLinear(m.instance())
 		f = l
 		d.integer, s = l.solve(ctx, target)
@@ -103,7 +110,11 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 	supply := newSupply(d.tiers)
 	for {
 		var need int64
-		d.layout, need = d.pack(d.best.Jobs)
+		if d.brief() {
+			need = d.vmsFor(d.best.Jobs)
+		} else {
+			d.layout, need = d.pack(d.best.Jobs)
+		}
 		extra := need - d.best.VMs
 		switch {
 		case extra <= 0:
@@ -144,7 +155,7 @@ func (d *decision) thinned(most int64) []int64 {
 		}
 		for _, i := range order[:min(len(order), thinnedTries)] {
 			jobs[i]--
-			if _, need := d.pack(jobs); need <= most {
+			if d.vmsFor(jobs) <= most {
 				return jobs
 			}
 			jobs[i]++
