@@ -25,7 +25,8 @@ type fleet struct {
 	linear     []bool  // per class: jobs cost the same each, on every type
 	budget     float64 // on VMs, without what is paid in any case; +Inf where there is none
 	mixScratch mixScratch
-	work       int // done so far, see fleetEffort
+	work       int  // done so far, see fleetEffort
+	trial      bool // one of many: whether the promised jobs can run if something is changed
 }
 
 // committed is what contracts billed always cost per period for certain, on all types.

@@ -11,10 +11,9 @@ import (
 )
 
 // shortages is why the promised jobs of a fleet cannot all run, each with what would cure it alone. A
-// cure is offered only after it has been tried.
+// cure is offered only after it has been tried; where the time runs out the others are not.
 func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
-	holds := func(p *capacity.Problem) bool { return promisesHold(ctx, p) }
-	found := f.supplyConflicts(ctx, holds)
+	found := f.supplyConflicts(ctx)
 	order := make([]int, 0, len(f.classes))
 	need := func(i int) float64 {
 		least := math.Inf(1)
@@ -43,10 +42,8 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
 			Detail: fmt.Sprintf("Class %q is promised %s, which take %s VMs at least.", c.Name, jobCount(c.low), number(need(i))),
 		}
-		jobs, ok := leastThat(0, int64(math.Floor(c.low)), func(fewer int64) bool {
-			p := f.copied()
+		jobs, ok := f.cure(ctx, 1, int64(math.Floor(c.low)), func(p *capacity.Problem, fewer int64) {
 			p.Classes[c.index].Jobs.Min = math.Floor(c.low) - float64(fewer)
-			return holds(p)
 		})
 		if ok {
 			most := math.Floor(c.low) - float64(jobs)
@@ -56,11 +53,14 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 		if !c.slotted {
 			continue
 		}
-		if deadline, ok := cureByDeadline(f.copied(), c.index, holds); ok {
+		deadline, ok := f.cure(ctx, earliest(c.DeadlineSeconds), capacity.MaxSeconds, func(p *capacity.Problem, seconds int64) {
+			p.Classes[c.index].DeadlineSeconds = float64(seconds)
+		})
+		if ok {
 			found = append(found, capacity.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
 				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
-				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
+				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)},
 			})
 		}
 	}
@@ -68,7 +68,7 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 }
 
 // supplyConflicts is the quotas and the budget that keep the promised jobs from running.
-func (f *fleet) supplyConflicts(ctx context.Context, holds func(*capacity.Problem) bool) (found []capacity.Finding) {
+func (f *fleet) supplyConflicts(ctx context.Context) (found []capacity.Finding) {
 	for v, s := range f.Supply.Types() {
 		if s.OnDemand.Quota == nil {
 			continue
@@ -79,15 +79,13 @@ func (f *fleet) supplyConflicts(ctx context.Context, holds func(*capacity.Proble
 			pointer = "/supply/vm_types/" + strconv.Itoa(v) + "/on_demand/quota"
 			named = fmt.Sprintf(" of type %q", s.Name)
 		}
-		more, ok := leastThat(1, int64(mostVMs), func(more int64) bool {
-			p := f.copied()
+		more, ok := f.cure(ctx, 1, f.types[v].rental.need, func(p *capacity.Problem, more int64) {
 			quota := min(*s.OnDemand.Quota+more, capacity.MaxVMs)
 			if f.named() {
 				p.Supply.VMTypes[v].OnDemand.Quota = &quota
 			} else {
 				p.Supply.OnDemand.Quota = &quota
 			}
-			return holds(p)
 		})
 		finding := capacity.Finding{
 			Pointer: pointer, Code: "shortage",
@@ -106,7 +104,7 @@ func (f *fleet) supplyConflicts(ctx context.Context, holds func(*capacity.Proble
 			Pointer: "/budget/vm_cost", Code: "shortage",
 			Detail: fmt.Sprintf("The VMs that the promised jobs need cost more than the budget of %v.", f.Budget.VMCost),
 		}
-		if least, ok := f.leastSpend(ctx, holds); ok {
+		if least, ok := f.leastSpend(ctx); ok {
 			finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: finding.Pointer, Value: least.String()}
 			found = append(found, finding)
 		} else if len(found) == 0 {
@@ -117,8 +115,8 @@ func (f *fleet) supplyConflicts(ctx context.Context, holds func(*capacity.Proble
 }
 
 // leastSpend is the smallest budget for VMs that pays for the promised jobs: the cost of the cheapest
-// plan of them alone.
-func (f *fleet) leastSpend(ctx context.Context, holds func(*capacity.Problem) bool) (capacity.Money, bool) {
+// plan of them alone that is found in the time there is.
+func (f *fleet) leastSpend(ctx context.Context) (capacity.Money, bool) {
 	p := promisedAlone(f.copied())
 	p.Budget = nil
 	p.Options.Engine, p.Options.Near = capacity.EngineExact, nil
@@ -126,10 +124,7 @@ func (f *fleet) leastSpend(ctx context.Context, holds func(*capacity.Problem) bo
 	if err != nil || pl.Status == capacity.InfeasibleStatus {
 		return capacity.Money{}, false
 	}
-	least := capacity.Money{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).RoundCeil(capacity.MoneyPlaces)}
-	q := f.copied()
-	q.Budget = &capacity.Budget{VMCost: &least, Total: f.Budget.Total}
-	return least, holds(q)
+	return capacity.Money{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).RoundCeil(capacity.MoneyPlaces)}, true
 }
 
 // copied is the problem with classes and supply that can be changed.
@@ -150,20 +145,62 @@ func promisedAlone(p *capacity.Problem) *capacity.Problem {
 	return p
 }
 
-// promisesHold says for certain that the promised jobs of a problem can run.
-func promisesHold(ctx context.Context, p *capacity.Problem) bool {
-	q := *p
-	q.Classes = slices.Clone(p.Classes)
-	f, err := newFleet(promisedAlone(&q))
-	if err != nil || len(f.impossiblePromises()) > 0 {
-		return false
+// cure is the smallest number in a range with which the promised jobs can run, if they can with the
+// largest; whatever will do goes on doing. The linear program says quickly below which number they
+// cannot; from there on plans are looked for.
+func (f *fleet) cure(ctx context.Context, low, high int64, change func(p *capacity.Problem, to int64)) (int64, bool) {
+	done := expired(ctx)
+	with := func(x int64) *fleet {
+		if done() {
+			return nil
+		}
+		p := f.copied()
+		change(p, x)
+		g, err := newFleet(promisedAlone(p))
+		if err != nil || len(g.impossiblePromises()) > 0 {
+			return nil
+		}
+		g.trial = true
+		return g
 	}
-	relaxed := f.relax()
-	if relaxed == nil || q.Options.Integrality == capacity.Relaxed {
-		return relaxed != nil
+	least, ok := leastThat(low, high, func(x int64) bool {
+		g := with(x)
+		if g == nil {
+			return false
+		}
+		_, _, ok := g.linearly()
+		return ok
+	})
+	low = least
+	holds := func(x int64) bool {
+		g := with(x)
+		return g != nil && g.promisesHold(ctx)
 	}
-	s := f.search(ctx, func(float64) float64 { return math.Inf(1) }, relaxed.nu)
-	return s.best != nil
+	for step := int64(1); ok; step *= 2 {
+		if holds(least) {
+			least, ok = leastThat(low, least, holds)
+			return least, ok && !done()
+		}
+		low = least + 1
+		if ok = low <= high && !done(); ok {
+			least = min(high, least+step)
+		}
+	}
+	return 0, false
+}
+
+// promisesHold says for certain that promised jobs, of a fleet without others, can run.
+func (f *fleet) promisesHold(ctx context.Context) bool {
+	p, _, ok := f.linearly()
+	if !ok || f.Options.Integrality == capacity.Relaxed {
+		return ok
+	}
+	s := f.search(ctx, func(float64) float64 { return math.Inf(1) }, p.nu)
+	if s.best == nil || f.Options.Integrality != capacity.Executable {
+		return s.best != nil
+	}
+	_, short := (&fleetDecision{fleet: f}).layOut(s.best)
+	return short == shortNone
 }
 
 // impossiblePromises is the promised classes that can run on no type.
@@ -192,12 +229,5 @@ func leastThat(low, high int64, will func(int64) bool) (int64, bool) {
 	return high, true
 }
 
-// cureByDeadline is the earliest whole second by which all is well if this class alone may be later.
-func cureByDeadline(p *capacity.Problem, class int, well func(*capacity.Problem) bool) (float64, bool) {
-	earliest := int64(math.Max(1, math.Ceil(p.Classes[class].DeadlineSeconds)))
-	deadline, ok := leastThat(earliest, capacity.MaxSeconds, func(seconds int64) bool {
-		p.Classes[class].DeadlineSeconds = float64(seconds)
-		return well(p)
-	})
-	return float64(deadline), ok
-}
+// earliest is the whole seconds from a deadline on.
+func earliest(deadline float64) int64 { return int64(math.Max(1, math.Ceil(deadline))) }

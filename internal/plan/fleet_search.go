@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // The search of a fleet rests on the identity of one type's (see search.go), written for several. For
@@ -27,14 +29,15 @@ type fleetPlan struct {
 // fleetSearch is the search for the best plan.
 type fleetSearch struct {
 	*fleet
-	done   func() bool
-	target func(objective float64) float64
-	paid   float64 // what is paid in any case
-	best   *fleetPlan
-	bound  float64 // no plan costs less
-	open   openNodes
-	root   *treeNode
-	effort int // in all
+	done     func() bool
+	target   func(objective float64) float64
+	paid     float64 // what is paid in any case
+	best     *fleetPlan
+	bound    float64 // no plan costs less
+	open     openNodes
+	root     *treeNode
+	effort   int // in all
+	patience int // likewise, while no plan has been found
 }
 
 // treeNode is a part of the search tree.
@@ -63,23 +66,41 @@ func (o *openNodes) Pop() any {
 	return last
 }
 
-// fleetEffort is how much work a search may do: one unit is about ten nanoseconds. A limit on work and
+// fleetEffort is how much work a search may do: one unit is ten to twenty nanoseconds. A limit on work and
 // not on time gives the same plan whatever else the machine does.
-// A problem of few classes gets more: it can be decided.
+// A problem of few classes gets more: it can be decided. So does one that is given more time than usual,
+// and one for which no plan has been found gets all the time there is.
 const (
 	fleetEffort     = 20_000_000
 	fewClassesShare = 8
+	effortPerMs     = 50_000
+	trialShare      = 20 // of a search that is one of many
 )
 
+// effortFor is how much work a search with so much time may do once it has a plan.
+func (f *fleet) effortFor() int {
+	effort := max(fleetEffort, int(float64(f.Options.MaxSolveMs)/float64(capacity.DefaultOptions().MaxSolveMs)*fleetEffort))
+	if len(f.penalty) <= fewClasses {
+		effort *= fewClassesShare
+	}
+	return effort
+}
+
 // exhausted says that the search has to end.
-func (s *fleetSearch) exhausted() bool { return s.work > s.effort || s.done() }
+func (s *fleetSearch) exhausted() bool {
+	if s.best == nil {
+		return s.work > s.patience || s.done()
+	}
+	return s.work > s.effort || s.done()
+}
 
 // search finds the best plan and the proof; best stays nil where there is none, or none was found.
 // It is decided where open is empty.
 func (f *fleet) search(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
-	s := &fleetSearch{fleet: f, done: expired(ctx), target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + fleetEffort}
-	if len(f.penalty) <= fewClasses {
-		s.effort += (fewClassesShare - 1) * fleetEffort
+	s := &fleetSearch{fleet: f, done: expired(ctx), target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + f.effortFor()}
+	s.patience = max(s.effort, f.work+int(f.Options.MaxSolveMs)*effortPerMs)
+	if f.trial {
+		s.patience = f.work + f.effortFor()/trialShare
 	}
 	root := &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
 	s.open, s.root = openNodes{root}, root

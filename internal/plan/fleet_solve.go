@@ -98,11 +98,12 @@ func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decide
 		d.gap = max(0, best.cost-s.bound)
 	}
 	if d.Options.Integrality == capacity.Executable {
-		extra, ok := d.layOut(best)
-		if !ok {
-			return false
+		laidOut, decided := d.laidOut(ctx, best)
+		if laidOut == nil {
+			return decided
 		}
-		d.gap += extra
+		best = laidOut
+		d.gap = max(0, best.cost-s.bound)
 	}
 	d.jobs = make([][]float64, len(d.classes))
 	for i := range d.jobs {
@@ -117,10 +118,48 @@ func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decide
 	return true
 }
 
+// heldMost bounds the VMs that are held back because slots do not lay out.
+const heldMost = 3
+
+// laidOut is a plan whose slots have been put onto VMs. Where those of the promised jobs cannot be, a VM
+// is held back of the type that is short, so that the search finds them other places; nil where it
+// finds none, and whether that is decided.
+func (d *fleetDecision) laidOut(ctx context.Context, best *fleetPlan) (laidOut *fleetPlan, decided bool) {
+	g := *d.fleet
+	g.types = slices.Clone(d.types)
+	for range heldMost {
+		laidOut, short := d.layOut(best)
+		if short == shortNone {
+			return laidOut, true
+		}
+		if short == shortMoney {
+			break
+		}
+		r := &g.types[short].rental
+		if r.most == 0 {
+			break
+		}
+		r.most--
+		r.limit = min(r.limit, r.most)
+		s := g.search(ctx, g.target(), d.relaxed.nu)
+		if s.best == nil {
+			return nil, len(s.open) == 0
+		}
+		best = s.best
+	}
+	return nil, true
+}
+
+// What layOut can be short of, beside VMs of a type.
+const (
+	shortNone  = -1
+	shortMoney = -2
+)
+
 // layOut puts the slots onto VMs, type by type. In rare cases odd slots of five or more sizes take a VM
 // more than their sum; it is rented if it can be, and jobs that are not promised give way otherwise.
-func (d *fleetDecision) layOut(best *fleetPlan) (extra float64, ok bool) {
-	before := best.cost
+// Where that is not enough it answers what is short.
+func (d *fleetDecision) layOut(best *fleetPlan) (laidOut *fleetPlan, short int) {
 	d.layouts = make([][]capacity.VMLayout, len(d.types))
 	for {
 		rented := slices.Clone(best.vms)
@@ -128,27 +167,31 @@ func (d *fleetDecision) layOut(best *fleetPlan) (extra float64, ok bool) {
 			layout, need := d.types[v].packed(best.jobs, v)
 			d.layouts[v], rented[v] = layout, max(rented[v], need)
 		}
-		short := -1
+		short = shortNone
+		if !d.affordable(rented) {
+			short = shortMoney
+		}
 		for v := range rented {
 			if rented[v] > d.types[v].rental.most {
 				short = v
 			}
 		}
-		if short < 0 && d.affordable(rented) {
+		if short == shortNone {
+			plan := &fleetPlan{jobs: best.jobs, vms: rented, cost: best.cost}
 			for v, n := range rented {
-				best.cost += d.types[v].rental.cost(n) - d.types[v].rental.cost(best.vms[v])
+				plan.cost += d.types[v].rental.cost(n) - d.types[v].rental.cost(best.vms[v])
 			}
-			best.vms = rented
-			return max(0, best.cost-before), true
+			return plan, shortNone
 		}
-		if !d.drop(best, short) {
-			return 0, false
+		if best = d.without(best, short); best == nil {
+			return nil, short
 		}
 	}
 }
 
-// drop refuses the job of least penalty that is not promised, on the type that is short or on any.
-func (d *fleetDecision) drop(best *fleetPlan, short int) bool {
+// without is a plan less the job of least penalty that is not promised, on the type that is short or, where
+// money is, on any; nil if there is none.
+func (d *fleetDecision) without(best *fleetPlan, short int) *fleetPlan {
 	class, kind := -1, -1
 	for i := range best.jobs {
 		total := int64(0)
@@ -159,21 +202,17 @@ func (d *fleetDecision) drop(best *fleetPlan, short int) bool {
 			continue
 		}
 		for v, h := range best.jobs[i] {
-			if h > 0 && (short < 0 || v == short) {
+			if h > 0 && (short == shortMoney || v == short) {
 				class, kind = i, v
 			}
 		}
 	}
 	if class < 0 {
-		return false
+		return nil
 	}
-	best.jobs[class][kind]--
-	after := d.evaluate(best.jobs)
-	if after == nil {
-		return false
-	}
-	*best = *after
-	return true
+	jobs := cloneMixes(best.jobs)
+	jobs[class][kind]--
+	return d.evaluate(jobs)
 }
 
 // packed lays out the whole slots of the jobs on one type.
@@ -202,12 +241,13 @@ func (f *fleet) impossible(i int) capacity.Finding {
 	}
 	alone := f.copied()
 	alone.Classes = []capacity.Class{*c.Class}
-	deadline, ok := cureByDeadline(alone, 0, func(p *capacity.Problem) bool {
-		other, err := newFleet(p)
+	deadline, ok := leastThat(earliest(c.DeadlineSeconds), capacity.MaxSeconds, func(seconds int64) bool {
+		alone.Classes[0].DeadlineSeconds = float64(seconds)
+		other, err := newFleet(alone)
 		return err == nil && !other.classes[0].impossible
 	})
 	if ok {
-		finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: finding.Pointer, Value: deadline}
+		finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: finding.Pointer, Value: float64(deadline)}
 	}
 	return finding
 }
