@@ -379,3 +379,41 @@ func TestPurchaseEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %v after %d calls, want %v after 2", err, calls, context.Canceled)
 	}
 }
+
+// A search that is ended early, or that may leave a gap, still proves what it says: the best purchase lies
+// between its bound and its cost.
+func TestPurchaseStatesWhatIsOpen(t *testing.T) {
+	open := 0
+	for i := range 120 {
+		q := drawQuestion(t, rand.New(rand.NewPCG(47, uint64(i))), capacity.Executable, capacity.Shared)
+		w, err := newWeighing(&q, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		effort, gap := weighEffort{exact: 1, relaxed: 1 + i%3*len(w.stages), regions: 1 + i%5}, 0.0
+		if i%2 == 0 {
+			effort, gap = fullEffort, 0.05
+		}
+		found, err := w.search(t.Context(), effort, gap, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := (&byHours{&q, make(map[string]float64)}).best()
+		if math.IsInf(best, 1) != math.IsInf(found.cost, 1) {
+			t.Fatalf("case %d: found %g, the best is %g", i, found.cost, best)
+		}
+		if math.IsInf(best, 1) {
+			continue
+		}
+		noise := 1e-7 * (1 + best)
+		if found.cost < best-noise || found.bound > best+noise || i%2 == 0 && found.bound < found.cost*(1-gap)-noise {
+			t.Errorf("case %d: said %.9f to %.9f, the best is %.9f", i, found.bound, found.cost, best)
+		}
+		if found.bound < found.cost-noise {
+			open++
+		}
+	}
+	if open == 0 {
+		t.Error("nothing was ever left open: this tests little")
+	}
+}
