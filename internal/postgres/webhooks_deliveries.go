@@ -72,8 +72,16 @@ func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d capa
 		return d, missing
 	}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		if _, err := sendable(ctx, q, webhookID); err != nil {
+		w, err := sendable(ctx, q, webhookID)
+		if err != nil {
 			return err
+		}
+		waiting, err := waitingOf(ctx, q, []string{webhookID}, mostWaiting)
+		if err != nil {
+			return err
+		}
+		if waiting[webhookID] >= mostWaiting {
+			return conflict("%s to the webhook %q wait already; send this one again when fewer do", tooMany, w.Name)
 		}
 		d, err = one[capacity.Delivery](ctx, q, `
 			UPDATE webhook_deliveries d SET state = 'pending', detail = '', tries = 0, next_at = clock_timestamp(), delivered_at = NULL
@@ -84,8 +92,7 @@ func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d capa
 		if err != nil {
 			return err
 		}
-		_, err = s.dispatch(ctx, q, app.DeliveryWork{ID: id}, time.Time{})
-		return err
+		return s.handOut(ctx, q, []handed{{ID: id, Webhook: webhookID}}, waiting, time.Time{})
 	})
 	return d, err
 }
@@ -142,9 +149,9 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 				WHERE id = @id`, pgx.NamedArgs{"id": id})
 			return err
 		case d.Waits > tooEarly.Seconds():
-			return s.putOff(ctx, q, id, time.Duration(d.Waits*float64(time.Second)))
+			return s.putOff(ctx, q, handed{id, of}, time.Duration(d.Waits*float64(time.Second)))
 		case d.Flying >= most:
-			return s.letWait(ctx, q, id, of)
+			return s.letWait(ctx, q, handed{id, of})
 		}
 		c := app.DeliveryClaim{ID: id, Token: newID(), EventID: d.EventID, Webhook: of, URL: w.URL, Body: d.Body, Tries: d.Tries, FailingSince: w.FailingSince, Now: d.Now}
 		rows, err := q.Query(ctx, `
@@ -188,26 +195,32 @@ func (s *Store) standBack(ctx context.Context, q querier, id string, most int) (
 	if err != nil || free.RowsAffected() == 0 {
 		return of, false, err // over, taken or early, as is seen with the lock
 	}
-	return of, true, s.letWait(ctx, q, id, of)
+	return of, true, s.letWait(ctx, q, handed{id, of})
 }
 
 // letWait puts a delivery off for about as long as those before it may take.
-func (s *Store) letWait(ctx context.Context, q querier, id, webhook string) error {
-	var waiting int
-	err := q.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE webhook_id = @webhook AND state = 'pending' LIMIT @enough) waiting`,
-		pgx.NamedArgs{"webhook": webhook, "enough": int64(mostPutOff / putOffEach)}).Scan(&waiting)
+func (s *Store) letWait(ctx context.Context, q querier, d handed) error {
+	waiting, err := waitingOf(ctx, q, []string{d.Webhook}, enoughWaiting)
 	if err != nil {
 		return err
 	}
-	spread := time.Duration(rand.Float64() * float64(min(time.Duration(waiting)*putOffEach, mostPutOff)))
-	return s.putOff(ctx, q, id, leastPutOff+spread)
+	spread := time.Duration(rand.Float64() * float64(min(time.Duration(waiting[d.Webhook])*putOffEach, mostPutOff)))
+	return s.pause(ctx, q, d, waiting, leastPutOff+spread)
 }
 
 // putOff lets a delivery wait without counting an attempt.
-func (s *Store) putOff(ctx context.Context, q querier, id string, pause time.Duration) error {
+func (s *Store) putOff(ctx context.Context, q querier, d handed, pause time.Duration) error {
+	waiting, err := waitingOf(ctx, q, []string{d.Webhook}, enoughWaiting)
+	if err != nil {
+		return err
+	}
+	return s.pause(ctx, q, d, waiting, pause)
+}
+
+func (s *Store) pause(ctx context.Context, q querier, d handed, waiting map[string]int64, pause time.Duration) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhook_deliveries SET next_at = clock_timestamp() + make_interval(secs => @pause), claimed_by = NULL, claimed_until = NULL WHERE id = @id`,
-		pgx.NamedArgs{"id": id, "pause": pause.Seconds()})
+		pgx.NamedArgs{"id": d.ID, "pause": pause.Seconds()})
 	if err != nil {
 		return err
 	}
@@ -215,8 +228,7 @@ func (s *Store) putOff(ctx context.Context, q querier, id string, pause time.Dur
 	if pause > 0 {
 		at = time.Now().Add(pause)
 	}
-	_, err = s.dispatch(ctx, q, app.DeliveryWork{ID: id}, at)
-	return err
+	return s.handOut(ctx, q, []handed{d}, waiting, at)
 }
 
 // SettleDelivery says what came of a claimed delivery.
@@ -252,7 +264,7 @@ func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.D
 			return app.ErrClaimLost
 		}
 		if o.State == capacity.DeliveryPending {
-			if err := s.putOff(ctx, q, c.ID, o.After); err != nil {
+			if err := s.putOff(ctx, q, handed{c.ID, c.Webhook}, o.After); err != nil {
 				return err
 			}
 		}
@@ -281,27 +293,41 @@ func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.D
 // Handing it out twice does no harm.
 const lostAfter = 30 * time.Second
 
-// SweepDeliveries hands out again what servers have left that are gone.
+// SweepDeliveries hands out again what servers have left that are gone: what is overdue or was claimed
+// for too long, and has no work that waits for a server.
 func (s *Store) SweepDeliveries(ctx context.Context) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
-		rows, err := q.Query(ctx, `
-			SELECT d.id::text FROM webhook_deliveries d
+		// The statistics of work lag behind a backlog, and thousands by thousands are never to be compared.
+		if _, err := q.Exec(ctx, `SET LOCAL enable_nestloop = off`); err != nil {
+			return err
+		}
+		lost, err := collect[handed](ctx, q, `
+			SELECT d.id::text, d.webhook_id::text AS webhook FROM webhook_deliveries d
 			WHERE d.state = 'pending' AND (d.claimed_until < clock_timestamp()
 			   OR d.claimed_until IS NULL AND d.next_at < clock_timestamp() - make_interval(secs => @lost))
-			ORDER BY d.next_at LIMIT @most FOR UPDATE SKIP LOCKED`, pgx.NamedArgs{"lost": lostAfter.Seconds(), "most": sweepAtOnce})
+			  AND NOT EXISTS (
+			    SELECT FROM `+pgx.Identifier{s.schema, "river_job"}.Sanitize()+` j
+			    WHERE j.queue = @queue AND j.args->>'id' = d.id::text
+			      AND (j.state IN ('available', 'scheduled', 'retryable', 'pending')
+			        OR j.state = 'running' AND j.attempted_at > clock_timestamp() - make_interval(secs => @grace)))
+			ORDER BY d.next_at LIMIT @most FOR UPDATE OF d SKIP LOCKED`,
+			pgx.NamedArgs{"lost": lostAfter.Seconds(), "grace": graceOfWork.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
+		if err != nil || len(lost) == 0 {
+			return err
+		}
+		ids, webhooks := make([]string, len(lost)), make([]string, len(lost))
+		for i, d := range lost {
+			ids[i], webhooks[i] = d.ID, d.Webhook
+		}
+		_, err = q.Exec(ctx, `UPDATE webhook_deliveries SET next_at = clock_timestamp(), claimed_by = NULL, claimed_until = NULL WHERE id = ANY(@ids::uuid[])`, pgx.NamedArgs{"ids": ids})
 		if err != nil {
 			return err
 		}
-		lost, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		waiting, err := waitingOf(ctx, q, webhooks, enoughWaiting)
 		if err != nil {
 			return err
 		}
-		for _, id := range lost {
-			if err := s.putOff(ctx, q, id, 0); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.handOut(ctx, q, lost, waiting, time.Time{})
 	})
 }
 

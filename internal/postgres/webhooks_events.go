@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
-	"headroom/internal/app"
 	"headroom/internal/capacity"
 )
 
@@ -117,33 +115,35 @@ func (s *Store) tell(ctx context.Context, q querier, event capacity.Event, clust
 	return err
 }
 
-// send makes deliveries of one event and hands them out; it answers their ids.
+// send makes deliveries of one event and hands them out; it answers their ids. Where too many wait, the
+// event is written down as one that was not delivered.
 func (s *Store) send(ctx context.Context, q querier, webhooks []string, head capacity.EventHead, body any) (ids []string, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("write an event: %w", err)
 	}
-	tx, ok := q.(pgx.Tx)
-	if !ok {
-		return nil, errors.New("events are told in a transaction")
+	waiting, err := waitingOf(ctx, q, webhooks, mostWaiting)
+	if err != nil {
+		return nil, err
 	}
-	work := make([]river.InsertManyParams, len(webhooks))
-	for range webhooks {
-		ids = append(ids, newID())
-	}
-	for i, id := range ids {
-		w := app.DeliveryWork{ID: id}
-		work[i] = river.InsertManyParams{Args: w, InsertOpts: &river.InsertOpts{Queue: w.Queue(), MaxAttempts: w.MostAttempts()}}
+	var work []handed
+	var full []bool
+	for _, webhook := range webhooks {
+		id := newID()
+		ids, full = append(ids, id), append(full, waiting[webhook] >= mostWaiting)
+		if waiting[webhook] < mostWaiting {
+			work = append(work, handed{id, webhook})
+		}
 	}
 	_, err = q.Exec(ctx, `
-		INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, cluster, body, at)
-		SELECT d.id, d.webhook, @event_id, @event, @cluster, @body, @at FROM unnest(@ids::uuid[], @webhooks::uuid[]) AS d (id, webhook)`,
-		pgx.NamedArgs{"ids": ids, "webhooks": webhooks, "event_id": head.ID, "event": head.Type, "cluster": head.Cluster, "body": string(text), "at": head.At})
+		INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, cluster, body, at, state, detail, next_at)
+		SELECT d.id, d.webhook, @event_id, @event, @cluster, @body, @at,
+		       CASE WHEN d."full" THEN 'failed' ELSE 'pending' END, CASE WHEN d."full" THEN @detail ELSE '' END, CASE WHEN d."full" THEN NULL ELSE clock_timestamp() END
+		FROM unnest(@ids::uuid[], @webhooks::uuid[], @full::boolean[]) AS d (id, webhook, "full")`,
+		pgx.NamedArgs{"ids": ids, "webhooks": webhooks, "full": full, "event_id": head.ID, "event": head.Type, "cluster": head.Cluster, "body": string(text), "at": head.At,
+			"detail": "It was not sent: " + tooMany + " to this webhook wait already. Send it again once its target has answered them."})
 	if err != nil {
 		return nil, fmt.Errorf("make deliveries of %s: %w", head.Type, err)
 	}
-	if _, err := s.river.InsertManyFastTx(ctx, tx, work); err != nil {
-		return nil, fmt.Errorf("dispatch deliveries of %s: %w", head.Type, err)
-	}
-	return ids, nil
+	return ids, s.handOut(ctx, q, work, waiting, time.Time{})
 }
