@@ -39,7 +39,7 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	began := time.Now()
 	o, err := r.post(ctx, *claim)
 	if err != nil {
-		r.log.Warn("a delivery was not sent; it is tried again", "delivery", claim.ID, "webhook", claim.Webhook, "error", err.Error())
+		r.log.Warn("a delivery had no answer yet; it is sent again", "delivery", claim.ID, "webhook", claim.Webhook, "error", err.Error())
 		o = app.DeliveryOutcome{State: capacity.DeliveryPending, Spare: true}
 		if ctx.Err() == nil {
 			o.After = unknownAgain

@@ -198,20 +198,39 @@ func (r *Runner) sweep(ctx context.Context) {
 	}
 }
 
-// warnings lets warnings and errors pass alone, but for those of a stop in the middle of something.
+// warnings lets warnings and errors pass alone, but for those of a stop in the middle of something. What
+// went wrong is said in our words: River's errors name the database, its user and its address.
 type warnings struct{ slog.Handler }
 
 func (w warnings) Handle(ctx context.Context, r slog.Record) error {
-	stopped := false
+	kind, stopped, failed := "other", false, false
 	r.Attrs(func(a slog.Attr) bool {
-		stopped = stopped || strings.Contains(a.Value.String(), context.Canceled.Error())
-		return !stopped
+		err, is := a.Value.Any().(error)
+		text := a.Value.String()
+		failed = failed || is || strings.HasPrefix(a.Key, "err")
+		switch {
+		case strings.Contains(text, context.Canceled.Error()), strings.Contains(text, poolClosed):
+			stopped = true
+		case strings.Contains(text, "closed"), strings.Contains(text, "unexpected EOF"), strings.Contains(text, "terminating connection"):
+			kind = "closed"
+		case strings.Contains(text, "failed to connect"), errors.Is(err, context.DeadlineExceeded), strings.Contains(text, context.DeadlineExceeded.Error()):
+			kind = "away"
+		}
+		return true
 	})
-	if stopped {
+	if stopped || strings.Contains(r.Message, poolClosed) {
 		return nil
 	}
-	return w.Handler.Handle(ctx, r)
+	if !failed && r.Level < slog.LevelError {
+		return w.Handler.Handle(ctx, r)
+	}
+	said := slog.NewRecord(r.Time, r.Level, "background work had trouble with the database; it is tried again", r.PC)
+	said.AddAttrs(slog.String("kind", kind))
+	return w.Handler.Handle(ctx, said)
 }
+
+// poolClosed is what River says where it is stopped in the middle of something.
+const poolClosed = "underlying driver pool is closed"
 
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
