@@ -156,7 +156,7 @@ func (a *App) answer(ctx context.Context, snapshot capacity.Snapshot, p capacity
 	}
 	record := capacity.PlanRecord{PlanSummary: capacity.Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
-	record.Plan = capacity.AppendPlan(nil, answer)
+	record.Ready, record.Plan = a.Now(), capacity.AppendPlan(nil, answer)
 	if record.Problem, err = json.Marshal(p); err == nil {
 		record.Sum, err = capacity.InputsSum(p)
 	}

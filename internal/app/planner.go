@@ -122,24 +122,30 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	}
 	a.tell(ctx, claim, outcome, err)
 	saved, err := a.Settle(ctx, claim, outcome)
-	a.countAttempt(claim, outcome, err, time.Since(claimed))
+	a.countAttempt(claim, outcome, saved, err, time.Since(claimed))
 	switch {
 	case errors.Is(err, ErrClaimLost): // somebody asked for a plan in the meantime, or deleted the cluster
 	case err != nil:
 		a.complain(ctx, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
 	case outcome.Plan != nil:
 		a.countPlan(saved, nil)
+		if t := a.config.Telemetry; t != nil && !saved.ForNow {
+			t.Log.Warn("a plan came too late; the cluster is planned again", "cluster", claim.Cluster, "number", saved.Number, "took", time.Since(claimed))
+		}
 	}
 }
 
 // countAttempt counts what came of a try, which took so long; a claim that was lost is another's.
-func (a *App) countAttempt(claim Claim, o Outcome, unsettled error, took time.Duration) {
+func (a *App) countAttempt(claim Claim, o Outcome, saved capacity.PlanRecord, unsettled error, took time.Duration) {
 	t := a.config.Telemetry
 	switch {
 	case t == nil || errors.Is(unsettled, ErrClaimLost):
 		return
 	case unsettled != nil || o.Retry > 0:
 		t.PlanAttempted("failed")
+		return
+	case o.Plan != nil && !saved.ForNow:
+		t.PlanAttempted("late")
 		return
 	case o.Plan != nil:
 		t.PlanAttempted("planned")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -433,6 +434,59 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	record, err := a.Plan(admin(t), "c", app.PlanRef{})
 	if err != nil || record.Number != 4 || !strings.Contains(string(record.Problem), `"penalty":"9.00"`) {
 		t.Errorf("plan %d, %v: %s", record.Number, err, record.Problem)
+	}
+}
+
+// A plan that was overtaken while it was made waits for a better one, while another one stands. Where
+// one after the other is, the third is taken after all.
+func TestPlansThatComeTooLate(t *testing.T) {
+	t.Parallel()
+	clock := clockAt("2026-06-01T10:00:00Z")
+	store := pgtest.Open(t)
+	d := document("c")
+	for hour := 11; hour <= 17; hour++ {
+		d.Contracts = append(d.Contracts, capacity.SignedContract{Name: fmt.Sprintf("until-%d", hour), VMType: "small", VMs: 1, Price: money("0.1"), Billing: capacity.BilledUsed,
+			From: moment("2026-01-01T00:00:00Z"), Until: moment(fmt.Sprintf("2026-06-01T%d:00:00Z", hour))})
+	}
+	var slow atomic.Int64 // that many of the next plans take until a contract ends
+	a := app.New(meanwhile{store, func() {
+		if slow.Add(-1) >= 0 {
+			clock.advance(time.Hour)
+		}
+	}}, auth.NewKeyring(), app.Config{Clock: clock.now, PlannerLook: 50 * time.Millisecond})
+	apply(t, a, d)
+	stop := startPlanner(t, a)
+	current(t, a, "c", "the first plan", numbered(1))
+	for i, step := range []struct{ slow, number int64 }{{1, 3}, {4, 8}, {1, 10}} {
+		slow.Store(step.slow)
+		penalty(t, a, "c", fmt.Sprint(10+i))
+		c := current(t, a, "c", "a plan in time", numbered(step.number))
+		if c.Stale(clock.now()) || c.LastAttempt != nil || c.ConfirmedVersion != c.InputsVersion {
+			t.Errorf("plan %d: got %+v", step.number, c)
+		}
+	}
+	stop()
+	slow.Store(1)
+	if asked, err := a.CreatePlan(admin(t), "c", time.Time{}); err != nil || asked.Number != 11 || asked.ForNow {
+		t.Errorf("asked for: got plan %d, %t, %v", asked.Number, asked.ForNow, err)
+	}
+	if c := current(t, a, "c", "the plan before", numbered(10)); !c.Stale(clock.now()) {
+		t.Errorf("got %+v", c)
+	}
+	startPlanner(t, a)
+	current(t, a, "c", "the planner's", numbered(12))
+	plans, err := a.Plans(admin(t), "c", app.Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var late []int64
+	for _, p := range plans.Items {
+		if !p.ForNow {
+			late = append(late, p.Number)
+		}
+	}
+	if want := []int64{11, 9, 5, 4, 2}; !slices.Equal(late, want) {
+		t.Errorf("too late were the plans %v, want %v", late, want)
 	}
 }
 

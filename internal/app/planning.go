@@ -34,8 +34,9 @@ type Planning interface {
 	// somebody else has taken over is ErrClaimLost.
 	KeepClaim(ctx context.Context, c Claim, lease time.Duration) error
 	Release(ctx context.Context, c Claim) error
-	// Settle stores what a try came to and ends the claim. A new plan is answered as it is stored. When
-	// the claim is lost nothing is stored: whoever has it knows better.
+	// Settle stores what a try came to and ends the claim. A new plan is answered as it is stored; one
+	// that came too late (see SavePlan) leaves the cluster to be planned at once. When the claim is lost
+	// nothing is stored: whoever has it knows better.
 	Settle(ctx context.Context, c Claim, o Outcome) (capacity.PlanRecord, error)
 }
 

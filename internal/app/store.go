@@ -53,7 +53,9 @@ type Store interface {
 
 	Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error)
 	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
-	// It is current afterwards, unless another one is pinned or is about newer inputs.
+	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too
+	// late: what it depends on had changed before it was Ready, and there is another plan. Then it is not
+	// ForNow.
 	SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error)
 	// Plans lists the newest first.
 	Plans(ctx context.Context, cluster string, page Page) (Listed[capacity.PlanSummary], error)

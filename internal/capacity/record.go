@@ -57,5 +57,7 @@ type PlanRecord struct {
 	PlanSummary
 	Plan    json.RawMessage `json:"plan"`
 	Problem json.RawMessage `json:"-"`
-	Sum     []byte          `json:"-" db:"-"` // of the problem (see InputsSum); only of plans that are being stored
+	// Of plans that are being stored:
+	Sum   []byte    `json:"-" db:"-"` // of the problem (see InputsSum)
+	Ready time.Time `json:"-" db:"-"` // when it was found, by the clock that At goes by; the zero time is At
 }

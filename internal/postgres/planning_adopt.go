@@ -50,12 +50,53 @@ func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r capacity.
 		SET newest_number = @number, inputs_sum = @sum, current_number = CASE WHEN pin_until > @at THEN current_number ELSE @number END,
 		    last_attempt = CASE WHEN pin_until > @at THEN json_build_object('at', @at::timestamptz, 'reason', @reason::text, 'failed', false, 'detail',
 		        format('Plan %s was made and waits: plan %s is pinned until %s.', @number::bigint, pin_number, to_char(pin_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))) END,
-		    `+confirmed+`
+		    late = CASE WHEN b.next <= @ready THEN late + 1 ELSE 0 END, `+confirmed+`
 		FROM `+nextBoundary+` b
 		WHERE cluster_id = @cluster AND coalesce(confirmed_version, 0) <= @version`,
-		pgx.NamedArgs{"cluster": cluster, "number": r.Number, "at": r.At, "sum": r.Sum, "version": r.InputsVersion, "reason": reason})
+		pgx.NamedArgs{"cluster": cluster, "number": r.Number, "at": r.At, "ready": r.Ready, "sum": r.Sum, "version": r.InputsVersion, "reason": reason})
 	if err != nil {
 		return fmt.Errorf("make plan %d of cluster %s current: %w", r.Number, r.Cluster, err)
+	}
+	if err := s.tellTurn(ctx, q, cluster, r.Cluster, t, nil); err != nil {
+		return err
+	}
+	return plansChanged(ctx, q, r.Cluster)
+}
+
+// mostLate is how many plans in a row may come too late. Where plans always take longer than it is from
+// one boundary to the next, the newest is then better than one that is older still.
+const mostLate = 2
+
+// overtaken says whether a plan comes too late: what it depends on had changed before it was ready, and
+// another plan stands. The cluster is locked.
+func overtaken(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord) (late bool, err error) {
+	if !r.Ready.After(r.At) {
+		return false, nil
+	}
+	err = q.QueryRow(ctx, `
+		SELECT coalesce(b.next <= @ready, false) AND g.late < @most
+		       AND EXISTS (SELECT FROM plans p WHERE p.cluster_id = g.cluster_id AND p.number = g.current_number)
+		FROM planning g CROSS JOIN `+nextBoundary+` b WHERE g.cluster_id = @cluster`,
+		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ready": r.Ready, "most": mostLate}).Scan(&late)
+	if err != nil {
+		return false, fmt.Errorf("look whether a plan of cluster %s comes too late: %w", r.Cluster, err)
+	}
+	return late, nil
+}
+
+// putAside ends a try whose plan came too late. Whatever asked for the try asks for another one at once.
+func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord, reason string) error {
+	t, err := turned(ctx, q, `
+		UPDATE planning
+		SET late = late + 1, current_number = CASE WHEN pin_until <= @at THEN coalesce(newest_number, current_number) ELSE current_number END,
+		    last_attempt = json_build_object('at', @at::timestamptz, 'reason', @reason::text, 'failed', false, 'detail',
+		        format('Plan %s came too late: at %s something changed that it depends on, before it was ready. The cluster is planned again.',
+		               @number::bigint, to_char(b.next AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
+		    `+tried+`
+		FROM `+nextBoundary+` b WHERE cluster_id = @cluster`,
+		pgx.NamedArgs{"cluster": cluster, "at": r.At, "number": r.Number, "reason": reason})
+	if err != nil {
+		return fmt.Errorf("put plan %d of cluster %s aside: %w", r.Number, r.Cluster, err)
 	}
 	if err := s.tellTurn(ctx, q, cluster, r.Cluster, t, nil); err != nil {
 		return err
@@ -72,9 +113,16 @@ func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capac
 		}
 		if o.Plan != nil {
 			r = *o.Plan
-			r.ForNow = true
+			late, err := overtaken(ctx, q, id, r)
+			if err != nil {
+				return err
+			}
+			r.ForNow = !late
 			if _, err := insertPlan(ctx, q, &r); err != nil {
 				return err
+			}
+			if late {
+				return s.putAside(ctx, q, id, r, c.Reason)
 			}
 			return s.adopt(ctx, q, id, r, c.Reason)
 		}
@@ -85,7 +133,7 @@ func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capac
 		settle := `last_attempt = @attempt, current_number = CASE WHEN pin_until <= @at THEN coalesce(newest_number, current_number) ELSE current_number END, `
 		switch {
 		case o.Same:
-			settle += confirmed
+			settle += confirmed + `, late = 0`
 		case o.Retry > 0:
 			settle += tried + `, failures = failures + 1, retry_at = clock_timestamp() + make_interval(secs => @retry)`
 		default: // the boundary stays: from then on the plan that is kept is stale

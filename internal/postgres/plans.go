@@ -19,10 +19,17 @@ const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.cr
 
 // SavePlan numbers and stores a plan, and makes it current (see adopt).
 func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
-	r.ForNow = true
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
-		id, err := insertPlan(ctx, q, &r)
+		id, err := lockCluster(ctx, q, r.Cluster)
 		if err != nil {
+			return err
+		}
+		late, err := overtaken(ctx, q, id, r)
+		if err != nil {
+			return err
+		}
+		r.ForNow = !late
+		if _, err := insertPlan(ctx, q, &r); err != nil || late {
 			return err
 		}
 		return s.adopt(ctx, q, id, r, app.ByRequest)

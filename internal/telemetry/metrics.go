@@ -56,7 +56,7 @@ func newMetrics() metrics {
 			Name: "headroom_disagreements_total", Help: "Solves where a solver's second opinion differed from the proved plan."}),
 		plans:      counter("headroom_plans_total", "Plans stored, by status.", "status"),
 		admissions: counter("headroom_admissions_total", "Jobs that asked for a place, by the answer.", "outcome"),
-		attempts:   counter("headroom_plan_attempts_total", "Times the planner looked at a cluster, by what came of it: planned anew, the plan confirmed, inputs that cannot be planned, failed and tried again.", "outcome"),
+		attempts:   counter("headroom_plan_attempts_total", "Times the planner looked at a cluster, by what came of it: planned anew, the plan confirmed, a plan that came too late, inputs that cannot be planned, failed and tried again.", "outcome"),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "headroom_planning_lag_seconds", Help: "Time from the first change of a cluster's inputs that no plan answered until a plan that answers them was current.", Buckets: lagBuckets}),
 		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -93,7 +93,7 @@ var (
 	eventKinds   = []string{"started", "killed", "recycled", "crashed", "refused"}
 
 	admissionOutcomes = []string{"admitted", "full", "none_admitted", "not_planned"}
-	attemptOutcomes   = []string{"planned", "confirmed", "infeasible", "failed"}
+	attemptOutcomes   = []string{"planned", "confirmed", "late", "infeasible", "failed"}
 )
 
 func oneOf(set []string, s string) string {
