@@ -16,7 +16,7 @@ import (
 )
 
 func healthCommand() *cobra.Command {
-	var server string
+	var server, dataDir string
 	var live bool
 	timeout := 3 * time.Second
 	c := &cobra.Command{
@@ -25,12 +25,14 @@ func healthCommand() *cobra.Command {
 		Long: `Asks a server once whether it can answer reads (/readyz), or with --live whether it runs at all (/livez).
 It needs no key. The exit code is 0 where it can and 1 where it cannot or nobody answers.
 
-The server is the one of --server or HEADROOM_URL; without either the one that listens on this machine as
-HEADROOM_LISTEN says.`,
+The server is the one of --server; or with --data-dir the one that "headroom serve" runs on this machine for
+that directory; or that of HEADROOM_URL; without any the one that listens on this machine as HEADROOM_LISTEN says.`,
 		Example: "  headroom health\n  headroom health --live --server http://127.0.0.1:8080",
 		Args:    cobra.NoArgs,
 	}
 	c.Flags().StringVar(&server, "server", "", "the server's `address`, such as https://headroom.example.com (default HEADROOM_URL)")
+	c.Flags().StringVar(&dataDir, "data-dir", "", "the data `directory` of a server on this machine")
+	c.MarkFlagsMutuallyExclusive("server", "data-dir")
 	c.Flags().BoolVar(&live, "live", false, "ask only whether it runs")
 	c.Flags().DurationVar(&timeout, "timeout", timeout, "how long to wait for the answer")
 	c.PreRunE = func(*cobra.Command, []string) error {
@@ -46,12 +48,19 @@ HEADROOM_LISTEN says.`,
 		}
 		ctx, cancel := context.WithTimeout(c.Context(), timeout)
 		defer cancel()
+		var err error
 		address := server
-		if address == "" {
+		switch {
+		case server != "":
+		case dataDir != "":
+			local, _, err := (&connection{dataDir: dataDir}).local()
+			if err != nil {
+				return errors.New(err.Error()) // whatever the reason, the exit code is 1
+			}
+			address = local.URL
+		case os.Getenv("HEADROOM_URL") != "":
 			address = os.Getenv("HEADROOM_URL")
-		}
-		if address == "" {
-			var err error
+		default:
 			if address, err = listeningHere(os.Getenv("HEADROOM_LISTEN")); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -33,6 +34,10 @@ func TestHealth(t *testing.T) {
 	}
 	defer silent.Close()
 	broken := `{"title":"Service unavailable","detail":"The database does not answer."}`
+	here, nowhere := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(here, clientFile), fmt.Appendf(nil, `{"url":%q}`, answers(200, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		situation string
 		args      []string
@@ -47,6 +52,9 @@ func TestHealth(t *testing.T) {
 		{"one that sends on", []string{"--server", answers(302, "")}, exitError, "answers 302 Found"},
 		{"nobody", []string{"--server", "http://127.0.0.1:1"}, exitError, "refused"},
 		{"one that hangs", []string{"--timeout", "50ms", "--server", "http://" + silent.Addr().String()}, exitError, "no answer within"},
+		{"the one of this machine", []string{"--data-dir", here}, exitOK, ""},
+		{"none on this machine", []string{"--data-dir", nowhere}, exitError, "none runs on this machine"},
+		{"two servers", []string{"--data-dir", here, "--server", "http://127.0.0.1:1"}, exitUsage, "none of the others can be"},
 		{"no address", []string{"--server", "headroom.example.com"}, exitError, "is not one of a server"},
 		{"no time", []string{"--timeout", "0s"}, exitUsage, "give a time"},
 	} {

@@ -89,7 +89,7 @@ func told(r capacity.Run) string {
 		fmt.Fprintf(&b, "; %d %s", p.Done, p.Unit)
 	}
 	if r.ETASeconds != nil {
-		fmt.Fprintf(&b, "; about %s more", (time.Duration(*r.ETASeconds) * time.Second).String())
+		b.WriteString("; " + rest(*r.ETASeconds))
 	}
 	b.WriteString(".")
 	if r.ResultURL != nil {
@@ -100,6 +100,14 @@ func told(r capacity.Run) string {
 		fmt.Fprintf(&b, "\n%s: headroom run result %s", what, r.ID)
 	}
 	return b.String()
+}
+
+// rest is how long a run goes on.
+func rest(seconds float64) string {
+	if seconds < 1 {
+		return "ending"
+	}
+	return fmt.Sprintf("about %s more", time.Duration(seconds)*time.Second)
 }
 
 // howItEnded is how a run that is over ends a verb: nil, or an error with its exit code.
@@ -284,7 +292,7 @@ func (b *runBar) show(r capacity.Run) {
 	}
 	words := shown(fmt.Sprintf("%s %s", r.Kind, r.State))
 	if r.ETASeconds != nil {
-		words += ", about " + (time.Duration(*r.ETASeconds) * time.Second).String() + " more"
+		words += ", " + rest(*r.ETASeconds)
 	}
 	b.bar.Describe(words)
 	_ = b.bar.Set64(r.Progress.Done) // a bar that cannot be drawn is no reason to stop

@@ -70,17 +70,11 @@ const (
 // InlineResult is the size of a JSON result at most that stands in the run itself.
 const InlineResult = 64 << 10
 
-// Estimate is how long a run will go on, which is elapsed old; previous is how long the last one of
-// its kind took. nil is not known.
-func (p Progress) Estimate(elapsed time.Duration, previous *float64) *float64 {
-	var left float64
-	switch {
-	case p.Done > 0 && p.Total > 0:
-		left = elapsed.Seconds() * float64(max(p.Total-p.Done, 0)) / float64(p.Done)
-	case previous != nil:
-		left = max(*previous-elapsed.Seconds(), 0)
-	default:
+// Estimate is how long a run will go on, which is elapsed old; nil is not known. What others of its kind
+// took says little: the same cluster may be planned in a moment today and not in a minute tomorrow.
+func (p Progress) Estimate(elapsed time.Duration) *float64 {
+	if p.Done <= 0 || p.Total <= 0 {
 		return nil
 	}
-	return &left
+	return new(elapsed.Seconds() * float64(max(p.Total-p.Done, 0)) / float64(p.Done))
 }

@@ -17,7 +17,7 @@ import (
 
 // runColumns are those of a run as it is shown; inline is whether its result is, where it may be.
 const runColumns = `r.id::text, r.kind, r.cluster, r.role, r.state, r.attempt, r.done, r.total, r.unit, r.created_by, r.created_at, r.updated_at,
-	r.started_at, r.finished_at, r.state = 'running' AND r.cancel_requested_at IS NOT NULL AS cancelling, r.partial, r.error, r.version, r.previous_seconds,
+	r.started_at, r.finished_at, r.state = 'running' AND r.cancel_requested_at IS NOT NULL AS cancelling, r.partial, r.error, r.version,
 	r.result IS NOT NULL AS has_result,
 	CASE WHEN @inline AND r.result_type = 'application/json' AND octet_length(r.result) <= @most THEN r.result END AS result`
 
@@ -39,7 +39,6 @@ func runOf(row pgx.CollectableRow) (capacity.Run, error) {
 		Cancelling, Partial   bool
 		Error                 *capacity.RunError
 		Version               int64
-		PreviousSeconds       *float64
 		HasResult             bool
 		Result                []byte
 	}
@@ -53,7 +52,7 @@ func runOf(row pgx.CollectableRow) (capacity.Run, error) {
 		Cancelling: c.Cancelling, Partial: c.Partial, Error: c.Error, Version: c.Version, Role: c.Role,
 	}
 	if r.State == capacity.RunRunning && r.StartedAt != nil {
-		r.ETASeconds = r.Progress.Estimate(r.UpdatedAt.Sub(*r.StartedAt), c.PreviousSeconds)
+		r.ETASeconds = r.Progress.Estimate(r.UpdatedAt.Sub(*r.StartedAt))
 	}
 	if c.HasResult {
 		address := "/v1/runs/" + r.ID + "/result"
@@ -117,11 +116,8 @@ func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r capacity.Run, err
 			return err
 		}
 		r, err = runAfter(ctx, q, id, `
-			INSERT INTO runs AS r (id, kind, cluster_id, cluster, role, key_id, created_by, input, work_id, previous_seconds)
-			VALUES (@id, @kind, @cluster, @name, @role, @key, @by, @input, @work, (
-			    SELECT extract(epoch FROM p.finished_at - p.started_at)::float8 FROM runs p
-			    WHERE p.cluster_id IS NOT DISTINCT FROM @cluster AND p.kind = @kind AND p.state = 'succeeded'
-			    ORDER BY p.finished_at DESC LIMIT 1))
+			INSERT INTO runs AS r (id, kind, cluster_id, cluster, role, key_id, created_by, input, work_id)
+			VALUES (@id, @kind, @cluster, @name, @role, @key, @by, @input, @work)
 			RETURNING `+runColumns,
 			pgx.NamedArgs{"id": id, "kind": n.Kind, "cluster": cluster, "name": name, "role": n.Role, "key": who.ID, "by": who.Name, "input": string(input), "work": work})
 		if err != nil {
