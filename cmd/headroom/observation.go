@@ -117,6 +117,9 @@ func observed(o capacity.Observation) string {
 			word = "fewer"
 		}
 		said += fmt.Sprintf(", %s %s than the %s of plan %d", vmCount(math.Abs(*o.DriftVMs)), word, vmCount(*o.PlannedVMs), *o.PlanNumber)
+		if o.PlanVMs != nil {
+			said += " as autoscalers are told"
+		}
 		if o.DriftRatio != nil {
 			said += fmt.Sprintf(" (%+.1f %%)", 100**o.DriftRatio)
 		}
@@ -127,6 +130,12 @@ func observed(o capacity.Observation) string {
 	}
 	if o.Utilization != nil {
 		said += fmt.Sprintf(" Busy slots took %.1f %% of them.", 100**o.Utilization)
+	}
+	if o.PlanVMs != nil && *o.PlanVMs < *o.PlannedVMs-1 {
+		said += fmt.Sprintf(" The plan itself has %s VMs; the decrease is held back.", vmCount(*o.PlanVMs))
+	}
+	for _, w := range o.Warnings {
+		said += "\nWarning: " + w.Detail
 	}
 	return said
 }

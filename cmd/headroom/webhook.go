@@ -198,7 +198,7 @@ func webhookCreateCommand(to *connection) *cobra.Command {
 		}
 		body := client.NewWebhook{Name: args[0], Url: f.url, Clusters: f.clusters, Enabled: &f.enabled, Secret: secret}
 		for _, e := range f.events {
-			body.Events = append(body.Events, client.Event(e))
+			body.Events = append(body.Events, client.WebhookEvent(e))
 		}
 		a, err := s.said(s.api.CreateWebhook(c.Context(), nil, body))
 		if err != nil {
@@ -331,7 +331,7 @@ func webhookTestCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.TestWebhook(c.Context(), w.ID))
+		a, err := s.said(s.api.TestWebhook(c.Context(), w.ID, client.Empty{}))
 		if err != nil {
 			return err
 		}

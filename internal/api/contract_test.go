@@ -173,7 +173,7 @@ type currentPlan struct {
 
 // overlaid are the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
-	"createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
+	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
 	"pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
 	"heartbeat": reflect.TypeFor[heartbeat](), "list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](), "list[capacity.Run]": reflect.TypeFor[list[capacity.Run]](),
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
@@ -192,6 +192,7 @@ func init() {
 		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
 		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
 		reflect.TypeFor[capacity.AllowedHost](), reflect.TypeFor[capacity.Webhook](), reflect.TypeFor[capacity.Delivery](),
+		reflect.TypeFor[capacity.PlanChangedEvent](), reflect.TypeFor[capacity.PlanFailedEvent](), reflect.TypeFor[capacity.RunFinishedEvent](), reflect.TypeFor[capacity.PingEvent](),
 		reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"headroom/internal/app"
 	"headroom/internal/capacity"
@@ -15,6 +17,10 @@ func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest
 	}
 	if r.Params.Until != nil {
 		of.Until = *r.Params.Until
+	}
+	if !of.From.IsZero() && !of.Until.IsZero() && of.From.After(of.Until) {
+		return reply[ObservationList]{}, refusal{aboutParameter("from", "range", fmt.Sprintf("from is %s and until is %s; from must not be after until.",
+			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p app.Page) (app.Listed[capacity.Observation], error) {

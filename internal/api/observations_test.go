@@ -43,6 +43,10 @@ func TestObservations(t *testing.T) {
 	}
 	s.ask(agent, "GET", observations+"/latest", nil, "If-None-Match", latest.etag()).want(t, 304)
 
+	if o.PlanVMs != nil || len(o.Warnings) != 0 {
+		t.Errorf("got %s", a.text)
+	}
+
 	// Late news go into the history alone.
 	var late capacity.Observation
 	s.ask(agent, "POST", observations, fmt.Sprintf(`{"vms":7,"at":%q}`, time.Now().Add(-time.Hour).Format(time.RFC3339))).want(t, 201).into(t, &late)
@@ -88,12 +92,52 @@ func TestObservationsThatCannotBe(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %d", path, a.StatusCode, a.text, want)
 		}
 	}
+	if p := s.ask(agent, "GET", observations+"?from="+in(0)+"&until="+in(-time.Hour), nil).want(t, 400).problem(t); !strings.Contains(p.Detail+fmt.Sprint(p.Errors), "from must not be after until") {
+		t.Errorf("got %+v", p)
+	}
 	s.ask(s.key("plans", auth.Planner, nil), "POST", observations, `{"vms":1}`).want(t, 403)
 	s.ask(s.key("other", auth.Agent, []string{"day"}), "POST", observations, `{"vms":1}`).want(t, 404)
 	var rows list[capacity.Observation]
 	s.ask(agent, "GET", observations, nil).want(t, 200).into(t, &rows)
 	if len(rows.Items) != 0 {
 		t.Errorf("what was refused is kept: %+v", rows.Items)
+	}
+}
+
+// What runs is held against what autoscalers are told, which is more while a decrease is held back.
+func TestDriftIsFromWhatAutoscalersAreTold(t *testing.T) {
+	t.Parallel()
+	s, agent := planned(t)
+	change := func(path, member string, value any) {
+		t.Helper()
+		a := s.ask(s.admin, "GET", "/v1/clusters/night"+path, nil).want(t, 200)
+		var whole map[string]any
+		a.into(t, &whole)
+		for _, computed := range []string{"version", "inputs_version", "created_at", "updated_at", "warnings"} {
+			delete(whole, computed)
+		}
+		whole[member] = value
+		s.ask(s.admin, "PUT", "/v1/clusters/night"+path, whole, "If-Match", a.etag()).want(t, 200)
+	}
+	change("", "hold_s", 600)
+	change("/classes/nightly", "jobs", map[string]int{"min": 2, "max": 2})
+	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
+	var told capacity.Scaling
+	s.ask(s.admin, "GET", scalingOfNight, nil).want(t, 200).into(t, &told)
+	if !told.VMs.Held {
+		t.Fatalf("no decrease is held back: %+v", told.VMs)
+	}
+	var o capacity.Observation
+	for _, at := range []string{"", fmt.Sprintf(`,"at":%q`, time.Now().UTC().Format(time.RFC3339Nano))} {
+		a := s.ask(agent, "POST", observations, fmt.Sprintf(`{"vms":%d%s}`, told.VMs.Total, at)).want(t, 201)
+		a.into(t, &o)
+		if o.PlannedVMs == nil || *o.PlannedVMs != float64(told.VMs.Total) || *o.DriftVMs != 0 || o.PlanVMs == nil || *o.PlanVMs != float64(told.VMs.Planned) || *o.PlanNumber != 2 {
+			t.Errorf("autoscalers are told %+v, the observation is %s", told.VMs, a.text)
+		}
+	}
+	s.ask(agent, "POST", observations, `{"vms":1,"slots":{"map":500,"reduce":0}}`).want(t, 201).into(t, &o)
+	if len(o.Warnings) != 1 || o.Warnings[0].Pointer != "/slots" || !strings.Contains(o.Warnings[0].Detail, "and 1 run") {
+		t.Errorf("more busy slots than there are: got %+v", o.Warnings)
 	}
 }
 

@@ -183,6 +183,9 @@ type Difference = plan.Difference
 // Document A whole cluster. A list that is left out is left alone; one that is given is what the cluster has afterwards. Profile versions are only ever added, and each names its number.
 type Document = capacity.Document
 
+// Empty Nothing.
+type Empty = nothing
+
 // Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
 type Event = capacity.Event
 
@@ -452,6 +455,9 @@ type Warning = capacity.Warning
 
 // Webhook An address that is told when something happens.
 type Webhook = capacity.Webhook
+
+// WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over.
+type WebhookEvent = capacity.Event
 
 // WebhookList A page of webhooks, by name.
 type WebhookList = list[capacity.Webhook]
@@ -1094,6 +1100,9 @@ type ReplaceWebhookJSONRequestBody = Webhook
 
 // RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
 type RotateWebhookSecretJSONRequestBody = SecretRequest
+
+// TestWebhookJSONRequestBody defines body for TestWebhook for application/json ContentType.
+type TestWebhookJSONRequestBody = Empty
 
 // AsDecimal0 returns the union data inside the Decimal as a Decimal0
 func (t Decimal) AsDecimal0() (Decimal0, error) {
@@ -6647,7 +6656,8 @@ type RotateWebhookSecretRequest struct {
 
 // TestWebhookRequest is what TestWebhook is asked.
 type TestWebhookRequest struct {
-	Id WebhookID
+	Id   WebhookID
+	Body *TestWebhookJSONRequestBody
 }
 
 // StrictServerInterface is every operation with what it is asked and what it answers.
@@ -7933,6 +7943,11 @@ func (h *strictHandler) RotateWebhookSecret(w http.ResponseWriter, r *http.Reque
 
 func (h *strictHandler) TestWebhook(w http.ResponseWriter, r *http.Request, id WebhookID) {
 	request := TestWebhookRequest{Id: id}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
 	answer, err := h.operations.TestWebhook(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)

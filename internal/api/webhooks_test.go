@@ -1,12 +1,16 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
@@ -150,6 +154,10 @@ func TestWebhooks(t *testing.T) {
 	keep(s.ask(s.admin, "POST", at+"/secret", nil, "Idempotency-Key", "turn").want(t, 200))
 
 	keep(s.ask(s.admin, "POST", at+"/test", nil).want(t, 200))
+	keep(s.ask(s.admin, "POST", at+"/test", `{}`).want(t, 200))
+	for _, body := range []string{`{"event":"plan.changed"}`, `[]`, `null`, `7`, `{`} {
+		s.ask(s.admin, "POST", at+"/test", body).want(t, 400)
+	}
 	keep(s.ask(s.admin, "GET", at+"/deliveries", nil).want(t, 200))
 	keep(s.ask(s.admin, "GET", at+"/deliveries?format=csv", nil).want(t, 200))
 	keep(s.ask(s.admin, "GET", "/v1/webhooks", nil).want(t, 200))
@@ -178,6 +186,7 @@ func TestWebhooksThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"night"}`).want(t, 201)
 	with := func(member string, value any) string {
 		var all map[string]any
 		if err := json.Unmarshal([]byte(someWebhook), &all); err != nil {
@@ -200,11 +209,12 @@ func TestWebhooksThatMakeNoSense(t *testing.T) {
 		{with("url", "file:///etc/passwd"), 422, "/url"},
 		{with("url", 7), 400, "/url"},
 		{with("events", []string{}), 400, "/events"},
-		{with("events", []string{"ping"}), 422, "/events/0"},
+		{with("events", []string{"ping"}), 400, "/events/0"},
 		{with("events", []string{"plan.changedd"}), 400, "/events/0"},
 		{with("events", []string{"plan.changed", "plan.changed"}), 422, "/events/1"},
 		{with("clusters", []string{}), 400, "/clusters"},
 		{with("clusters", []string{"No Cluster"}), 422, "/clusters/0"},
+		{with("clusters", []string{"night", "nihgt"}), 422, "/clusters/1"},
 		{with("name", " a"), 422, "/name"},
 		{with("secret", "whsec_"), 422, "/secret"},
 		{with("secret", 5), 400, "/secret"},
@@ -214,11 +224,109 @@ func TestWebhooksThatMakeNoSense(t *testing.T) {
 			t.Errorf("%s: got %+v", c.body, p)
 		}
 	}
+	if p := s.ask(s.admin, "POST", "/v1/webhooks", with("clusters", []string{"nihgt"})).want(t, 422).problem(t); p.Errors[0].Hint == nil || !strings.Contains(p.Errors[0].Hint.Detail, `"night"`) {
+		t.Errorf("a slip in a cluster's name: got %+v", p.Errors)
+	}
 	if l := s.ask(s.admin, "GET", "/v1/webhooks", nil).want(t, 200); !strings.Contains(string(l.text), `"items":[]`) {
 		t.Errorf("something was written: %s", l.text)
 	}
 	limited := s.key("limited", auth.Admin, []string{"mine"})
 	for _, path := range []string{"/v1/webhooks", "/v1/allowed-hosts"} {
 		s.ask(limited, http.MethodGet, path, nil).want(t, 403)
+	}
+}
+
+// A webhook whose cluster is gone can still be changed, and takes no other that is not there.
+func TestWebhooksOutliveTheirClusters(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
+	made := s.ask(s.admin, "POST", "/v1/clusters", `{"name":"night"}`).want(t, 201)
+	hook := strings.Replace(someWebhook, `}`, `,"clusters":["night"]}`, 1)
+	var w capacity.Webhook
+	a := s.ask(s.admin, "POST", "/v1/webhooks", hook).want(t, 201)
+	a.into(t, &w)
+	s.ask(s.admin, "DELETE", "/v1/clusters/night", nil, "If-Match", made.etag()).want(t, 204)
+	at := "/v1/webhooks/" + w.ID
+	a = s.ask(s.admin, "PUT", at, strings.Replace(hook, `}`, `,"enabled":false}`, 1), "If-Match", a.etag()).want(t, 200)
+	if p := s.ask(s.admin, "PUT", at, strings.Replace(hook, `"night"`, `"night","day"`, 1), "If-Match", a.etag()).want(t, 422).problem(t); p.at() != "/clusters/1" {
+		t.Errorf("got %+v", p)
+	}
+}
+
+// What is sent is what openapi.yaml describes, with no member that it does not.
+func TestEventsAreAsDescribed(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
+	var w capacity.Webhook
+	s.ask(s.admin, "POST", "/v1/webhooks", `{"name":"all","url":"https://hooks.example.com/","events":["plan.changed","plan.failed","run.finished"]}`).want(t, 201).into(t, &w)
+	at := "/v1/webhooks/" + w.ID
+	s.ask(s.admin, "POST", at+"/test", nil).want(t, 200)
+	s.cluster("night")
+	for range 2 {
+		s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
+	}
+	run := s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil, "Prefer", "respond-async").want(t, 202).Header.Get("Location")
+	s.ask(s.admin, "DELETE", run, nil).want(t, 204)
+	a := s.ask(s.admin, "GET", "/v1/clusters/night/classes/nightly", nil).want(t, 200)
+	var class map[string]any
+	a.into(t, &class)
+	class["jobs"] = map[string]int{"min": 5000, "max": 5000} // more than the quota has room for
+	for _, computed := range []string{"version", "created_at", "updated_at", "warnings"} {
+		delete(class, computed)
+	}
+	s.ask(s.admin, "PUT", "/v1/clusters/night/classes/nightly", class, "If-Match", a.etag()).want(t, 200)
+	planning, stop := context.WithCancel(t.Context())
+	done := s.app.StartPlanner(planning)
+	defer func() { stop(); <-done }()
+
+	schemas := map[capacity.Event]string{capacity.PlanChanged: "PlanChangedEvent", capacity.PlanFailed: "PlanFailedEvent", capacity.RunFinished: "RunFinishedEvent", capacity.Ping: "PingEvent"}
+	came := map[capacity.Event]int{}
+	seen := map[string]bool{}
+	for end := time.Now().Add(20 * time.Second); len(came) < len(schemas) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		var l list[capacity.Delivery]
+		s.ask(s.admin, "GET", at+"/deliveries", nil).want(t, 200).into(t, &l)
+		for _, d := range l.Items {
+			if seen[d.ID] {
+				continue
+			}
+			seen[d.ID] = true
+			claim, err := s.store.ClaimDelivery(t.Context(), d.ID, 100, time.Minute)
+			if err != nil || claim == nil {
+				t.Fatalf("got %v, %v", claim, err)
+			}
+			came[d.Event]++
+			var body map[string]any
+			if err := json.Unmarshal([]byte(claim.Body), &body); err != nil {
+				t.Fatal(err)
+			}
+			checkEvent(t, s.doc.Components.Schemas[schemas[d.Event]].Value, body, claim.Body)
+		}
+	}
+	if len(came) != len(schemas) || came[capacity.PlanChanged] != 2 {
+		t.Errorf("told were %v", came)
+	}
+	for event, name := range schemas {
+		checkEvent(t, s.doc.Components.Schemas[name].Value, s.doc.Components.Schemas[name].Value.Example, "the example of "+string(event))
+	}
+}
+
+// checkEvent holds a body against its schema, of which it may have no other members.
+func checkEvent(t *testing.T, schema *openapi3.Schema, body any, text string) {
+	t.Helper()
+	if err := schema.VisitJSON(body, formats); err != nil {
+		t.Errorf("%s: %v", text, err)
+	}
+	described, _ := properties(schema)
+	for _, p := range described {
+		if member, ok := body.(map[string]any)[p.name].(map[string]any); ok {
+			checkEvent(t, p.ref.Value, member, text)
+		}
+	}
+	for name := range body.(map[string]any) {
+		if !slices.ContainsFunc(described, func(p property) bool { return p.name == name }) {
+			t.Errorf("%s: the member %q is not described", text, name)
+		}
 	}
 }

@@ -15,7 +15,8 @@ const ObservationsChannel = "headroom_observations"
 // They are forgotten after 90 days.
 type Observations interface {
 	// ObservationBasis is what an observation of a moment is judged by: the plan that was current then,
-	// or (the zero time) the one that is. Pins of more than a day ago are not remembered.
+	// or (the zero time) the one that is, of which Held is left out. Pins, and what was held back, of more
+	// than a day ago are not remembered.
 	ObservationBasis(ctx context.Context, cluster string, at time.Time) (capacity.ObservationBasis, error)
 	// SaveObservation stores one under a new ID and in the name of who asks.
 	SaveObservation(ctx context.Context, cluster string, o capacity.Observation) (capacity.Observation, error)
@@ -43,6 +44,9 @@ func (a *App) Observe(ctx context.Context, cluster string, r capacity.Observatio
 	basis, err := a.ObservationBasis(ctx, cluster, asked)
 	if err != nil {
 		return capacity.Observation{}, err
+	}
+	if r.At == nil && basis.Current != nil {
+		basis.Plan.Held = basis.Current.HeldVMs(now)
 	}
 	return a.SaveObservation(ctx, cluster, r.Judge(at.Truncate(time.Microsecond), basis)) // as exactly as it is kept
 }

@@ -96,8 +96,8 @@ const (
 
 var (
 	observedVMs         = planMetric("headroom_observed_vms", "VMs that really run, as observed last; shown for an hour.")
-	observedDrift       = planMetric("headroom_plan_drift_vms", "VMs that ran less those planned, at the last observation.")
-	observedDriftRatio  = planMetric("headroom_plan_drift_ratio", "VMs that ran less those planned, in proportion to planned, at the last observation.")
+	observedDrift       = planMetric("headroom_plan_drift_vms", "VMs that ran less those planned (as autoscalers are told, with a decrease held back), at the last observation.")
+	observedDriftRatio  = planMetric("headroom_plan_drift_ratio", "headroom_plan_drift_vms in proportion to planned.")
 	observedUtilization = planMetric("headroom_observed_utilization_ratio", "The part of the running VMs that busy slots took at the last observation.")
 	observedAt          = planMetric("headroom_observation_timestamp_seconds", "When the cluster was observed last; shown for 7 days.")
 )

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"headroom/internal/auth"
@@ -90,7 +91,7 @@ func (a *App) AllowHost(ctx context.Context, h capacity.AllowedHost) (capacity.A
 // CreateWebhook makes a webhook and answers its secret, which is never shown again; "" draws one.
 func (a *App) CreateWebhook(ctx context.Context, w capacity.Webhook, secret string) (capacity.Webhook, string, error) {
 	secret, err := secretOf(secret)
-	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w)); err != nil {
+	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, nil)); err != nil {
 		return w, "", err
 	}
 	w, err = a.Store.CreateWebhook(ctx, w, secret)
@@ -99,7 +100,8 @@ func (a *App) CreateWebhook(ctx context.Context, w capacity.Webhook, secret stri
 
 // ReplaceWebhook changes a webhook. Enabling it forgets that it failed.
 func (a *App) ReplaceWebhook(ctx context.Context, version int64, w capacity.Webhook) (capacity.Webhook, error) {
-	if err := firstError(forAllClusters(ctx), a.checkWebhook(ctx, w)); err != nil {
+	before, err := a.Webhook(ctx, w.ID)
+	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, before.Clusters)); err != nil {
 		return w, err
 	}
 	return a.Store.ReplaceWebhook(ctx, version, w)
@@ -140,6 +142,43 @@ func secretOf(chosen string) (string, error) {
 	drawn := make([]byte, 32)
 	_, _ = rand.Read(drawn) // never fails
 	return capacity.NewSecret(drawn), nil
+}
+
+// checkClusters refuses names of clusters that there are not: a webhook with a slip in one would be
+// silent for ever. Those that it has already may have been deleted since.
+func (a *App) checkClusters(ctx context.Context, names, had []string) error {
+	var input capacity.InputError
+	for i, name := range names {
+		if slices.Contains(had, name) {
+			continue
+		}
+		_, err := a.Cluster(ctx, name)
+		if err != nil && !errors.Is(err, capacity.NotFound) {
+			return err
+		}
+		if err == nil {
+			continue
+		}
+		known, err := a.Clusters(ctx, nil, Page{Limit: 1000}) // enough to find what was meant
+		if err != nil {
+			return err
+		}
+		all := make([]string, len(known.Items))
+		for k, c := range known.Items {
+			all[k] = c.Name
+		}
+		f := capacity.Finding{Pointer: fmt.Sprintf("/clusters/%d", i), Code: "unknown", Detail: fmt.Sprintf("There is no cluster %q; make it first, or leave it out.", name)}
+		if best := capacity.Nearest(name, all); best != "" {
+			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: f.Pointer, Value: best}
+		}
+		if input.Findings = append(input.Findings, f); len(input.Findings) == capacity.MaxFindings {
+			break
+		}
+	}
+	if input.Findings != nil {
+		return &input
+	}
+	return nil
 }
 
 // checkWebhook refuses what makes no sense, and addresses of hosts that are not on the list.

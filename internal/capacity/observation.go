@@ -33,10 +33,13 @@ type Observation struct {
 
 	// Of the plan; all nil where there was none.
 	PlanNumber *int64   `json:"plan_number"`
-	PlannedVMs *float64 `json:"planned_vms"`
+	PlannedVMs *float64 `json:"planned_vms"` // as autoscalers were told: whole, and with a decrease held back
+	PlanVMs    *float64 `json:"plan_vms"`    // the plan's own total; nil also where it is the same
 	PlanStale  *bool    `json:"plan_stale"`  // nil also where the moment is before the plan of today
 	DriftVMs   *float64 `json:"drift_vms"`   // running less planned
 	DriftRatio *float64 `json:"drift_ratio"` // in proportion to planned; nil where none was planned
+
+	Warnings []Warning `json:"warnings"`
 }
 
 // ObservationBasis is what an observation is judged by.
@@ -52,6 +55,7 @@ type ObservationBasis struct {
 type PlanTotal struct {
 	Number int64
 	VMs    float64 `db:"vms"`
+	Held   float64 // the most that a decrease was held back from then; 0 where none was
 }
 
 // How far from now an observation may be: clocks differ a little, and news may come late.
@@ -103,19 +107,30 @@ func (r ObservationRequest) Judge(at time.Time, by ObservationBasis) Observation
 		vms := float64(r.Slots.Map)/float64(by.MapSlots) + float64(r.Slots.Reduce)/float64(by.ReduceSlots)
 		o.Utilization = new(vms / float64(r.VMs))
 	}
-	if by.Plan == nil {
-		return o
+	if by.Plan != nil {
+		o.PlanNumber, o.PlannedVMs = &by.Plan.Number, new(float64(whole(max(by.Plan.VMs, by.Plan.Held))))
+		if *o.PlannedVMs != by.Plan.VMs {
+			o.PlanVMs = &by.Plan.VMs
+		}
+		if by.Current != nil {
+			o.PlanStale = new(by.Current.Stale(at))
+		}
 	}
-	o.PlanNumber, o.PlannedVMs = &by.Plan.Number, &by.Plan.VMs
-	if by.Current != nil {
-		o.PlanStale = new(by.Current.Stale(at))
-	}
-	o.SetDrift()
+	o.Derive()
 	return o
 }
 
-// SetDrift works out how far what runs is from what was planned.
-func (o *Observation) SetDrift() {
+// Derive works out what follows from the rest: how far what runs is from what was planned, and what
+// cannot be.
+func (o *Observation) Derive() {
+	o.Warnings = []Warning{}
+	if o.Slots != nil && o.VMs == 0 && o.Slots.Map+o.Slots.Reduce > 0 {
+		o.Warnings = append(o.Warnings, Warning{Pointer: "/slots", Code: "too_many", Detail: "Slots are busy although no VM runs; count again."})
+	}
+	if o.Utilization != nil && *o.Utilization > 1+forgiven {
+		o.Warnings = append(o.Warnings, Warning{Pointer: "/slots", Code: "too_many", Detail: fmt.Sprintf(
+			"The busy slots would take %.4g VMs, and %d run; count again, or correct the slots per VM of the classes.", *o.Utilization*float64(o.VMs), o.VMs)})
+	}
 	if o.PlannedVMs == nil {
 		return
 	}

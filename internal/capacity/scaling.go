@@ -64,6 +64,21 @@ type PastTotal struct {
 	Until time.Time `json:"until"`
 }
 
+// HeldVMs is the largest total that was current within the last HoldSeconds, 0 where no decrease is
+// held back.
+func (c Current) HeldVMs(now time.Time) (vms float64) {
+	if c.HoldSeconds == 0 || c.Pin != nil && now.Before(c.Pin.Until) {
+		return 0
+	}
+	since := now.Add(-time.Duration(c.HoldSeconds) * time.Second)
+	for _, was := range c.Past {
+		if was.Until.After(since) {
+			vms = max(vms, figure(was.VMs))
+		}
+	}
+	return vms
+}
+
 // ScalingAt is what autoscalers are told of a current plan at a moment. p is its plan. A decrease is held back: the total is the largest that was current within the
 // last HoldSeconds. A pinned plan counts at once, because its operator wants it so. found is false
 // where the plan has no class of the name asked for.
@@ -74,16 +89,8 @@ func (c Current) ScalingAt(now time.Time, p Plan, o ScalingOptions) (s Scaling, 
 		Classes: map[string]ScalingClass{}, Items: []ScalingItem{},
 	}
 	s.VMs.Planned = whole(p.VMs.Total)
-	total := s.VMs.Planned
-	if c.HoldSeconds > 0 && (c.Pin == nil || !now.Before(c.Pin.Until)) {
-		since := now.Add(-time.Duration(c.HoldSeconds) * time.Second)
-		for _, was := range c.Past {
-			if was.Until.After(since) {
-				total = max(total, whole(was.VMs))
-			}
-		}
-		s.VMs.Held = total > s.VMs.Planned
-	}
+	total := max(s.VMs.Planned, whole(c.HeldVMs(now)))
+	s.VMs.Held = total > s.VMs.Planned
 	if o.Headroom > 0 {
 		total = whole(float64(total) * o.Headroom)
 	}

@@ -217,7 +217,8 @@ type EventPlan struct {
 	ID          string   `json:"id"`
 	Status      Status   `json:"status"`
 	VMs         EventVMs `json:"vms"`
-	CostPerHour Money    `json:"cost_per_hour"` // without penalties
+	CostPerHour Money    `json:"cost_per_hour"` // in all, as the plan's cost.per_hour
+	VMsPerHour  Money    `json:"vms_per_hour"`  // of it what the VMs cost; the rest are penalties
 	Currency    string   `json:"currency"`
 }
 
@@ -226,6 +227,7 @@ type EventVMs struct {
 	Total    float64 `json:"total"`
 	Reserved float64 `json:"reserved"`
 	OnDemand float64 `json:"on_demand"`
+	Spot     float64 `json:"spot,omitempty"`
 }
 
 // PlanChangedEvent says that another plan is a cluster's current one.
@@ -264,10 +266,12 @@ type PingEvent struct {
 
 // InEvent is a plan as events tell it.
 func (s PlanSummary) InEvent() EventPlan {
-	perHour := s.TotalCost.Sub(s.Penalties.Decimal)
+	perHour := func(cost decimal.Decimal) Money {
+		return Money{cost.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(max(1, s.PeriodSeconds)), MoneyPlaces)}
+	}
 	return EventPlan{
 		Number: s.Number, ID: s.ID, Status: s.Status, Currency: s.Currency,
-		VMs:         EventVMs{Total: s.VMs, Reserved: s.VMsReserved, OnDemand: s.VMsOnDemand},
-		CostPerHour: Money{perHour.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(max(1, s.PeriodSeconds)), MoneyPlaces)},
+		VMs:         EventVMs{Total: s.VMs, Reserved: s.VMsReserved, OnDemand: s.VMsOnDemand, Spot: s.VMsSpot},
+		CostPerHour: perHour(s.TotalCost.Decimal), VMsPerHour: perHour(s.TotalCost.Sub(s.Penalties.Decimal)),
 	}
 }

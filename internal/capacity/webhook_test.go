@@ -93,8 +93,8 @@ func TestPlansInEventsCostAnHour(t *testing.T) {
 		}
 		return m
 	}
-	got := PlanSummary{Number: 3, TotalCost: money("150"), Penalties: money("50"), PeriodSeconds: 7200, Currency: "EUR", VMs: 5, VMsReserved: 2, VMsOnDemand: 3}.InEvent()
-	if got.CostPerHour.String() != "50.00" && got.CostPerHour.String() != "50" || got.VMs != (EventVMs{5, 2, 3}) {
+	got := PlanSummary{Number: 3, TotalCost: money("150"), Penalties: money("50"), PeriodSeconds: 7200, Currency: "EUR", VMs: 6, VMsReserved: 2, VMsOnDemand: 3, VMsSpot: 1}.InEvent()
+	if !got.CostPerHour.Equal(money("75").Decimal) || !got.VMsPerHour.Equal(money("50").Decimal) || got.VMs != (EventVMs{6, 2, 3, 1}) {
 		t.Errorf("got %+v", got)
 	}
 }

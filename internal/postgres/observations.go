@@ -18,10 +18,14 @@ import (
 // planAt is the plan that was current at a moment: as it is on record of the last day, and before that
 // the one that was made last, of those made for their own present. A pin of longer ago is not known.
 const planAt = `
-	SELECT number, vms FROM (
-	    (SELECT t.number, t.vms, 1 AS source FROM plan_turns t WHERE t.cluster_id = @cluster AND t.since <= @at ORDER BY t.since DESC LIMIT 1)
+	SELECT number, vms, held FROM (
+	    (SELECT t.number, t.vms, 1 AS source, coalesce((
+	         SELECT max(turns.vms) FROM (SELECT b.vms, b.since, lead(b.since) OVER (ORDER BY b.since) AS until FROM plan_turns b WHERE b.cluster_id = @cluster) turns
+	         JOIN clusters c ON c.id = @cluster AND c.hold_seconds > 0
+	         WHERE turns.since < t.since AND turns.until > @at::timestamptz - make_interval(secs => c.hold_seconds)), 0) AS held
+	     FROM plan_turns t WHERE t.cluster_id = @cluster AND t.since <= @at ORDER BY t.since DESC LIMIT 1)
 	    UNION ALL
-	    (SELECT p.number, p.vms, 2 FROM plans p
+	    (SELECT p.number, p.vms, 2, 0 FROM plans p
 	     WHERE p.cluster_id = @cluster AND p.created_at <= @at AND coalesce(p.for_now, p.created_at - p.at > interval '-1 second' AND p.created_at - p.at < interval '5 minutes')
 	     ORDER BY p.number DESC LIMIT 1)) known
 	ORDER BY source LIMIT 1`
@@ -57,6 +61,9 @@ func (s *Store) ObservationBasis(ctx context.Context, cluster string, moment tim
 		case err == nil:
 			if basis.Plan = &then; len(now) > 0 && now[0].Record.Number == then.Number {
 				basis.Current = &now[0]
+				if now[0].Pin != nil { // counts at once
+					then.Held = 0
+				}
 			}
 		case !errors.Is(err, pgx.ErrNoRows):
 			return fmt.Errorf("read the plan of cluster %s at %s: %w", cluster, moment, err)
@@ -74,15 +81,15 @@ func (s *Store) SaveObservation(ctx context.Context, cluster string, o capacity.
 	s.sweepObservations(ctx)
 	o.ID, o.ObservedBy = newID(), auth.From(ctx).Name
 	args := pgx.NamedArgs{"cluster": cluster, "channel": app.ObservationsChannel, "id": o.ID, "at": o.At, "by": o.ObservedBy, "vms": o.VMs,
-		"map": nil, "reduce": nil, "utilization": o.Utilization, "plan": o.PlanNumber, "planned": o.PlannedVMs, "stale": o.PlanStale}
+		"map": nil, "reduce": nil, "utilization": o.Utilization, "plan": o.PlanNumber, "planned": o.PlannedVMs, "own": o.PlanVMs, "stale": o.PlanStale}
 	if o.Slots != nil {
 		args["map"], args["reduce"] = o.Slots.Map, o.Slots.Reduce
 	}
 	return o, s.alone(ctx, func(ctx context.Context, q querier) error {
 		done, err := q.Exec(ctx, `
 			WITH put AS (
-			    INSERT INTO observations (id, cluster_id, at, observed_by, vms, slots_map, slots_reduce, utilization, plan_number, planned_vms, plan_stale)
-			    SELECT @id, c.id, @at, @by, @vms, @map, @reduce, @utilization, @plan, @planned, @stale
+			    INSERT INTO observations (id, cluster_id, at, observed_by, vms, slots_map, slots_reduce, utilization, plan_number, planned_vms, plan_vms, plan_stale)
+			    SELECT @id, c.id, @at, @by, @vms, @map, @reduce, @utilization, @plan, @planned, @own, @stale
 			    FROM clusters c WHERE c.name = @cluster AND c.deleted_at IS NULL
 			    RETURNING id)
 			SELECT pg_notify(@channel, @cluster) FROM put`, args)
@@ -93,7 +100,7 @@ func (s *Store) SaveObservation(ctx context.Context, cluster string, o capacity.
 	})
 }
 
-const observationColumns = `o.id, o.at, o.observed_by, o.vms, o.slots_map, o.slots_reduce, o.utilization, o.plan_number, o.planned_vms, o.plan_stale`
+const observationColumns = `o.id, o.at, o.observed_by, o.vms, o.slots_map, o.slots_reduce, o.utilization, o.plan_number, o.planned_vms, o.plan_vms, o.plan_stale`
 
 // observationRow is one as it is kept.
 type observationRow struct {
@@ -106,16 +113,17 @@ type observationRow struct {
 	Utilization *float64
 	PlanNumber  *int64
 	PlannedVMs  *float64 `db:"planned_vms"`
+	PlanVMs     *float64 `db:"plan_vms"`
 	PlanStale   *bool
 }
 
 func (r observationRow) observation() capacity.Observation {
 	o := capacity.Observation{ID: r.ID, At: r.At, ObservedBy: r.ObservedBy, VMs: r.VMs, Utilization: r.Utilization,
-		PlanNumber: r.PlanNumber, PlannedVMs: r.PlannedVMs, PlanStale: r.PlanStale}
+		PlanNumber: r.PlanNumber, PlannedVMs: r.PlannedVMs, PlanVMs: r.PlanVMs, PlanStale: r.PlanStale}
 	if r.SlotsMap != nil {
 		o.Slots = &capacity.BusySlots{Map: *r.SlotsMap, Reduce: *r.SlotsReduce}
 	}
-	o.SetDrift()
+	o.Derive()
 	return o
 }
 

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ func TestObservationsAreKept(t *testing.T) {
 	}
 	first := seen(5, now)
 	first.Slots, first.Utilization, first.PlanNumber, first.PlannedVMs, first.PlanStale = &capacity.BusySlots{Map: 3, Reduce: 1}, new(0.5), new(int64(1)), new(4.0), new(true)
-	first.SetDrift()
+	first.Derive()
 	kept := must(s.SaveObservation(ctx, night, first))(t)
 	must(s.SaveObservation(ctx, night, seen(4, now.Add(-time.Hour))))(t)
 	must(s.SaveObservation(ctx, night, seen(3, now.Add(-2*time.Hour))))(t)
@@ -99,7 +100,24 @@ func TestObservationBasis(t *testing.T) {
 			t.Errorf("at %v: got %+v, want plan %d", at, b, second.Number)
 		}
 	}
-	execute(t, raw(t, url), "DELETE FROM plan_turns") // as of days ago
+	if b := basis(then); b.Plan.Held != 0 {
+		t.Errorf("nothing is held back: got %+v", b.Plan)
+	}
+	c := must(s.Cluster(ctx, night))(t)
+	c.HoldSeconds = 600
+	must(s.ReplaceCluster(ctx, c.Version, c))(t)
+	conn := raw(t, url)
+	execute(t, conn, fmt.Sprintf("UPDATE plan_turns SET vms = 90 + number WHERE number = %d", first.Number))
+	for at, held := range map[time.Time]float64{then: 0, time.Now(): 90 + float64(first.Number)} {
+		if b := basis(at); b.Plan.Held != held {
+			t.Errorf("at %s: got %+v, want that %v were held", at, b.Plan, held)
+		}
+	}
+	execute(t, conn, "UPDATE plan_turns SET since = since - interval '601 seconds'")
+	if b := basis(time.Now()); b.Plan.Held != 0 {
+		t.Errorf("what ended too long ago is held: %+v", b.Plan)
+	}
+	execute(t, conn, "DELETE FROM plan_turns") // as of days ago
 	if b := basis(then); b.Plan == nil || b.Plan.Number != first.Number || b.Current != nil {
 		t.Errorf("of days ago: got %+v, want plan %d as one of the past", b, first.Number)
 	}

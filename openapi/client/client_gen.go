@@ -271,6 +271,13 @@ const (
 	VaryWhatTotal     VaryWhat = "total"
 )
 
+// Defines values for WebhookEvent.
+const (
+	WebhookEventPlanChanged WebhookEvent = "plan.changed"
+	WebhookEventPlanFailed  WebhookEvent = "plan.failed"
+	WebhookEventRunFinished WebhookEvent = "run.finished"
+)
+
 // Defines values for WhatIfRequestDetail.
 const (
 	WhatIfRequestDetailFull    WhatIfRequestDetail = "full"
@@ -662,7 +669,7 @@ type Attempt struct {
 	At        time.Time `json:"at"`
 	Conflicts []Finding `json:"conflicts,omitempty"`
 
-	// Detail Why the old plan was kept.
+	// Detail Why the old plan was kept: nothing changed, it is pinned, the cluster cannot be planned, or the new plan came too late, because a price, contract or forecast had changed before it was ready.
 	Detail string `json:"detail"`
 	Failed bool   `json:"failed"`
 
@@ -1189,7 +1196,7 @@ type CreatedKey struct {
 
 // CreatedWebhook A new webhook with its secret.
 type CreatedWebhook struct {
-	// Clusters The only clusters it is told of; null is all.
+	// Clusters The only clusters it is told of, each of which there must be when it is named; null is all.
 	Clusters  []string   `json:"clusters"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 
@@ -1200,7 +1207,7 @@ type CreatedWebhook struct {
 	Enabled bool `json:"enabled"`
 
 	// Events What it is told of.
-	Events []Event `json:"events"`
+	Events []WebhookEvent `json:"events"`
 
 	// FailingSince Nothing was delivered since; null where the last try was.
 	FailingSince *time.Time `json:"failing_since,omitempty"`
@@ -1236,7 +1243,7 @@ type CurrentPlan struct {
 	CreatedBy string `json:"created_by"`
 	Currency  string `json:"currency"`
 
-	// Freshness How fresh a current plan is.
+	// Freshness How fresh a current plan is. A pinned plan stays whatever changes, also when the contracts or prices that it was made for have ended: `confirmed_at` then says when it was last seen what the inputs ask for, be it another plan, and `last_attempt` which plan waits. The document of the cluster says which contracts there are now.
 	Freshness Freshness `json:"freshness"`
 
 	// Gap How far from optimal it is at most.
@@ -1441,6 +1448,9 @@ type Document struct {
 	VmTypes   []VMType   `json:"vm_types,omitempty"`
 }
 
+// Empty Nothing.
+type Empty = map[string]interface{}
+
 // Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
 type Event string
 
@@ -1566,9 +1576,9 @@ type ForecastRows struct {
 	Rows []Forecast `json:"rows"`
 }
 
-// Freshness How fresh a current plan is.
+// Freshness How fresh a current plan is. A pinned plan stays whatever changes, also when the contracts or prices that it was made for have ended: `confirmed_at` then says when it was last seen what the inputs ask for, be it another plan, and `last_attempt` which plan waits. The document of the cluster says which contracts there are now.
 type Freshness struct {
-	// ConfirmedAt When the inputs were last seen to be those of the plan.
+	// ConfirmedAt When the inputs were last seen to be those of the plan; of a pinned plan, when it was last seen what they ask for.
 	ConfirmedAt     time.Time `json:"confirmed_at"`
 	InputsChangedAt time.Time `json:"inputs_changed_at"`
 
@@ -1581,10 +1591,10 @@ type Freshness struct {
 	// Pin An operator's word that a plan stays until a moment; null is none.
 	Pin *Pin `json:"pin"`
 
-	// Stale Past valid_until, or the inputs are newer for more than a minute, or the database is away.
+	// Stale From valid_until on; or the inputs have been newer than what was last planned for more than a minute; or the database is away. A pin alone makes no plan stale, though another one may be waiting.
 	Stale bool `json:"stale"`
 
-	// ValidUntil The next moment at which a price, contract or forecast changes, or two periods after confirmed_at.
+	// ValidUntil The next moment after confirmed_at at which a price, contract or forecast changes or a pin ends, or two periods after confirmed_at, whichever comes first.
 	ValidUntil time.Time `json:"valid_until"`
 }
 
@@ -1813,7 +1823,7 @@ type NewSecret struct {
 
 // NewWebhook A webhook to make.
 type NewWebhook struct {
-	// Clusters The only clusters it is told of; null is all.
+	// Clusters The only clusters it is told of, each of which there must be when it is named; null is all.
 	Clusters  []string   `json:"clusters,omitempty"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 
@@ -1824,7 +1834,7 @@ type NewWebhook struct {
 	Enabled *bool `json:"enabled,omitempty"`
 
 	// Events What it is told of.
-	Events []Event `json:"events"`
+	Events []WebhookEvent `json:"events"`
 
 	// FailingSince Nothing was delivered since; null where the last try was.
 	FailingSince *time.Time `json:"failing_since,omitempty"`
@@ -1869,7 +1879,10 @@ type Observation struct {
 	// PlanStale Whether the plan was to be taken with care; null also where another plan is current today.
 	PlanStale *bool `json:"plan_stale"`
 
-	// PlannedVms What the plan rents in all.
+	// PlanVms What the plan itself rents; null where that is the same.
+	PlanVms *float64 `json:"plan_vms"`
+
+	// PlannedVms What autoscalers were told: the plan's VMs in whole ones, or more while a decrease was held back (`hold_s`).
 	PlannedVms *float64   `json:"planned_vms"`
 	Slots      *BusySlots `json:"slots"`
 
@@ -1878,6 +1891,9 @@ type Observation struct {
 
 	// Vms How many VMs ran.
 	Vms int64 `json:"vms"`
+
+	// Warnings What cannot be: more slots are busy than the VMs have.
+	Warnings []Warning `json:"warnings"`
 }
 
 // ObservationList A page of observations, the newest first.
@@ -2500,7 +2516,7 @@ type Run struct {
 	CreatedAt  time.Time `json:"created_at"`
 	Error      *RunError `json:"error"`
 
-	// EtaS How many seconds it takes yet, counted from `updated_at`; null where that is not known, and unless it is running.
+	// EtaS How many seconds it takes yet, counted from `updated_at`; null where that cannot be told from its progress, as of plans, and unless it is running.
 	EtaS       *float64   `json:"eta_s"`
 	FinishedAt *time.Time `json:"finished_at"`
 
@@ -3194,7 +3210,7 @@ type Warning struct {
 
 // Webhook An address that is told when something happens.
 type Webhook struct {
-	// Clusters The only clusters it is told of; null is all.
+	// Clusters The only clusters it is told of, each of which there must be when it is named; null is all.
 	Clusters  []string   `json:"clusters,omitempty"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 
@@ -3205,7 +3221,7 @@ type Webhook struct {
 	Enabled *bool `json:"enabled,omitempty"`
 
 	// Events What it is told of.
-	Events []Event `json:"events"`
+	Events []WebhookEvent `json:"events"`
 
 	// FailingSince Nothing was delivered since; null where the last try was.
 	FailingSince *time.Time `json:"failing_since,omitempty"`
@@ -3223,6 +3239,9 @@ type Webhook struct {
 	// Version Counts the changes; its ETag.
 	Version *int64 `json:"version,omitempty"`
 }
+
+// WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over.
+type WebhookEvent string
 
 // WebhookList A page of webhooks, by name.
 type WebhookList struct {
@@ -4360,6 +4379,9 @@ type ReplaceWebhookJSONRequestBody = Webhook
 // RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
 type RotateWebhookSecretJSONRequestBody = SecretRequest
 
+// TestWebhookJSONRequestBody defines body for TestWebhook for application/json ContentType.
+type TestWebhookJSONRequestBody = Empty
+
 // WhatIfJSONRequestBody defines body for WhatIf for application/json ContentType.
 type WhatIfJSONRequestBody = WhatIfRequest
 
@@ -5073,7 +5095,8 @@ type ClientInterface interface {
 	// CreateObservationWithBody Say what really runs
 	//
 	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes any type of body and a specified content type.
@@ -5084,7 +5107,8 @@ type ClientInterface interface {
 	// CreateObservation Say what really runs
 	//
 	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes a body of the `application/json` content type.
@@ -5739,6 +5763,8 @@ type ClientInterface interface {
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 	//
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
 	// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
@@ -5751,6 +5777,8 @@ type ClientInterface interface {
 	// CreateWebhook Create a webhook
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+	//
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -5777,7 +5805,7 @@ type ClientInterface interface {
 
 	// ReplaceWebhookWithBody Change a webhook
 	//
-	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5786,7 +5814,7 @@ type ClientInterface interface {
 
 	// ReplaceWebhook Change a webhook
 	//
-	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5825,12 +5853,23 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
 	RotateWebhookSecret(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TestWebhook Try a webhook
+	// TestWebhookWithBody Try a webhook
 	//
-	// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+	// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
+	//
+	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhook(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TestWebhookWithBody(ctx context.Context, id WebhookID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestWebhook Try a webhook
+	//
+	// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhook(ctx context.Context, id WebhookID, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// WhatIfWithBody Ask what changes of a problem would come to
 	//
@@ -6640,7 +6679,8 @@ func (c *Client) ListObservations(ctx context.Context, cluster ClusterName, para
 // CreateObservationWithBody Say what really runs
 //
 // Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 // A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes any type of body and a specified content type.
@@ -6661,7 +6701,8 @@ func (c *Client) CreateObservationWithBody(ctx context.Context, cluster ClusterN
 // CreateObservation Say what really runs
 //
 // Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 // A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes a body of the `application/json` content type.
@@ -8076,6 +8117,8 @@ func (c *Client) ListWebhooks(ctx context.Context, params *ListWebhooksParams, r
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 //
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+//
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
 // Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
@@ -8098,6 +8141,8 @@ func (c *Client) CreateWebhookWithBody(ctx context.Context, params *CreateWebhoo
 // CreateWebhook Create a webhook
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+//
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 //
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -8154,7 +8199,7 @@ func (c *Client) GetWebhook(ctx context.Context, id WebhookID, params *GetWebhoo
 
 // ReplaceWebhookWithBody Change a webhook
 //
-// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8173,7 +8218,7 @@ func (c *Client) ReplaceWebhookWithBody(ctx context.Context, id WebhookID, param
 
 // ReplaceWebhook Change a webhook
 //
-// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8262,13 +8307,34 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, id WebhookID, params *
 	return c.Client.Do(req)
 }
 
-// TestWebhook Try a webhook
+// TestWebhookWithBody Try a webhook
 //
-// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
+//
+// Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *Client) TestWebhook(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTestWebhookRequest(c.Server, id)
+func (c *Client) TestWebhookWithBody(ctx context.Context, id WebhookID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestWebhookRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestWebhook Try a webhook
+//
+// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *Client) TestWebhook(ctx context.Context, id WebhookID, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestWebhookRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14864,8 +14930,19 @@ func NewRotateWebhookSecretRequestWithBody(server string, id WebhookID, params *
 	return req, nil
 }
 
-// NewTestWebhookRequest constructs an http.Request for the TestWebhook method
-func NewTestWebhookRequest(server string, id WebhookID) (*http.Request, error) {
+// NewTestWebhookRequest calls the generic TestWebhook builder with application/json body
+func NewTestWebhookRequest(server string, id WebhookID, body TestWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTestWebhookRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewTestWebhookRequestWithBody constructs an http.Request for the TestWebhook method, with any body, and a specified content type
+func NewTestWebhookRequestWithBody(server string, id WebhookID, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14890,10 +14967,12 @@ func NewTestWebhookRequest(server string, id WebhookID) (*http.Request, error) {
 		return nil, err
 	}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -15398,7 +15477,8 @@ type ClientWithResponsesInterface interface {
 	// CreateObservationWithBodyWithResponse Say what really runs
 	//
 	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -15409,7 +15489,8 @@ type ClientWithResponsesInterface interface {
 	// CreateObservationWithResponse Say what really runs
 	//
 	// Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+	// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+	// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 	// A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -16142,6 +16223,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 	//
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
 	// Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
@@ -16154,6 +16237,8 @@ type ClientWithResponsesInterface interface {
 	// CreateWebhookWithResponse Create a webhook
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+	//
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -16184,7 +16269,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReplaceWebhookWithBodyWithResponse Change a webhook
 	//
-	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16193,7 +16278,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReplaceWebhookWithResponse Change a webhook
 	//
-	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+	// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16236,14 +16321,23 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
 	RotateWebhookSecretWithResponse(ctx context.Context, id WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
 
-	// TestWebhookWithResponse Try a webhook
+	// TestWebhookWithBodyWithResponse Try a webhook
 	//
-	// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+	// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
 	//
-	// Returns a wrapper object for the known response body format(s).
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhookWithResponse(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+	TestWebhookWithBodyWithResponse(ctx context.Context, id WebhookID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+
+	// TestWebhookWithResponse Try a webhook
+	//
+	// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+	TestWebhookWithResponse(ctx context.Context, id WebhookID, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
 
 	// WhatIfWithBodyWithResponse Ask what changes of a problem would come to
 	//
@@ -19622,7 +19716,8 @@ func (c *ClientWithResponses) ListObservationsWithResponse(ctx context.Context, 
 // CreateObservationWithBodyWithResponse Say what really runs
 //
 // Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 // A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -19639,7 +19734,8 @@ func (c *ClientWithResponses) CreateObservationWithBodyWithResponse(ctx context.
 // CreateObservationWithResponse Say what really runs
 //
 // Whoever knows says how many VMs run, and if possible how many slots do work. The answer, which is kept, holds that against the plan that was current at the moment: how far the cluster is from the plan (`drift_vms`, `drift_ratio`) and how busy what runs is (`utilization`: map slots / map slots per VM + reduce slots / reduce slots per VM, of the VMs that run).
-// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. Pins of more than a day ago are not remembered.
+// While a decrease is held back from autoscalers, what they are told counts as planned; `plan_vms` then says what the plan itself rents.
+// `utilization` is null where slots were not counted, no VM runs, or the classes differ in their slots per VM; what is about the plan is null where there was none. More busy slots than the VMs have are kept with a warning. Pins, and what was held back, of more than a day ago are not remembered.
 // A moment may be up to a minute ahead and 7 days back. An observation older than the newest goes into the history and does not become the latest. Metrics show the latest (`headroom_observed_vms`, `headroom_plan_drift_ratio`, …), its figures for an hour. Observations never change, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -20828,6 +20924,8 @@ func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, para
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 //
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+//
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
 // Messages may come twice and in another order: `webhook-id` is the same whenever one is sent, and plans carry their numbers. Only a key that is not limited to clusters may.
@@ -20846,6 +20944,8 @@ func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Cont
 // CreateWebhookWithResponse Create a webhook
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
+//
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 //
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -20894,7 +20994,7 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id Web
 
 // ReplaceWebhookWithBodyWithResponse Change a webhook
 //
-// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20909,7 +21009,7 @@ func (c *ClientWithResponses) ReplaceWebhookWithBodyWithResponse(ctx context.Con
 
 // ReplaceWebhookWithResponse Change a webhook
 //
-// Enabling it forgets why it was disabled. What is on its way goes to the new address. Only a key that is not limited to clusters may.
+// Enabling it forgets why it was disabled. What is on its way goes to the new address. Clusters that it names already may have been deleted; others that it is to name must be there. Only a key that is not limited to clusters may.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20982,15 +21082,30 @@ func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Contex
 	return ParseRotateWebhookSecretResponse(rsp)
 }
 
-// TestWebhookWithResponse Try a webhook
+// TestWebhookWithBodyWithResponse Try a webhook
 //
-// Sends the event `ping` now; the list of deliveries says what came of it. Only a key that is not limited to clusters may.
+// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
 //
-// Returns a wrapper object for the known response body format(s).
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id WebhookID, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
-	rsp, err := c.TestWebhook(ctx, id, reqEditors...)
+func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Context, id WebhookID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+	rsp, err := c.TestWebhookWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestWebhookResponse(rsp)
+}
+
+// TestWebhookWithResponse Try a webhook
+//
+// Sends the event `ping` now (a `PingEvent`); the list of deliveries says what came of it. There is nothing to say in the body: it is empty, or `{}`. Only a key that is not limited to clusters may.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/webhooks/{id}/test (the `TestWebhook` operationId).
+func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id WebhookID, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+	rsp, err := c.TestWebhook(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
