@@ -13,13 +13,13 @@ import (
 // openedDatabase is the store, with the private Postgres it may stand on.
 type openedDatabase struct {
 	*postgres.Store
-	stop func() error
+	stop func(until time.Time) error
 	gone <-chan struct{} // closed when a private Postgres ended and cannot be started again
 }
 
 // openDatabase opens the database of the settings: theirs, or a private one in the data directory.
 func openDatabase(ctx context.Context, settings config, log *slog.Logger) (openedDatabase, error) {
-	d := openedDatabase{stop: func() error { return nil }}
+	d := openedDatabase{stop: func(time.Time) error { return nil }}
 	address, migrate := settings.DatabaseURL, settings.MigrateURL
 	if address == "" {
 		k, err := keepPrivate(ctx, postgres.PrivateConfig{Dir: settings.DataDir, Log: log})
@@ -32,15 +32,15 @@ func openDatabase(ctx context.Context, settings config, log *slog.Logger) (opene
 	var err error
 	d.Store, err = postgres.Open(ctx, postgres.Config{URL: address, MigrateURL: migrate, MaxConns: settings.Connections})
 	if err != nil {
-		return d, errors.Join(err, d.stop())
+		return d, errors.Join(err, d.stop(time.Now().Add(stopTime)))
 	}
 	return d, nil
 }
 
-// close ends the connections, then the private Postgres.
-func (d openedDatabase) close() error {
+// close ends the connections, then the private Postgres, by the hard way at the moment named.
+func (d openedDatabase) close(until time.Time) error {
 	d.Store.Close()
-	return d.stop()
+	return d.stop(until)
 }
 
 // keeper starts a private Postgres again when it ends without having been asked to, so that a crash
@@ -110,8 +110,8 @@ func (k *keeper) restart() bool {
 	}
 }
 
-// end stops Postgres for good.
-func (k *keeper) end() error {
+// end stops Postgres for good, by the hard way at the moment named.
+func (k *keeper) end(until time.Time) error {
 	k.ask()
 	<-k.ended
 	select {
@@ -119,7 +119,7 @@ func (k *keeper) end() error {
 		return nil // it ended by itself, as the log says, and there is nothing to stop
 	default:
 	}
-	ending, cancel := context.WithTimeout(context.Background(), stopTime)
+	ending, cancel := context.WithDeadline(context.Background(), until)
 	defer cancel()
 	return k.private.Stop(ending)
 }

@@ -58,11 +58,13 @@ signs in. The other verbs on this machine find the server by themselves.
 const garbagePercent = 400
 
 // How long what is being done at the end may take: solves until they are ended, with an answer that
-// says when to ask again, and requests until they are cut off. With the database's end it must stay
-// below the ten seconds after which many supervisors kill.
+// says when to ask again, and requests until they are cut off. The whole must stay below
+// the ten seconds after which many supervisors kill: a private database that has not ended at wholeStop
+// is cut off.
 const (
 	solveEnd  = 3 * time.Second
 	drainTime = 7 * time.Second
+	wholeStop = 9 * time.Second
 )
 
 // serve runs the server until the context ends, then stops it in the reverse order of its start.
@@ -110,7 +112,8 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	if err != nil || store.Store == nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.close()) }()
+	until := sync.OnceValue(func() time.Time { return time.Now().Add(wholeStop) }) // from when the stop begins
+	defer func() { err = errors.Join(err, store.close(until())) }()
 	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t})
 	measure(t, a, store)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
@@ -188,6 +191,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	case <-store.gone:
 		err = errors.New("the private database ended and cannot be started again; the log says why")
 	}
+	until()
 	draining.Store(true)
 	close(stopping)
 	a.StopSolving()

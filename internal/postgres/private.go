@@ -134,7 +134,7 @@ func (p *Private) Err() error {
 }
 
 // lastWait is how long Postgres gets to drop everything once the time for a clean stop is over.
-const lastWait = 5 * time.Second
+const lastWait = 500 * time.Millisecond
 
 // Stop ends Postgres: open connections are cut off, everything committed is on disk. When the context
 // ends first it is ended the hard way, which loses nothing either but makes the next start replay the
@@ -146,13 +146,8 @@ func (p *Private) Stop(ctx context.Context) error {
 		return p.err
 	case <-ctx.Done():
 	}
-	p.server.signal(syscall.SIGQUIT)
-	select {
-	case <-p.done:
-	case <-time.After(lastWait):
-		p.server.signal(syscall.SIGKILL)
-		<-p.done
-	}
+	p.server.cutOff()
+	<-p.done
 	return fmt.Errorf("the private Postgres did not stop in time and was cut off; its next start repairs that: %w", context.Cause(ctx))
 }
 

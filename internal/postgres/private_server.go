@@ -126,13 +126,7 @@ func startServer(ctx context.Context, h *home, p programs, socket string, unsafe
 			s.quiet.Store(false)
 			return s, nil
 		case <-ctx.Done():
-			s.signal(syscall.SIGQUIT)
-			select {
-			case <-s.ended:
-			case <-time.After(lastWait):
-				s.signal(syscall.SIGKILL)
-				<-s.ended
-			}
+			s.cutOff()
 			return nil, fmt.Errorf("start the database in %s: %w; Postgres said: %s", h.dir, context.Cause(ctx), s.words.String())
 		case <-s.ended:
 		}
@@ -241,6 +235,37 @@ func (s *server) signal(signal syscall.Signal) {
 	s.asked.Store(true)
 	s.quiet.Store(true)
 	_ = s.command.Process.Signal(signal) // it fails when Postgres is gone already
+}
+
+// cutOff ends Postgres the hard way and returns when it is gone. Processes that hang do not notice that
+// their postmaster ended, and would keep the data directory from the next one.
+func (s *server) cutOff() {
+	s.signal(syscall.SIGQUIT)
+	select {
+	case <-s.ended:
+		return
+	case <-time.After(lastWait):
+	}
+	left := childrenOf(s.command.Process.Pid)
+	s.signal(syscall.SIGKILL)
+	for _, pid := range left {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it fails when the process is gone already
+	}
+	<-s.ended
+}
+
+// childrenOf are the processes that a process has started.
+func childrenOf(parent int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // the pattern is right
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // gone: it has none
+		for _, word := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				children = append(children, pid)
+			}
+		}
+	}
+	return children
 }
 
 // serverArguments are the settings: those of a small server that shares its machine with others, and

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A server whose private database hangs ends in time all the same, leaves no process, and starts again.
+func TestStopWithAHungDatabase(t *testing.T) {
+	if !wholeSamples {
+		return // it takes ten seconds
+	}
+	dir := dataDirectory(t)
+	s := startServing(t, dir, "--demo")
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "postmaster.pid"))
+	if len(files) != 1 {
+		t.Fatalf("got %q", files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	postmaster, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append([]int{postmaster}, descendants(postmaster)...)
+	if len(all) < 4 {
+		t.Fatalf("Postgres has the processes %v alone", all)
+	}
+	for _, pid := range all {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, pid := range all {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	})
+	began := time.Now()
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-s.ended:
+		s.ended = nil
+		t.Logf("it ended with %v after %s", err, time.Since(began))
+	case <-time.After(30 * time.Second):
+		t.Fatalf("it goes on after 30 s\n%s", s.stderr)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s\n%s", took, s.stderr)
+	}
+	for _, pid := range all {
+		waits(t, "the process "+strconv.Itoa(pid)+" is gone", 5*time.Second, func() bool { return syscall.Kill(pid, 0) != nil })
+	}
+	startServing(t, dir).stop(t)
+}
