@@ -183,6 +183,7 @@ func TestPlansAreTold(t *testing.T) {
 	w, secret := hook(t, s, "pager", r, capacity.PlanChanged)
 	other := newReceiver(t, nil)
 	elsewhere, _ := hook(t, s, "elsewhere", other, capacity.PlanChanged)
+	cluster(t, s, "another")
 	elsewhere.Clusters = []string{"another"}
 	if _, err := s.ReplaceWebhook(boss(t), elsewhere.Version, elsewhere); err != nil {
 		t.Fatal(err)
