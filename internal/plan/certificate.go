@@ -75,7 +75,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	for i := range high {
 		high[i] = int64(m.classes[i].high)
 	}
-	if g, _ := newGrid(directGammas(m.classes, exact), high); (g.tolerance > 0 || g.rounded > 0 || computed) && !dedicated {
+	if g, _ := newGrid(directGammas(m.classes, exact), high); (g.tolerance > 0 || g.rounded > 0 || computed || exact && m.coarse(g)) && !dedicated {
 		p.RowUpper[row] = 1.001 * max(loadNoise, float64(g.rounded)/float64(g.perVM)) * units // and float noise
 	}
 	for k, t := range m.tiers {
@@ -126,6 +126,26 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		}
 	}
 	return p, x, nil
+}
+
+// coarse says that no grid of the loads carries all sizes of slots too, so that slots are rounded.
+func (m *model) coarse(g grid) bool {
+	perVM, most := g.perVM, 1.0
+	for i := range m.classes {
+		most += m.classes[i].gamma*m.classes[i].high + mostRounding
+	}
+	for i := range m.classes {
+		c := &m.classes[i]
+		if !c.slotted {
+			continue
+		}
+		for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
+			if perVM = perVM / gcd(perVM, n) * n; perVM > fineGrid || float64(perVM)*most >= maxLoad {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // roomFor is an empty program with room for columns of one entry each, and for a point in it.

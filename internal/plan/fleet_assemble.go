@@ -225,6 +225,10 @@ func (d *fleetDecision) total(jobs []float64) (sum float64) {
 func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more float64) string {
 	c := &d.classes[i]
 	period, penalty := d.perPeriod(), cents(c.penalty)
+	in := " in VMs"
+	if d.relaxed.mu > 0 {
+		in += " and jobs that would give way to it under the budget"
+	}
 	var said string
 	switch {
 	case c.impossible:
@@ -234,9 +238,11 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
 		said = "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
-		said = "One more job costs " + cents(more) + " " + period + " in VMs, refusing it " + penalty + "."
+		said = "One more job costs " + cents(more) + " " + period + in + ", refusing it " + penalty + "."
 	case math.IsInf(more, 1):
 		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
+	case d.relaxed.mu > 0:
+		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
 	case more < c.penalty:
 		said = "One more job would be worth its VMs at " + cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:

@@ -117,8 +117,9 @@ func (f *fleet) certifyWhole(pl *capacity.Plan, hourly hourlyCost) error {
 		avoided = avoided.Add(c.Penalty.Mul(decimal.NewFromFloat(out.Admitted)))
 	}
 	cost, objective := f.cost(hourly, penalties, avoided)
+	noise := decimal.New(1, -8).Add(cost.Total.Abs().Add(avoided.Abs()).Mul(moneyNoise)) // fractions of jobs are float64
 	near := func(a, b capacity.Money) bool {
-		return a.Sub(b.Decimal).Abs().LessThanOrEqual(decimal.New(1, -8))
+		return a.Sub(b.Decimal).Abs().LessThanOrEqual(noise)
 	}
 	if !near(cost.Total, pl.Cost.Total) || !near(objective, pl.Objective) {
 		return fmt.Errorf("the plan says it costs %v with an objective of %v, and it adds up to %v and %v", pl.Cost.Total, pl.Objective, cost.Total, objective)
@@ -135,10 +136,14 @@ func (f *fleet) certifyWhole(pl *capacity.Plan, hourly hourlyCost) error {
 	return nil
 }
 
-// lenient leaves a relaxed plan, whose VMs are fractions, the noise of float64.
+// moneyNoise, relative, is how far sums of the same amounts in other orders may differ.
+var moneyNoise = decimal.New(1, -15)
+
+// lenient leaves a relaxed plan, whose VMs are fractions, the noise of float64: a share of what it spends,
+// and as much money as the linear program cannot tell from none.
 func (f *fleet) lenient(hourly decimal.Decimal) decimal.Decimal {
 	if f.Options.Integrality == capacity.Relaxed {
-		return hourly.Mul(decimal.NewFromFloat(1 - 1e-9))
+		return hourly.Mul(decimal.NewFromFloat(1 - 1e-9)).Sub(decimal.NewFromFloat(loadNoise / f.hours))
 	}
 	return hourly
 }

@@ -32,8 +32,7 @@ const shareDigits = 18
 
 func newRental(tiers []Tier, offer *capacity.Spot, hours float64, need int64) rental {
 	r := rental{supply: newSupply(tiers)}
-	if offer != nil && offer.MaxShare > 0 {
-		share := decimal.NewFromFloat(offer.MaxShare).Truncate(shareDigits)
+	if share := spotShare(offer); share.IsPositive() {
 		power := max(0, -share.Exponent())
 		r.spot = &spot{
 			price: offer.Price.Float() * hours, share: offer.MaxShare,
@@ -55,6 +54,14 @@ func (r *rental) steady(nu, mu float64) float64 {
 		return nu
 	}
 	return (nu - r.spot.share*r.spot.price*(1+mu)) / (1 - r.spot.share)
+}
+
+// spotShare is the share of an offer, 0 where it is too small for a single VM of all there can be.
+func spotShare(offer *capacity.Spot) decimal.Decimal {
+	if offer == nil {
+		return decimal.Zero
+	}
+	return decimal.NewFromFloat(offer.MaxShare).Truncate(shareDigits)
 }
 
 func wholePower(n int32) int64 {
