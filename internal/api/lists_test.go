@@ -102,6 +102,7 @@ func TestListsAsTables(t *testing.T) {
 	var hook struct{ ID string }
 	s.ask(s.admin, "POST", "/v1/webhooks", someWebhook).want(t, 201).into(t, &hook)
 	s.ask(s.admin, "POST", "/v1/webhooks/"+hook.ID+"/test", nil).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/night/scenarios", `{"name":"more","changes":[{"what":"demand","factor":1.5}]}`).want(t, 201)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {

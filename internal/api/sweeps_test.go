@@ -230,8 +230,11 @@ func TestQuestionsOverHTTP(t *testing.T) {
 
 	// A quota below what is promised, and a budget that does not pay for it: what is missing, and the cure.
 	tight := strings.Replace(smallProblem, `"min":0`, `"min":1`, 1)
-	for problem, want := range map[string]string{strings.Replace(tight, `"price":"1"`, `"price":"1","quota":0`, 1): "/supply/on_demand/quota", tight: "/budget/amount"} {
-		p := s.ask(s.admin, "POST", "/v1/questions", `{"problem":`+problem+`,"question":"most_for_budget","budget":{"amount":"1","per":"month"}}`).want(t, 422).problem(t)
+	for want, question := range map[string][2]string{
+		"/supply/on_demand/quota": {strings.Replace(tight, `"price":"1"`, `"price":"1","quota":0`, 1), "1000"},
+		"/budget/amount":          {tight, "1"},
+	} {
+		p := s.ask(s.admin, "POST", "/v1/questions", `{"problem":`+question[0]+`,"question":"most_for_budget","budget":{"amount":"`+question[1]+`","per":"month"}}`).want(t, 422).problem(t)
 		found := false
 		for _, f := range p.Conflicts {
 			found = found || f.Pointer == want && f.Hint != nil
