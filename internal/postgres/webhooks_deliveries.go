@@ -308,10 +308,11 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 			  AND NOT EXISTS (
 			    SELECT FROM `+pgx.Identifier{s.schema, "river_job"}.Sanitize()+` j
 			    WHERE j.queue = @queue AND j.args->>'id' = d.id::text
-			      AND (j.state IN ('available', 'scheduled', 'retryable', 'pending')
+			      AND (j.state IN ('available', 'pending')
+			        OR j.state IN ('scheduled', 'retryable') AND j.scheduled_at < clock_timestamp() + make_interval(secs => @soon)
 			        OR j.state = 'running' AND j.attempted_at > clock_timestamp() - make_interval(secs => @grace)))
 			ORDER BY d.next_at LIMIT @most FOR UPDATE OF d SKIP LOCKED`,
-			pgx.NamedArgs{"lost": lostAfter.Seconds(), "grace": graceOfWork.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
+			pgx.NamedArgs{"lost": lostAfter.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * mostPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
 		if err != nil || len(lost) == 0 {
 			return err
 		}
