@@ -18,6 +18,43 @@ type node struct {
 	parent, class, choice int32
 }
 
+// nodes are kept in blocks: one slice that grows to millions would be copied again and again, and
+// nothing else runs on a processor while it copies.
+type nodes struct {
+	blocks [][]node
+	count  int
+}
+
+const nodeBlock = 1024
+
+func (n *nodes) add(nd node) int32 {
+	at := n.count
+	if at/nodeBlock == len(n.blocks) {
+		n.blocks = append(n.blocks, make([]node, nodeBlock))
+	}
+	n.blocks[at/nodeBlock][at%nodeBlock] = nd
+	n.count++
+	return int32(at)
+}
+
+func (n *nodes) at(i int32) node {
+	return n.blocks[i/nodeBlock][i%nodeBlock]
+}
+
+// layers are the lists of states a round works with, kept for the next round.
+type layers struct {
+	current, shifted []state
+	merged           [2][]state
+}
+
+// room empties a list and sees to it that it holds n states.
+func room(list []state, n int) []state {
+	if cap(list) < n {
+		return make([]state, 0, max(n, 2*cap(list)))
+	}
+	return list[:0]
+}
+
 // pareto tries all moves of the classes, cheapest class first. Completed, it has proved the best
 // plan; the early rounds allow little extra each, which finds better plans cheaply and proves the
 // gap in part when a later round runs out of nodes.
@@ -44,7 +81,7 @@ func (s *search) pareto(leads []lead, target float64, e effort) {
 }
 
 // paretoRound looks at every set of moves whose extras stay below limit; false if it gave up.
-func (s *search) paretoRound(leads []lead, limit, target float64, nodes int) bool {
+func (s *search) paretoRound(leads []lead, limit, target float64, most int) bool {
 	k := &s.kink
 	choices := make([][]choice, 0, len(leads))
 	var list []choice
@@ -55,17 +92,18 @@ func (s *search) paretoRound(leads []lead, limit, target float64, nodes int) boo
 		from := len(list)
 		list = s.front.choices(l.class, min(limit, s.gap), list)
 		choices = append(choices, list[from:len(list):len(list)])
-		if len(list) > 4*nodes {
+		if len(list) > 4*most {
 			return false
 		}
 	}
 	up, down := rates(choices)
 
-	arena := make([]node, 1, 1024)
-	arena[0].parent = -1
-	layer := []state{{load: s.base}}
-	var next, shifted, merged []state
-	bestNode := int32(-1)
+	s.nodes.count = 0
+	root := s.nodes.add(node{parent: -1})
+	l := &s.layers
+	layer := append(room(l.current, 1), state{load: s.base, node: root})
+	defer func() { l.current = layer }()
+	bestNode := root
 	best := s.gap
 	margin := max(target*marginShare, s.gap*floatNoise)
 
@@ -84,9 +122,9 @@ func (s *search) paretoRound(leads []lead, limit, target float64, nodes int) boo
 		if len(layer) == 0 {
 			break
 		}
-		next = append(next[:0], layer...)
+		next := layer
 		for c, m := range moves {
-			shifted = shifted[:0]
+			l.shifted = room(l.shifted, len(layer))
 			for _, st := range layer {
 				cost := st.cost + m.extra
 				if cost >= bar {
@@ -95,26 +133,27 @@ func (s *search) paretoRound(leads []lead, limit, target float64, nodes int) boo
 				load := st.load + m.load
 				if total := cost + k.excess(load); total < best {
 					best = total
-					arena = append(arena, node{st.node, int32(g), int32(c)})
-					bestNode = int32(len(arena) - 1)
+					bestNode = s.nodes.add(node{st.node, int32(g), int32(c)})
 					bar = min(limit, best-margin)
 				}
 				if g+1 >= len(choices) || cost+leads[g+1].extra >= bar {
 					continue
 				}
-				arena = append(arena, node{st.node, int32(g), int32(c)})
-				shifted = append(shifted, state{load, cost, int32(len(arena) - 1)})
+				l.shifted = append(l.shifted, state{load, cost, s.nodes.add(node{st.node, int32(g), int32(c)})})
 			}
-			if len(arena) > nodes || s.done() {
-				s.acceptNode(arena, bestNode, leads, choices)
+			if s.nodes.count > most || s.done() {
+				s.acceptNode(bestNode, leads, choices)
 				return false
 			}
-			merged = mergeStates(merged[:0], next, shifted, k.perUnit)
-			next, merged = merged, next
+			merged := &l.merged[c%2]
+			*merged = mergeStates(room(*merged, len(next)+len(l.shifted)), next, l.shifted, k.perUnit)
+			next = *merged
 		}
-		layer, next = next, layer
+		if len(moves) > 0 {
+			layer, l.merged[(len(moves)-1)%2] = next, layer
+		}
 	}
-	s.acceptNode(arena, bestNode, leads, choices)
+	s.acceptNode(bestNode, leads, choices)
 	s.proven = max(s.proven, min(limit, s.gap-margin))
 	return true
 }
@@ -128,10 +167,11 @@ const (
 )
 
 // acceptNode accepts the moves that lead to a node.
-func (s *search) acceptNode(arena []node, at int32, leads []lead, choices [][]choice) {
+func (s *search) acceptNode(at int32, leads []lead, choices [][]choice) {
 	var moves []move
-	for i := at; i > 0; i = arena[i].parent {
-		n := arena[i]
+	for i := at; i > 0; {
+		n := s.nodes.at(i)
+		i = n.parent
 		moves = append(moves, move{leads[n.class].class, choices[n.class][n.choice]})
 	}
 	if at > 0 {

@@ -94,6 +94,8 @@ type search struct {
 
 	random splitMix
 	halves [2]half     // of the latest join, whose room the next one takes
+	nodes  nodes       // of the latest Pareto round
+	layers layers      // likewise
 	done   func() bool // the time is up
 }
 
