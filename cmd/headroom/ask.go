@@ -20,7 +20,7 @@ func askCommand() *cobra.Command {
 	c := group("ask", "Ask about budgets, one more job, and deadlines", `
 
 Each question is answered by the same model as plans, about a problem in a file or, with --cluster, about a
-server's cluster: a paragraph that can be forwarded, and the figures in it.`+connectionHelp)
+server's cluster: a paragraph that can be forwarded, and the figures in it.`)
 	var to connection
 	to.addFlags(c)
 	c.AddCommand(askBudgetCommand(&to), askAllCommand(&to), askOneMoreCommand(&to), askDeadlineCommand(&to))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"headroom/internal/capacity"
@@ -138,4 +139,42 @@ func located(root *node, err error) error {
 		}
 	}
 	return err
+}
+
+// placed says findings by where the user wrote what they are about: where gives the place of a pointer, or
+// nothing. It takes what this program finds itself as well as what a server does.
+func placed(err error, where func(pointer string) string) error {
+	var p *problem
+	if errors.As(err, &p) {
+		for i, f := range p.Errors {
+			if f.Pointer != nil {
+				p.Errors[i].where = where(*f.Pointer)
+			}
+		}
+		return err
+	}
+	var input *capacity.InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	lines := make([]error, len(input.Findings))
+	for i, f := range input.Findings {
+		at := where(f.Pointer)
+		if at == "" {
+			at = f.Pointer
+		}
+		lines[i] = errors.New(shown(at + ": " + f.Detail + hinted(f.Hint, f.Detail)))
+	}
+	return errors.Join(lines...)
+}
+
+// elementOf is which element of a list a pointer leads into, such as 2 for /changes/2/class; -1 for none.
+func elementOf(pointer, list string) int {
+	rest, found := strings.CutPrefix(pointer, list+"/")
+	step, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(step)
+	if !found || err != nil {
+		return -1
+	}
+	return n
 }

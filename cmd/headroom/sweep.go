@@ -82,7 +82,7 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 			return byVary(err, texts)
 		}
 		if cluster != "" {
-			return sweepThere(c, &to, out, cluster, capacity.ClusterSweepQuestion{Vary: vary, Curve: curve}, async)
+			return byVary(sweepThere(c, &to, out, cluster, capacity.ClusterSweepQuestion{Vary: vary, Curve: curve}, async), texts)
 		}
 		problem, err := problemToCompare(c, fileArgument(args), flags)
 		if err != nil {
@@ -181,25 +181,15 @@ func readVary(text string) (capacity.Vary, error) {
 
 // byVary says findings about parameters by the flags they came from.
 func byVary(err error, texts []string) error {
-	var input *capacity.InputError
-	if !errors.As(err, &input) {
-		return err
-	}
-	lines := make([]error, len(input.Findings))
-	for i, f := range input.Findings {
-		where, text := f.Pointer, f.Detail
-		step, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/vary/"), "/")
-		if n, err := strconv.Atoi(step); err == nil && n < len(texts) {
-			where = "--vary " + texts[n]
-		} else if f.Pointer == "/curve" {
-			where = "--curve"
+	return placed(err, func(pointer string) string {
+		if pointer == "/curve" {
+			return "--curve"
 		}
-		if f.Hint != nil {
-			text += " " + f.Hint.Detail
+		if n := elementOf(pointer, "/vary"); n >= 0 && n < len(texts) {
+			return "--vary " + texts[n]
 		}
-		lines[i] = errors.New(shown(where + ": " + text))
-	}
-	return errors.Join(lines...)
+		return ""
+	})
 }
 
 // sweepHere plans all points on this machine's processors.

@@ -199,9 +199,10 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 		if err != nil {
 			return err
 		}
-		return answeredWhatIf(c, out, s, func() (*http.Response, error) {
+		err = answeredWhatIf(c, out, s, func() (*http.Response, error) {
 			return s.api.ClusterWhatIfWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body))
 		})
+		return byFlag(err, "/scenarios/0/changes", said) // the scenario of the flags comes first; without one nothing was said
 	})
 }
 
@@ -230,7 +231,7 @@ func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, s
 		scenarios[i] = asked[i].Scenario()
 		if _, err := scenarios[i].Apply(problem); err != nil {
 			if i == 0 && len(said) > 0 {
-				return plan.WhatIf{}, byFlag(err, said)
+				return plan.WhatIf{}, byFlag(err, "/changes", said)
 			}
 			return plan.WhatIf{}, err
 		}
@@ -242,25 +243,14 @@ func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, s
 	})
 }
 
-// byFlag says findings about changes by the flags they came from.
-func byFlag(err error, said []string) error {
-	var input *capacity.InputError
-	if !errors.As(err, &input) {
-		return err
-	}
-	lines := make([]error, len(input.Findings))
-	for i, f := range input.Findings {
-		where, text := f.Pointer, f.Detail
-		step, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/changes/"), "/")
-		if n, err := strconv.Atoi(step); err == nil && n < len(said) {
-			where = said[n]
+// byFlag says findings about changes in a list by the flags they came from.
+func byFlag(err error, list string, said []string) error {
+	return placed(err, func(pointer string) string {
+		if n := elementOf(pointer, list); n >= 0 && n < len(said) {
+			return said[n]
 		}
-		if f.Hint != nil {
-			text += " " + f.Hint.Detail
-		}
-		lines[i] = errors.New(shown(where + ": " + text))
-	}
-	return errors.Join(lines...)
+		return ""
+	})
 }
 
 // answeredWhatIf asks a server and writes what it says.
