@@ -294,7 +294,8 @@ func TestColumns(t *testing.T) {
 		{classes, "name profile_name profile_version demand_map_work_s demand_reduce_work_s demand_fixed_s vms_per_job deadline_s slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max penalty version created_at updated_at"},
 		{prices, "id vm_type purchase price from until version created_at updated_at"},
 		{contracts, "name vm_type vms price billing upfront from until version created_at updated_at"},
-		{vmTypes, "name description quota in_use spot_max_share version created_at updated_at"},
+		{offers, "name vm_type price upfront billing term_hours term_years max note version created_at updated_at"},
+		{vmTypes, "name description quota in_use spot_max_share vcpu memory_gib gpus version created_at updated_at"},
 	} {
 		var names []string
 		for _, l := range leavesOf(c.of.as) {
@@ -304,7 +305,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", c.of.word, got, c.want)
 		}
 	}
-	for _, of := range []resource{clusters, classes, prices, contracts, vmTypes, profiles} {
+	for _, of := range []resource{clusters, classes, prices, contracts, offers, vmTypes, profiles} {
 		all := map[string]bool{}
 		for _, l := range leavesOf(of.as) {
 			all[l.name] = true

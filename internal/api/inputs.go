@@ -71,6 +71,8 @@ func key(item any) (name string, version int64) {
 		return x.Name, x.Version
 	case capacity.Scenario:
 		return x.Name, x.Version
+	case capacity.StandingOffer:
+		return x.Name, x.Version
 	}
 	panic(fmt.Sprintf("%T is not kept in a collection", item))
 }
@@ -175,6 +177,27 @@ func (s *server) ReplaceContract(ctx context.Context, r ReplaceContractRequest) 
 
 func (s *server) DeleteContract(ctx context.Context, r DeleteContractRequest) (reply[nothing], error) {
 	return deleteInput(ctx, s.app.Contracts(), r.Cluster, r.Name, r.Params.IfMatch)
+}
+
+func (s *server) ListOffers(ctx context.Context, r ListOffersRequest) (reply[StandingOfferList], error) {
+	l, err := listInputs(ctx, s, s.app.Offers(), r.Cluster, "offers", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Offers)
+	return withNumbers(r.Params.Numbers, l, err)
+}
+
+func (s *server) CreateOffer(ctx context.Context, r CreateOfferRequest) (reply[StandingOffer], error) {
+	return createInput(ctx, s.app.Offers(), r.Cluster, r.Body)
+}
+
+func (s *server) GetOffer(ctx context.Context, r GetOfferRequest) (reply[StandingOffer], error) {
+	return getInput(ctx, s.app.Offers(), r.Cluster, r.Name)
+}
+
+func (s *server) ReplaceOffer(ctx context.Context, r ReplaceOfferRequest) (reply[StandingOffer], error) {
+	return replaceInput(ctx, s.app.Offers(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeleteOffer(ctx context.Context, r DeleteOfferRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.Offers(), r.Cluster, r.Name, r.Params.IfMatch)
 }
 
 func (s *server) ListClasses(ctx context.Context, r ListClassesRequest) (reply[ClassList], error) {

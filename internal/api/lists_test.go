@@ -103,6 +103,7 @@ func TestListsAsTables(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/webhooks", someWebhook).want(t, 201).into(t, &hook)
 	s.ask(s.admin, "POST", "/v1/webhooks/"+hook.ID+"/test", nil).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters/night/scenarios", `{"name":"more","changes":[{"what":"demand","factor":1.5}]}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/night/offers", `{"name":"one-year","vm_type":"small","price":"0.1","term_years":1,"note":"=1+1"}`).want(t, 201)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {

@@ -132,6 +132,11 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case strings.Contains(path, "/contracts"):
 		thing("contracts", strings.Replace(someContract, "three-year", name, 1))
 		path = strings.Replace(path, "{name}", "three-year", 1)
+	case strings.Contains(path, "/offers"):
+		const some = `{"name":"some","vm_type":"small","price":"0.1","term_years":1}`
+		s.ask(s.admin, "POST", "/v1/clusters/mine/offers", some) // is there after the first cell
+		thing("offers", strings.Replace(some, "some", name, 1))
+		path = strings.Replace(path, "{name}", "some", 1)
 	case strings.Contains(path, "/classes"):
 		thing("classes", strings.Replace(adHoc, "ad-hoc", name, 1))
 		path = strings.Replace(path, "{name}", "ad-hoc", 1)

@@ -417,6 +417,12 @@ type Spot = capacity.Spot
 // SpotTerms How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
 type SpotTerms = capacity.SpotTerms
 
+// StandingOffer A contract of a VM type that may be bought, any number of VMs up to `max`. Its `price` is that of a VM-hour, and `upfront` is paid for each VM when it is bought.
+type StandingOffer = capacity.StandingOffer
+
+// StandingOfferList A page of offers.
+type StandingOfferList = list[capacity.StandingOffer]
+
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
@@ -542,6 +548,9 @@ type ObservedFrom = time.Time
 
 // ObservedUntil defines model for ObservedUntil.
 type ObservedUntil = time.Time
+
+// OfferName defines model for OfferName.
+type OfferName = string
 
 // PlanRef defines model for PlanRef.
 type PlanRef = string
@@ -787,6 +796,33 @@ type ListObservationsParams struct {
 
 	// Format How the list is written.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListOffersParams defines parameters for ListOffers.
+type ListOffersParams struct {
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+}
+
+// DeleteOfferParams defines parameters for DeleteOffer.
+type DeleteOfferParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReplaceOfferParams defines parameters for ReplaceOffer.
+type ReplaceOfferParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListPlansParams defines parameters for ListPlans.
@@ -1059,6 +1095,12 @@ type PutForecastsJSONRequestBody = ForecastRows
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
+// CreateOfferJSONRequestBody defines body for CreateOffer for application/json ContentType.
+type CreateOfferJSONRequestBody = StandingOffer
+
+// ReplaceOfferJSONRequestBody defines body for ReplaceOffer for application/json ContentType.
+type ReplaceOfferJSONRequestBody = StandingOffer
+
 // CreatePlanJSONRequestBody defines body for CreatePlan for application/json ContentType.
 type CreatePlanJSONRequestBody = PlanRequest
 
@@ -1267,6 +1309,21 @@ type ServerInterface interface {
 	// GetObservation Read an observation
 	// (GET /v1/clusters/{cluster}/observations/{observation})
 	GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef)
+	// ListOffers List offers
+	// (GET /v1/clusters/{cluster}/offers)
+	ListOffers(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListOffersParams)
+	// CreateOffer Create an offer
+	// (POST /v1/clusters/{cluster}/offers)
+	CreateOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// DeleteOffer Delete an offer
+	// (DELETE /v1/clusters/{cluster}/offers/{name})
+	DeleteOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params DeleteOfferParams)
+	// GetOffer Read an offer
+	// (GET /v1/clusters/{cluster}/offers/{name})
+	GetOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName)
+	// ReplaceOffer Change an offer
+	// (PUT /v1/clusters/{cluster}/offers/{name})
+	ReplaceOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params ReplaceOfferParams)
 	// ListPlans List plans
 	// (GET /v1/clusters/{cluster}/plans)
 	ListPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPlansParams)
@@ -1615,6 +1672,36 @@ func (_ Unimplemented) CreateObservation(w http.ResponseWriter, r *http.Request,
 // GetObservation Read an observation
 // (GET /v1/clusters/{cluster}/observations/{observation})
 func (_ Unimplemented) GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListOffers List offers
+// (GET /v1/clusters/{cluster}/offers)
+func (_ Unimplemented) ListOffers(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListOffersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateOffer Create an offer
+// (POST /v1/clusters/{cluster}/offers)
+func (_ Unimplemented) CreateOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteOffer Delete an offer
+// (DELETE /v1/clusters/{cluster}/offers/{name})
+func (_ Unimplemented) DeleteOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params DeleteOfferParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetOffer Read an offer
+// (GET /v1/clusters/{cluster}/offers/{name})
+func (_ Unimplemented) GetOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplaceOffer Change an offer
+// (PUT /v1/clusters/{cluster}/offers/{name})
+func (_ Unimplemented) ReplaceOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params ReplaceOfferParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3546,6 +3633,266 @@ func (siw *ServerInterfaceWrapper) GetObservation(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetObservation(w, r, cluster, observation)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListOffers operation middleware
+func (siw *ServerInterfaceWrapper) ListOffers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOffersParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "numbers" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListOffers(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateOffer operation middleware
+func (siw *ServerInterfaceWrapper) CreateOffer(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateOffer(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteOffer operation middleware
+func (siw *ServerInterfaceWrapper) DeleteOffer(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name OfferName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteOfferParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteOffer(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetOffer operation middleware
+func (siw *ServerInterfaceWrapper) GetOffer(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name OfferName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetOffer(w, r, cluster, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplaceOffer operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceOffer(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name OfferName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplaceOfferParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplaceOffer(w, r, cluster, name, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6012,6 +6359,21 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/observations/{observation}", wrapper.GetObservation)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/offers", wrapper.ListOffers)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/offers", wrapper.CreateOffer)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/offers/{name}", wrapper.DeleteOffer)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/offers/{name}", wrapper.GetOffer)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/offers/{name}", wrapper.ReplaceOffer)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/plans", wrapper.ListPlans)
 	})
 	r.Group(func(r chi.Router) {
@@ -6359,6 +6721,39 @@ type CreateObservationRequest struct {
 type GetObservationRequest struct {
 	Cluster     ClusterName
 	Observation ObservationRef
+}
+
+// ListOffersRequest is what ListOffers is asked.
+type ListOffersRequest struct {
+	Cluster ClusterName
+	Params  ListOffersParams
+}
+
+// CreateOfferRequest is what CreateOffer is asked.
+type CreateOfferRequest struct {
+	Cluster ClusterName
+	Body    *CreateOfferJSONRequestBody
+}
+
+// DeleteOfferRequest is what DeleteOffer is asked.
+type DeleteOfferRequest struct {
+	Cluster ClusterName
+	Name    OfferName
+	Params  DeleteOfferParams
+}
+
+// GetOfferRequest is what GetOffer is asked.
+type GetOfferRequest struct {
+	Cluster ClusterName
+	Name    OfferName
+}
+
+// ReplaceOfferRequest is what ReplaceOffer is asked.
+type ReplaceOfferRequest struct {
+	Cluster ClusterName
+	Name    OfferName
+	Params  ReplaceOfferParams
+	Body    *ReplaceOfferJSONRequestBody
 }
 
 // ListPlansRequest is what ListPlans is asked.
@@ -6761,6 +7156,21 @@ type StrictServerInterface interface {
 	// Read an observation
 	// (GET /v1/clusters/{cluster}/observations/{observation})
 	GetObservation(ctx context.Context, request GetObservationRequest) (reply[Observation], error)
+	// List offers
+	// (GET /v1/clusters/{cluster}/offers)
+	ListOffers(ctx context.Context, request ListOffersRequest) (reply[StandingOfferList], error)
+	// Create an offer
+	// (POST /v1/clusters/{cluster}/offers)
+	CreateOffer(ctx context.Context, request CreateOfferRequest) (reply[StandingOffer], error)
+	// Delete an offer
+	// (DELETE /v1/clusters/{cluster}/offers/{name})
+	DeleteOffer(ctx context.Context, request DeleteOfferRequest) (reply[nothing], error)
+	// Read an offer
+	// (GET /v1/clusters/{cluster}/offers/{name})
+	GetOffer(ctx context.Context, request GetOfferRequest) (reply[StandingOffer], error)
+	// Change an offer
+	// (PUT /v1/clusters/{cluster}/offers/{name})
+	ReplaceOffer(ctx context.Context, request ReplaceOfferRequest) (reply[StandingOffer], error)
 	// List plans
 	// (GET /v1/clusters/{cluster}/plans)
 	ListPlans(ctx context.Context, request ListPlansRequest) (reply[PlanList], error)
@@ -7335,6 +7745,71 @@ func (h *strictHandler) CreateObservation(w http.ResponseWriter, r *http.Request
 func (h *strictHandler) GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef) {
 	request := GetObservationRequest{Cluster: cluster, Observation: observation}
 	answer, err := h.operations.GetObservation(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListOffers(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListOffersParams) {
+	request := ListOffersRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListOffers(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := CreateOfferRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateOffer(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeleteOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params DeleteOfferParams) {
+	request := DeleteOfferRequest{Cluster: cluster, Name: name, Params: params}
+	answer, err := h.operations.DeleteOffer(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName) {
+	request := GetOfferRequest{Cluster: cluster, Name: name}
+	answer, err := h.operations.GetOffer(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ReplaceOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params ReplaceOfferParams) {
+	request := ReplaceOfferRequest{Cluster: cluster, Name: name, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ReplaceOffer(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

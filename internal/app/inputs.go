@@ -63,6 +63,12 @@ func (a *App) Contracts() Inputs[capacity.SignedContract] {
 		check: func(_ context.Context, _ string, s *capacity.SignedContract) error { return s.Validate() }}
 }
 
+// Offers are the contracts that the cluster may buy.
+func (a *App) Offers() Inputs[capacity.StandingOffer] {
+	return checked[capacity.StandingOffer]{Inputs: a.Store.Offers(),
+		check: func(_ context.Context, _ string, o *capacity.StandingOffer) error { return o.Validate() }}
+}
+
 // Classes are the cluster's classes. One whose deadline no number of slots meets is refused when it
 // promises jobs, and carries a warning when it promises none.
 func (a *App) Classes() Inputs[capacity.PlannedClass] {

@@ -78,7 +78,8 @@ type Store interface {
 	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
 	TakeLink(ctx context.Context, hash auth.Hash) error
 
-	Scenarios() Inputs[capacity.Scenario] // by name; no plan depends on them
+	Scenarios() Inputs[capacity.Scenario]   // by name; no plan depends on them
+	Offers() Inputs[capacity.StandingOffer] // likewise
 
 	Admissions
 	Webhooks

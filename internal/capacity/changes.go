@@ -17,6 +17,7 @@ const (
 	VMTypeKind   = "vm_type"
 	PriceKind    = "price"
 	ContractKind = "contract"
+	OfferKind    = "offer"
 	ProfileKind  = "profile"
 	ClassKind    = "class"
 	ForecastKind = "forecast"
@@ -45,6 +46,7 @@ func Changes(before, after Document) []Change {
 	forecasts := forecastChanges(before.Forecasts, after.Forecasts)
 	classes := compare(ClassKind, before.Classes, after.Classes, func(c PlannedClass) string { return c.Name }, func(c *PlannedClass) { c.Stamp, c.Warnings = Stamp{}, nil })
 	contracts := compare(ContractKind, before.Contracts, after.Contracts, func(c SignedContract) string { return c.Name }, func(c *SignedContract) { c.Stamp = Stamp{}; c.From, c.Until = c.From.UTC(), c.Until.UTC() })
+	offers := compare(OfferKind, before.Offers, after.Offers, func(o StandingOffer) string { return o.Name }, func(o *StandingOffer) { o.Stamp = Stamp{} })
 	prices := compare(PriceKind, before.Prices, after.Prices, PricePeriod.Label, func(p *PricePeriod) {
 		p.Stamp, p.ID, p.From, p.Purchase = Stamp{}, "", p.From.UTC(), cmp.Or(p.Purchase, PurchaseOnDemand)
 		if p.Until != nil {
@@ -56,7 +58,7 @@ func Changes(before, after Document) []Change {
 	profiles := compare(ProfileKind, before.Profiles, after.Profiles, ProfileVersion.Label, func(p *ProfileVersion) { p.CreatedAt = time.Time{} })
 	profiles = slices.DeleteFunc(profiles, func(c Change) bool { return c.Action == Delete })
 
-	for _, of := range [][]Change{forecasts, classes, contracts, prices} {
+	for _, of := range [][]Change{forecasts, classes, contracts, offers, prices} {
 		add(only(of, Delete))
 	}
 	switch {
@@ -68,7 +70,7 @@ func Changes(before, after Document) []Change {
 			add([]Change{{Action: Update, Kind: ClusterKind, Name: after.Cluster.Name, Fields: fields}})
 		}
 	}
-	for _, of := range [][]Change{vmTypes, prices, contracts, profiles, classes, forecasts} {
+	for _, of := range [][]Change{vmTypes, prices, contracts, offers, profiles, classes, forecasts} {
 		add(only(of, Update))
 		add(only(of, Create))
 	}

@@ -17,6 +17,9 @@ import (
 // ClusterNameLength is how long a cluster's name may be: it is a label of addresses and metrics.
 const ClusterNameLength = 63
 
+// MaxMachine is the most vCPUs, GiB of memory or GPUs that one machine may have.
+const MaxMachine = 1_000_000
+
 // MaxForecastRows is how many rows are written at once.
 const MaxForecastRows = 100_000
 
@@ -117,6 +120,16 @@ func (v VMType) check(k *checker) {
 		k.enter("spot")
 		k.number("max_share", "The share of spot VMs", "", v.Spot.MaxShare, 1)
 		k.leave()
+	}
+	machine := func(member, what string, x *float64) {
+		if x != nil {
+			k.number(member, what, "", *x, MaxMachine)
+		}
+	}
+	machine("vcpu", "The number of vCPUs", v.VCPU)
+	machine("memory_gib", "The memory", v.MemoryGiB)
+	if v.GPUs != nil {
+		k.whole("gpus", "The number of GPUs", "GPUs, or null where it is not known", *v.GPUs, 0, MaxMachine)
 	}
 }
 
@@ -241,6 +254,7 @@ func (d Document) Validate() error {
 		checkList(k, "vm_types", "VM type", d.VMTypes, func(v VMType) string { return v.Name }, VMType.check)
 		checkList(k, "prices", "price period", d.Prices, PricePeriod.Label, PricePeriod.check)
 		checkList(k, "contracts", "contract", d.Contracts, func(s SignedContract) string { return s.Name }, SignedContract.check)
+		checkList(k, "offers", "offer", d.Offers, func(o StandingOffer) string { return o.Name }, StandingOffer.check)
 		checkList(k, "profiles", "profile version", d.Profiles, ProfileVersion.Label, func(p ProfileVersion, k *checker) {
 			p.check(k)
 			if p.Version < 1 {

@@ -318,21 +318,26 @@ func (q *PurchaseQuestion) checkOffers(c *checker) {
 			c.refuse("name", "duplicate_name", "Another offer or contract is called %q as well; give each a name of its own.", clip(o.Name))
 		}
 		taken[o.Name] = true
-		c.money("price", "The price", o.Price)
-		c.money("upfront", "The upfront payment", o.Upfront)
-		oneOf(c, "billing", o.Billing, billings)
-		c.whole("max", "The most VMs", "VMs", o.Max, 0, MaxOfferVMs)
-		switch {
-		case o.TermHours != 0 && o.TermYears != 0:
-			c.refuse("term_years", "one_of", `Here are two terms; give "term_hours" or "term_years".`)
-		case o.TermYears != 0:
-			c.whole("term_years", "The term", "years", o.TermYears, 1, MaxTermYears)
-		default:
-			c.whole("term_hours", "The term", "hours", o.TermHours, 1, MaxHorizonHours)
-		}
-		if o.From != nil {
-			c.wholeSecond("from", *o.From)
-		}
+		o.checkTerms(c)
 		c.leave()
+	}
+}
+
+// checkTerms is check without the name.
+func (o Offer) checkTerms(c *checker) {
+	c.money("price", "The price", o.Price)
+	c.money("upfront", "The upfront payment", o.Upfront)
+	oneOf(c, "billing", o.Billing, billings)
+	c.whole("max", "The most VMs", "VMs", o.Max, 0, MaxOfferVMs)
+	switch {
+	case o.TermHours != 0 && o.TermYears != 0:
+		c.refuse("term_years", "one_of", `Here are two terms; give "term_hours" or "term_years".`)
+	case o.TermYears != 0:
+		c.whole("term_years", "The term", "years", o.TermYears, 1, MaxTermYears)
+	default:
+		c.whole("term_hours", "The term", "hours", o.TermHours, 1, MaxHorizonHours)
+	}
+	if o.From != nil {
+		c.wholeSecond("from", *o.From)
 	}
 }

@@ -37,6 +37,10 @@ type VMType struct {
 	Quota       *int64     `json:"quota"` // the most that may be rented on demand at once; null is no limit
 	InUse       bool       `json:"in_use"`
 	Spot        *SpotTerms `json:"spot,omitempty"` // none: no spot VMs
+	// What a machine of the type is; no plan depends on it. Nil is not known.
+	VCPU      *float64 `json:"vcpu,omitempty"`
+	MemoryGiB *float64 `json:"memory_gib,omitempty"`
+	GPUs      *int64   `json:"gpus,omitempty"`
 	Stamp
 }
 
@@ -116,6 +120,7 @@ type Document struct {
 	VMTypes   []VMType         `json:"vm_types,omitzero"`
 	Prices    []PricePeriod    `json:"prices,omitzero"`
 	Contracts []SignedContract `json:"contracts,omitzero"`
+	Offers    []StandingOffer  `json:"offers,omitzero"`
 	Profiles  []ProfileVersion `json:"profiles,omitzero"`
 	Classes   []PlannedClass   `json:"classes,omitzero"`
 	Forecasts []Forecast       `json:"forecasts,omitzero"`
@@ -124,7 +129,7 @@ type Document struct {
 // Change is one difference between two states of a cluster, or one entry's worth of an audit log.
 type Change struct {
 	Action string        `json:"action"` // create, update, delete
-	Kind   string        `json:"kind"`   // cluster, vm_type, price, contract, profile, class, forecast
+	Kind   string        `json:"kind"`   // cluster, vm_type, price, contract, offer, profile, class, forecast
 	Name   string        `json:"name"`   // a price's is "small from 2026-01-01T00:00:00Z" or "small spot from …", a profile version's "etl version 3"
 	Fields []FieldChange `json:"fields"` // of updates
 }

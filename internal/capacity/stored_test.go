@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
 )
 
 func moment(text string) time.Time {
@@ -256,5 +257,56 @@ func TestChanges(t *testing.T) {
 	}
 	if got := Changes(Document{}, before); got[0].Action+got[0].Kind != "createcluster" || len(got) != 10 {
 		t.Errorf("a new cluster: got %v", got)
+	}
+}
+
+func TestOffersAreCheckedAsThoseOfQuestions(t *testing.T) {
+	good := StandingOffer{Name: "1y", VMType: "small", Billing: BilledAlways, TermYears: 1, Max: 3}
+	for name, test := range map[string]struct {
+		change func(*StandingOffer)
+		want   string
+	}{
+		"one that is right":    {func(*StandingOffer) {}, ""},
+		"hours":                {func(o *StandingOffer) { o.TermYears, o.TermHours = 0, 8760 }, ""},
+		"no term":              {func(o *StandingOffer) { o.TermYears = 0 }, "/term_hours range"},
+		"two terms":            {func(o *StandingOffer) { o.TermHours = 1 }, "/term_years one_of"},
+		"eleven years":         {func(o *StandingOffer) { o.TermYears = 11 }, "/term_years range"},
+		"no type":              {func(o *StandingOffer) { o.VMType = "" }, "/vm_type missing"},
+		"no billing":           {func(o *StandingOffer) { o.Billing = "" }, "/billing choice"},
+		"an odd billing":       {func(o *StandingOffer) { o.Billing = "alwys" }, "/billing choice"},
+		"fewer than none":      {func(o *StandingOffer) { o.Max = -1 }, "/max range"},
+		"a negative upfront":   {func(o *StandingOffer) { o.Upfront = RoundMoney(-1) }, "/upfront range"},
+		"a name of two dots":   {func(o *StandingOffer) { o.Name = ".." }, "/name text"},
+		"a note that is long":  {func(o *StandingOffer) { o.Note = strings.Repeat("x", MaxDescription+1) }, "/note too_long"},
+		"a price beyond money": {func(o *StandingOffer) { o.Price = RoundMoney(1e12) }, "/price range"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := good
+			test.change(&o)
+			var input *InputError
+			got := ""
+			if errors.As(o.Validate(), &input) {
+				got = input.Findings[0].Pointer + " " + input.Findings[0].Code
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q (%v)", got, test.want, input)
+			}
+			// Together with what a question asks besides, it is the same verdict.
+			q := PurchaseQuestion{Horizon: smallHorizon(), Offers: []Offer{o.Offer(nil)}}
+			if err := q.Validate(); (err == nil) != (got == "" || strings.HasPrefix(got, "/name") || strings.HasPrefix(got, "/note") || strings.HasPrefix(got, "/vm_type")) {
+				t.Errorf("the offer: %v, in a question: %v", input, err)
+			}
+		})
+	}
+	var o StandingOffer
+	if err := json.Unmarshal([]byte(`{"name":"x","vm_type":"small","price":"0.1","term_years":1}`), &o); err != nil || o.Billing != BilledUsed || o.Max != MaxOfferVMs {
+		t.Errorf("got %+v (%v)", o, err)
+	}
+}
+
+func smallHorizon() Horizon {
+	return Horizon{
+		Problem: Problem{Currency: "USD", PeriodSeconds: 3600, Options: DefaultOptions(), Classes: []Class{{Name: "a", VMsPerJob: pointerTo(decimal.NewFromInt(1)), Jobs: JobRange{Max: 1}}}},
+		Periods: []HorizonPeriod{{Start: moment("2026-01-01T00:00:00Z"), Hours: 1}},
 	}
 }

@@ -63,12 +63,14 @@ func apply(ctx context.Context, q querier, version int64, d capacity.Document, d
 	if err != nil {
 		return done, err
 	}
-	if !done.Created {
+	if done.Created {
+		done.Version++
+	} else if slices.ContainsFunc(done.Changes, func(c capacity.Change) bool { return c.Kind != capacity.OfferKind }) {
 		if err := bump(ctx, q, id); err != nil {
 			return done, err
 		}
+		done.Version++
 	}
-	done.Version++
 	return done, record(ctx, q, entries...)
 }
 
@@ -119,6 +121,9 @@ func settle(before, d capacity.Document) (capacity.Document, error) {
 	overlaps(d.Prices, found)
 	for i, c := range d.Contracts {
 		found(fmt.Sprintf("/contracts/%d", i), unknownVMType(c.VMType, after.VMTypes))
+	}
+	for i, o := range d.Offers {
+		found(fmt.Sprintf("/offers/%d", i), unknownVMType(o.VMType, after.VMTypes))
 	}
 	found("/forecasts", unknownClasses(d.Forecasts, after.Classes)...)
 	found("/vm_types", stillReferred(before, d)...)
@@ -203,6 +208,11 @@ func stillReferred(before, d capacity.Document) (findings []*capacity.Finding) {
 			refer(c.VMType, "the contract "+c.Name)
 		}
 	}
+	if d.Offers == nil {
+		for _, o := range before.Offers {
+			refer(o.VMType, "the offer "+o.Name)
+		}
+	}
 	if d.Classes == nil {
 		for _, c := range before.Classes {
 			for vmType := range c.SlotsPerVM.ByType {
@@ -215,7 +225,7 @@ func stillReferred(before, d capacity.Document) (findings []*capacity.Finding) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		findings = append(findings, &capacity.Finding{Code: "in_use",
-			Detail: fmt.Sprintf("The VM type %q is left out, but %s names it; keep the type, or give the lists of prices, contracts and classes as well.", name, missing[name])})
+			Detail: fmt.Sprintf("The VM type %q is left out, but %s names it; keep the type, or give the lists of prices, contracts, offers and classes as well.", name, missing[name])})
 	}
 	return findings
 }

@@ -16,6 +16,7 @@ func carryOut(ctx context.Context, q querier, id int64, before, after capacity.D
 	vmType := pairs(&vmTypes, before.VMTypes, after.VMTypes)
 	price := pairs(&prices, before.Prices, after.Prices)
 	contract := pairs(&contracts, before.Contracts, after.Contracts)
+	offer := pairs(&offers, before.Offers, after.Offers)
 	class := pairs(&classes, before.Classes, after.Classes)
 	profile := labelled(after.Profiles, capacity.ProfileVersion.Label)
 	forecast := map[string]bool{}
@@ -36,6 +37,8 @@ func carryOut(ctx context.Context, q querier, id int64, before, after capacity.D
 			e.Before, e.After = price.carry(&w, c)
 		case capacity.ContractKind:
 			e.Before, e.After = contract.carry(&w, c)
+		case capacity.OfferKind:
+			e.Before, e.After = offer.carry(&w, c)
 		case capacity.ClassKind:
 			e.Before, e.After = class.carry(&w, c)
 		case capacity.ProfileKind:

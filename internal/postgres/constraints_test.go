@@ -23,7 +23,7 @@ var ours = []string{
 	"plans_cluster_fkey", "plans_number_check", "plans_number_key",
 	"planning_claim_check", "planning_cluster_fkey", "planning_pin_check", "planning_pkey", "plan_turns_pkey", "plan_turns_planning_fkey", "plans_pkey", "plans_status_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "retired_pkey", "sessions_hash_check", "sessions_key_fkey",
 	"runs_cluster_fkey", "runs_error_check", "runs_finished_check", "runs_holder_check", "runs_pkey", "runs_progress_check", "runs_result_check", "runs_state_check",
-	"scenarios_changes_check", "scenarios_cluster_fkey", "scenarios_pkey", "sessions_pkey", "sessions_role_check", "sign_in_links_hash_check", "sign_in_links_pkey", "vm_types_cluster_fkey", "vm_types_pkey", "goose_db_version_pkey",
+	"offers_cluster_fkey", "offers_pkey", "scenarios_changes_check", "scenarios_cluster_fkey", "scenarios_pkey", "sessions_pkey", "sessions_role_check", "sign_in_links_hash_check", "sign_in_links_pkey", "vm_types_cluster_fkey", "vm_types_pkey", "goose_db_version_pkey",
 }
 
 func TestEveryConstraintIsTold(t *testing.T) {
@@ -112,6 +112,12 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		_, err := s.CreateKey(ctx, k)
 		return err
 	}
+	offer := func(change func(*capacity.StandingOffer)) error {
+		o := oneYear
+		change(&o)
+		_, err := s.Offers().Create(ctx, night, o)
+		return err
+	}
 	minus, nan := money("-1"), math.NaN()
 	quota := int64(-1)
 	for _, c := range []struct {
@@ -127,6 +133,17 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		{"a type without a name", vmType(func(v *capacity.VMType) { v.Name = "" }), "/name", "1 to 200"},
 		{"a long name", vmType(func(v *capacity.VMType) { v.Name = strings.Repeat("x", 201) }), "/name", "1 to 200"},
 		{"quota", vmType(func(v *capacity.VMType) { v.Quota = &quota }), "/quota", "negative"},
+		{"fewer vCPUs than none", vmType(func(v *capacity.VMType) { v.VCPU = new(-1.0) }), "/vcpu", "not negative"},
+		{"vCPUs that are no number", vmType(func(v *capacity.VMType) { v.VCPU = new(math.NaN()) }), "/vcpu", "not negative"},
+		{"memory without end", vmType(func(v *capacity.VMType) { v.MemoryGiB = new(math.Inf(1)) }), "/memory_gib", "not negative"},
+		{"fewer GPUs than none", vmType(func(v *capacity.VMType) { v.GPUs = new(int64(-1)) }), "/gpus", "negative"},
+		{"an offer without a name", offer(func(o *capacity.StandingOffer) { o.Name = "" }), "/name", "1 to 200"},
+		{"an offer's price", offer(func(o *capacity.StandingOffer) { o.Price = money("-1") }), "/price", "not negative"},
+		{"an offer's upfront payment", offer(func(o *capacity.StandingOffer) { o.Upfront = money("-1") }), "/upfront", "not negative"},
+		{"an offer's billing", offer(func(o *capacity.StandingOffer) { o.Billing = "x" }), "/billing", "always"},
+		{"an offer without a term", offer(func(o *capacity.StandingOffer) { o.TermYears = 0 }), "/term_years", "a term"},
+		{"an offer with two terms", offer(func(o *capacity.StandingOffer) { o.TermHours = 1 }), "/term_years", "a term"},
+		{"an offer of fewer than none", offer(func(o *capacity.StandingOffer) { o.Max = -1 }), "/max", "negative"},
 		{"a share beyond all", vmType(func(v *capacity.VMType) { v.Spot = &capacity.SpotTerms{MaxShare: 1.1} }), "/spot/max_share", "from 0 to 1"},
 		{"a share that is none", vmType(func(v *capacity.VMType) { v.Spot = &capacity.SpotTerms{MaxShare: math.NaN()} }), "/spot/max_share", "from 0 to 1"},
 		{"a negative budget", cluster(func(c *capacity.Cluster) { c.Name, c.Budget = "c2", &capacity.Budget{VMCost: &minus} }), "/budget", "not negative"},

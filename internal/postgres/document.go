@@ -48,6 +48,7 @@ func document(ctx context.Context, q querier, id int64, forecasts bool) (d capac
 	b.Queue(vmTypes.selects+` ORDER BY name`, args).Query(all(&d.VMTypes, vmTypes.collect))
 	b.Queue(prices.selects+` ORDER BY v.name, lower(p.during), p.vm_type_id IS NULL`, args).Query(all(&d.Prices, prices.collect))
 	b.Queue(contracts.selects+` ORDER BY c.name`, args).Query(all(&d.Contracts, contracts.collect))
+	b.Queue(offers.selects+` ORDER BY o.name`, args).Query(all(&d.Offers, offers.collect))
 	b.Queue(`SELECT `+profileColumns+` FROM profile_versions p WHERE p.cluster_id = @cluster ORDER BY p.name, p.version`, args).Query(all(&d.Profiles, profileOf))
 	b.Queue(classes.selects+` ORDER BY name`, args).Query(all(&d.Classes, classes.collect))
 	if forecasts {
@@ -74,6 +75,9 @@ func bare(d *capacity.Document) {
 	}
 	for i := range d.Contracts {
 		d.Contracts[i].Stamp = capacity.Stamp{}
+	}
+	for i := range d.Offers {
+		d.Offers[i].Stamp = capacity.Stamp{}
 	}
 	for i := range d.Profiles {
 		d.Profiles[i].CreatedAt = time.Time{}

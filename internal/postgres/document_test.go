@@ -21,6 +21,8 @@ func whole(name string) capacity.Document {
 	d.Prices = []capacity.PricePeriod{january, february}
 	d.Prices[0].Purchase, d.Prices[1].Purchase = "", ""
 	d.Contracts = []capacity.SignedContract{threeYrs}
+	d.Offers = []capacity.StandingOffer{oneYear}
+	d.VMTypes[0].VCPU, d.VMTypes[0].MemoryGiB, d.VMTypes[0].GPUs = new(2.5), new(1952.0), new(int64(8))
 	first, second := etl, etl
 	first.Version, second.Version, second.Profile.MapTasks = 1, 2, 301
 	d.Profiles = []capacity.ProfileVersion{first, second}
@@ -42,7 +44,7 @@ func TestADocumentComesBackAsItWasApplied(t *testing.T) {
 	ctx := somebody(t)
 	d := whole(night)
 	planned := must(s.Apply(ctx, 0, d, true))(t)
-	if !planned.Created || planned.Version != 0 || len(planned.Changes) != 1+2+2+1+2+len(hostile)*2 {
+	if !planned.Created || planned.Version != 0 || len(planned.Changes) != 1+2+2+1+1+2+len(hostile)*2 {
 		t.Errorf("a dry run says %v, version %d, %d changes", planned.Created, planned.Version, len(planned.Changes))
 	}
 	_, err := s.Cluster(ctx, night)
@@ -73,7 +75,7 @@ func TestADocumentComesBackAsItWasApplied(t *testing.T) {
 	check(t, s.DeleteCluster(ctx, night, 1))
 	if empty := must(s.CreateCluster(ctx, capacity.NewCluster("empty")))(t); empty.Name == "empty" {
 		d := must(s.Document(ctx, "empty"))(t)
-		if d.VMTypes == nil || d.Prices == nil || d.Contracts == nil || d.Profiles == nil || d.Classes == nil || d.Forecasts == nil {
+		if d.VMTypes == nil || d.Prices == nil || d.Contracts == nil || d.Offers == nil || d.Profiles == nil || d.Classes == nil || d.Forecasts == nil {
 			t.Errorf("a list of an empty cluster is nil: %+v", d)
 		}
 	}
@@ -92,6 +94,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	d.Prices = d.Prices[1:]
 	d.Prices[0].Price = money("0.3")
 	d.Contracts = []capacity.SignedContract{}
+	d.Offers = []capacity.StandingOffer{}
 	third := etl
 	third.Version, third.Note = 3, "new"
 	d.Profiles = []capacity.ProfileVersion{third} // only adds
@@ -106,7 +109,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 		t.Errorf("applied: %v, version %d", done.Created, done.Version)
 	}
 	want := []string{
-		"delete forecast", "delete class", "delete contract", "delete price", "update cluster", "update vm_type", "update vm_type",
+		"delete forecast", "delete class", "delete contract", "delete offer", "delete price", "update cluster", "update vm_type", "update vm_type",
 		"update price", "create profile", "update class", "update class", "update forecast",
 	}
 	got := []string{}
@@ -123,7 +126,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	if c := must(s.Classes().Get(ctx, night, d.Classes[0].Name))(t); c.Version != 2 {
 		t.Errorf("a changed class has version %d", c.Version)
 	}
-	if entries := audit(t, s, app.AuditFilter{Cluster: night}); len(entries) != len(whole(night).Classes)*2+8+len(want) {
+	if entries := audit(t, s, app.AuditFilter{Cluster: night}); len(entries) != len(whole(night).Classes)*2+9+len(want) {
 		t.Errorf("%d entries in the audit log", len(entries))
 	}
 	alone := must(s.Apply(ctx, 2, capacity.Document{Cluster: d.Cluster}, false))(t) // lists that are nil are left alone
@@ -163,6 +166,10 @@ func TestApplySaysEverythingThatDoesNotFit(t *testing.T) {
 		{"speed on no type", "/classes/1/speed/x", `no VM type "x"`, func(d *capacity.Document) { d.Classes[1].Speed = capacity.Speed{"x": 2} }},
 		{"price of no type", "/prices/1/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Prices[1].VMType = "x" }},
 		{"contract of no type", "/contracts/0/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Contracts[0].VMType = "x" }},
+		{"offer of no type", "/offers/0/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Offers[0].VMType = "x" }},
+		{"a type that offers left alone need", "/vm_types", `"small" is left out, but the offer one-year names it`, func(d *capacity.Document) {
+			d.VMTypes, d.Prices, d.Contracts, d.Offers = d.VMTypes[:1], []capacity.PricePeriod{}, []capacity.SignedContract{}, nil
+		}},
 		{"class of no profile", "/classes/2/profile/name", `no profile "x"`, func(d *capacity.Document) { d.Classes[2].Profile = &capacity.ProfileRef{Name: "x"} }},
 		{"class of no version", "/classes/2/profile/version", "no version 3", func(d *capacity.Document) { d.Classes[2].Profile = &capacity.ProfileRef{Name: "etl", Version: 3} }},
 		{"forecast of no class", "/forecasts/1/class", `no class "x"`, func(d *capacity.Document) { d.Forecasts[1].Class = "x" }},
@@ -171,7 +178,7 @@ func TestApplySaysEverythingThatDoesNotFit(t *testing.T) {
 		{"another note", "/profiles/0/version", "never changes", func(d *capacity.Document) { d.Profiles[0].Note = "x" }},
 		{"a gap", "/profiles/1/version", "Give it the next number, 3", func(d *capacity.Document) { d.Profiles[1].Version = 4 }},
 		{"a type that prices left alone need", "/vm_types", `"small" is left out, but the contract three-year names it`, func(d *capacity.Document) {
-			d.VMTypes, d.Prices, d.Contracts = d.VMTypes[:1], nil, nil
+			d.VMTypes, d.Prices, d.Contracts, d.Offers = d.VMTypes[:1], nil, nil, []capacity.StandingOffer{}
 		}},
 	} {
 		t.Run(c.situation, func(t *testing.T) {

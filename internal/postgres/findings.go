@@ -19,6 +19,8 @@ func vmTypeOf(item any) string {
 		return x.VMType
 	case capacity.SignedContract:
 		return x.VMType
+	case capacity.StandingOffer:
+		return x.VMType
 	}
 	return ""
 }

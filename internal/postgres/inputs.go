@@ -214,6 +214,8 @@ func stampOf(item any) capacity.Stamp {
 		return x.Stamp
 	case capacity.Scenario:
 		return x.Stamp
+	case capacity.StandingOffer:
+		return x.Stamp
 	}
 	return capacity.Stamp{}
 }

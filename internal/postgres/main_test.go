@@ -118,7 +118,8 @@ var (
 	january  = capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: money("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
 	threeYrs = capacity.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: money("0.10"), Billing: capacity.BilledUsed,
 		From: moment("2025-01-01T00:00:00Z"), Until: moment("2028-01-01T00:00:00Z")}
-	etl = capacity.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
+	oneYear = capacity.StandingOffer{Name: "one-year", VMType: "small", Price: money("0.04"), Upfront: money("400.00"), Billing: capacity.BilledAlways, TermYears: 1, Max: 200, Note: "typed in"}
+	etl     = capacity.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
 		FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20, ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50}}
 	nightly = capacity.PlannedClass{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 2700,
 		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 9, Max: 10}, Penalty: money("5")}

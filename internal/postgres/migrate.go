@@ -246,7 +246,7 @@ const grants = `
 	        RETURN;
 	    END IF;
 	    EXECUTE format('GRANT USAGE ON SCHEMA %I TO headroom_service', current_schema());
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON clusters, vm_types, prices, contracts, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency TO headroom_service;
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON clusters, vm_types, prices, contracts, offers, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON profile_versions TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON planning TO headroom_service;
 	    GRANT SELECT ON plan_turns TO headroom_service;

@@ -147,6 +147,16 @@ var rules = map[string]rule{
 	"webhooks_url_check":             {"/url", "text", "The address must have 1 to 2000 characters."},
 	"webhooks_events_check":          {"/events", "missing", "A webhook without events sends nothing; name some."},
 	"webhooks_clusters_check":        {"/clusters", "missing", "A webhook for no cluster sends nothing; name clusters, or give null for all."},
+	"vm_types_vcpu_check":            {"/vcpu", "range", "The number of vCPUs must be a number that is not negative."},
+	"vm_types_memory_check":          {"/memory_gib", "range", "The memory must be a number of GiB that is not negative."},
+	"vm_types_gpus_check":            {"/gpus", "range", "The number of GPUs cannot be negative."},
+	"offers_name_check":              {"/name", "text", "The name must have 1 to 200 characters."},
+	"offers_price_check":             {"/price", "range", "The price must be a number that is not negative."},
+	"offers_upfront_check":           {"/upfront", "range", "The upfront payment must be a number that is not negative."},
+	"offers_billing_check":           {"/billing", "choice", "The billing must be \"used\" or \"always\"."},
+	"offers_term_check":              {"/term_years", "one_of", "The offer must have a term, in hours or in years."},
+	"offers_max_check":               {"/max", "range", "The most VMs cannot be negative."},
+	"offers_vm_type_fkey":            {"/vm_type", "unknown_name", "There is no such VM type."},
 	"scenarios_name_check":           {"/name", "text", "The name must have 1 to 200 characters."},
 	"keys_name_check":                {"/name", "text", "The name must have 1 to 200 characters."},
 	"keys_role_check":                {"/role", "choice", "The role must be viewer, planner, operator, admin or agent."},
@@ -167,6 +177,9 @@ var references = map[string]func(*failure) error{
 	"contracts_vm_type_fkey": func(f *failure) error {
 		return conflict("there are still contracts for the VM type %q; delete them first", nameOf(f.item))
 	},
+	"offers_vm_type_fkey": func(f *failure) error {
+		return conflict("there are still offers of the VM type %q; delete them first", nameOf(f.item))
+	},
 	"classes_profile_fkey": func(f *failure) error {
 		return conflict("the profile %q is still used by a class; give its classes another profile or delete them first", nameOf(f.item))
 	},
@@ -180,6 +193,8 @@ var neighbours = map[string]func(context.Context, querier, *failure) error{
 	"contracts_name_key":       taken(contracts.noun),
 	"classes_name_key":         taken(classes.noun),
 	"scenarios_name_key":       taken(scenarios.noun),
+	"offers_name_key":          taken(offers.noun),
+	"offers_vm_type_fkey":      explainVMType,
 	"prices_vm_type_fkey":      explainVMType,
 	"prices_spot_vm_type_fkey": explainVMType,
 	"prices_no_spot_overlap":   explainOverlap,
@@ -215,6 +230,8 @@ func nameOf(item any) string {
 	case capacity.PlannedClass:
 		return x.Name
 	case capacity.Scenario:
+		return x.Name
+	case capacity.StandingOffer:
 		return x.Name
 	case capacity.Webhook:
 		return x.Name

@@ -77,12 +77,12 @@ func Clusters(items []capacity.Cluster) Table {
 
 // VMTypes is one row a VM type.
 func VMTypes(items []capacity.VMType) Table {
-	return tableOf(columns("name", "description", "quota", "in_use", "spot_max_share"), items, func(v capacity.VMType) []Cell {
+	return tableOf(columns("name", "description", "quota", "in_use", "spot_max_share", "vcpu", "memory_gib", "gpus"), items, func(v capacity.VMType) []Cell {
 		var share *float64
 		if v.Spot != nil {
 			share = &v.Spot.MaxShare
 		}
-		return append([]Cell{text(v.Name), text(v.Description), maybeWhole(v.Quota), flag(v.InUse), optional(share)}, stamp(v.Stamp)...)
+		return append([]Cell{text(v.Name), text(v.Description), maybeWhole(v.Quota), flag(v.InUse), optional(share), optional(v.VCPU), optional(v.MemoryGiB), maybeWhole(v.GPUs)}, stamp(v.Stamp)...)
 	})
 }
 
@@ -99,6 +99,21 @@ func Contracts(items []capacity.SignedContract) Table {
 		return append([]Cell{
 			text(s.Name), text(s.VMType), whole(s.VMs), amount(&s.Price), text(string(s.Billing)), amount(&s.Upfront), Time(s.From), Time(s.Until),
 		}, stamp(s.Stamp)...)
+	})
+}
+
+// Offers is one row an offer.
+func Offers(items []capacity.StandingOffer) Table {
+	return tableOf(columns("name", "vm_type", "price", "upfront", "billing", "term_hours", "term_years", "max", "note"), items, func(o capacity.StandingOffer) []Cell {
+		term := func(n int64) Cell {
+			if n == 0 {
+				return Cell{}
+			}
+			return whole(n)
+		}
+		return append([]Cell{
+			text(o.Name), text(o.VMType), amount(&o.Price), amount(&o.Upfront), text(string(o.Billing)), term(o.TermHours), term(o.TermYears), whole(o.Max), text(o.Note),
+		}, stamp(o.Stamp)...)
 	})
 }
 

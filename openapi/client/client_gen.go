@@ -378,6 +378,18 @@ const (
 	ListObservationsParamsFormatJson ListObservationsParamsFormat = "json"
 )
 
+// Defines values for ListOffersParamsFormat.
+const (
+	ListOffersParamsFormatCsv  ListOffersParamsFormat = "csv"
+	ListOffersParamsFormatJson ListOffersParamsFormat = "json"
+)
+
+// Defines values for ListOffersParamsNumbers.
+const (
+	ListOffersParamsNumbersDecimal ListOffersParamsNumbers = "decimal"
+	ListOffersParamsNumbersFloat   ListOffersParamsNumbers = "float"
+)
+
 // Defines values for ListPlansParamsFormat.
 const (
 	ListPlansParamsFormatCsv  ListPlansParamsFormat = "csv"
@@ -1443,9 +1455,12 @@ type Document struct {
 	Cluster   Cluster    `json:"cluster"`
 	Contracts []Contract `json:"contracts,omitempty"`
 	Forecasts []Forecast `json:"forecasts,omitempty"`
-	Prices    []Price    `json:"prices,omitempty"`
-	Profiles  []Profile  `json:"profiles,omitempty"`
-	VmTypes   []VMType   `json:"vm_types,omitempty"`
+
+	// Offers The `ETag` counts what plans depend on, and so no changes of offers: of two who apply them at once the later one stands.
+	Offers   []StandingOffer `json:"offers,omitempty"`
+	Prices   []Price         `json:"prices,omitempty"`
+	Profiles []Profile       `json:"profiles,omitempty"`
+	VmTypes  []VMType        `json:"vm_types,omitempty"`
 }
 
 // Empty Nothing.
@@ -2907,6 +2922,53 @@ type SpotTerms struct {
 	MaxShare float64 `json:"max_share"`
 }
 
+// StandingOffer A contract of a VM type that may be bought, any number of VMs up to `max`. Its `price` is that of a VM-hour, and `upfront` is paid for each VM when it is bought.
+type StandingOffer struct {
+	// Billing Which hours of a contract's VMs are paid: those used, or all.
+	Billing   *Billing   `json:"billing,omitempty"`
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+
+	// Max The most VMs that may be bought.
+	Max *int64 `json:"max,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Note Where it comes from.
+	Note *string `json:"note,omitempty"`
+
+	// Price An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Price Money `json:"price"`
+
+	// TermHours How long it lasts, in hours; give this or `term_years`.
+	TermHours *int64 `json:"term_hours,omitempty"`
+
+	// TermYears How long it lasts, in calendar years; give this or `term_hours`.
+	TermYears *int64     `json:"term_years,omitempty"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Upfront An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Upfront *Money `json:"upfront,omitempty"`
+
+	// Version Counts the changes; its ETag.
+	Version *int64 `json:"version,omitempty"`
+
+	// VmType One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	VmType Name `json:"vm_type"`
+}
+
+// StandingOfferList A page of offers.
+type StandingOfferList struct {
+	Items []StandingOffer `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status string
 
@@ -3090,8 +3152,14 @@ type VMType struct {
 	// Description What people should know about it.
 	Description *string `json:"description,omitempty"`
 
+	// Gpus How many GPUs it has.
+	Gpus *int64 `json:"gpus,omitempty"`
+
 	// InUse Whether plans rent this type. Several may be in use at once.
 	InUse *bool `json:"in_use,omitempty"`
+
+	// MemoryGib How much memory it has, in GiB.
+	MemoryGib *float64 `json:"memory_gib,omitempty"`
 
 	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
 	Name Name `json:"name"`
@@ -3102,6 +3170,9 @@ type VMType struct {
 	// Spot How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
 	Spot      *SpotTerms `json:"spot,omitempty"`
 	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Vcpu How many vCPUs a machine has; null is not known. No plan depends on it.
+	Vcpu *float64 `json:"vcpu,omitempty"`
 
 	// Version Counts the changes; its ETag.
 	Version *int64 `json:"version,omitempty"`
@@ -3367,6 +3438,9 @@ type ObservedFrom = time.Time
 
 // ObservedUntil defines model for ObservedUntil.
 type ObservedUntil = time.Time
+
+// OfferName defines model for OfferName.
+type OfferName = string
 
 // PlanRef defines model for PlanRef.
 type PlanRef = string
@@ -3744,6 +3818,54 @@ type CreateObservationParams struct {
 type GetObservationParams struct {
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListOffersParams defines parameters for ListOffers.
+type ListOffersParams struct {
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListOffersParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *ListOffersParamsNumbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListOffersParamsFormat defines parameters for ListOffers.
+type ListOffersParamsFormat string
+
+// ListOffersParamsNumbers defines parameters for ListOffers.
+type ListOffersParamsNumbers string
+
+// CreateOfferParams defines parameters for CreateOffer.
+type CreateOfferParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteOfferParams defines parameters for DeleteOffer.
+type DeleteOfferParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetOfferParams defines parameters for GetOffer.
+type GetOfferParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ReplaceOfferParams defines parameters for ReplaceOffer.
+type ReplaceOfferParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListPlansParams defines parameters for ListPlans.
@@ -4315,6 +4437,12 @@ type PutForecastsJSONRequestBody = ForecastRows
 
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
+
+// CreateOfferJSONRequestBody defines body for CreateOffer for application/json ContentType.
+type CreateOfferJSONRequestBody = StandingOffer
+
+// ReplaceOfferJSONRequestBody defines body for ReplaceOffer for application/json ContentType.
+type ReplaceOfferJSONRequestBody = StandingOffer
 
 // CreatePlanJSONRequestBody defines body for CreatePlan for application/json ContentType.
 type CreatePlanJSONRequestBody = PlanRequest
@@ -5122,6 +5250,59 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/observations/{observation} (the `GetObservation` operationId).
 	GetObservation(ctx context.Context, cluster ClusterName, observation ObservationRef, params *GetObservationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListOffers List offers
+	//
+	// By name.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/offers (the `ListOffers` operationId).
+	ListOffers(ctx context.Context, cluster ClusterName, params *ListOffersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateOfferWithBody Create an offer
+	//
+	// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+	CreateOfferWithBody(ctx context.Context, cluster ClusterName, params *CreateOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateOffer Create an offer
+	//
+	// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+	CreateOffer(ctx context.Context, cluster ClusterName, params *CreateOfferParams, body CreateOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteOffer Delete an offer
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/offers/{name} (the `DeleteOffer` operationId).
+	DeleteOffer(ctx context.Context, cluster ClusterName, name OfferName, params *DeleteOfferParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOffer Read an offer
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/offers/{name} (the `GetOffer` operationId).
+	GetOffer(ctx context.Context, cluster ClusterName, name OfferName, params *GetOfferParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceOfferWithBody Change an offer
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+	ReplaceOfferWithBody(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceOffer Change an offer
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+	ReplaceOffer(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPlans List plans
 	//
@@ -6727,6 +6908,129 @@ func (c *Client) CreateObservation(ctx context.Context, cluster ClusterName, par
 // Corresponds with GET /v1/clusters/{cluster}/observations/{observation} (the `GetObservation` operationId).
 func (c *Client) GetObservation(ctx context.Context, cluster ClusterName, observation ObservationRef, params *GetObservationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetObservationRequest(c.Server, cluster, observation, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListOffers List offers
+//
+// By name.
+//
+// Corresponds with GET /v1/clusters/{cluster}/offers (the `ListOffers` operationId).
+func (c *Client) ListOffers(ctx context.Context, cluster ClusterName, params *ListOffersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOffersRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateOfferWithBody Create an offer
+//
+// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+func (c *Client) CreateOfferWithBody(ctx context.Context, cluster ClusterName, params *CreateOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateOfferRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateOffer Create an offer
+//
+// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+func (c *Client) CreateOffer(ctx context.Context, cluster ClusterName, params *CreateOfferParams, body CreateOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateOfferRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteOffer Delete an offer
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/offers/{name} (the `DeleteOffer` operationId).
+func (c *Client) DeleteOffer(ctx context.Context, cluster ClusterName, name OfferName, params *DeleteOfferParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteOfferRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOffer Read an offer
+//
+// Corresponds with GET /v1/clusters/{cluster}/offers/{name} (the `GetOffer` operationId).
+func (c *Client) GetOffer(ctx context.Context, cluster ClusterName, name OfferName, params *GetOfferParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOfferRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceOfferWithBody Change an offer
+//
+// The name is part of the address and stays.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+func (c *Client) ReplaceOfferWithBody(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceOfferRequestWithBody(c.Server, cluster, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceOffer Change an offer
+//
+// The name is part of the address and stays.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+func (c *Client) ReplaceOffer(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceOfferRequest(c.Server, cluster, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10790,6 +11094,361 @@ func NewGetObservationRequest(server string, cluster ClusterName, observation Ob
 			}
 
 			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListOffersRequest constructs an http.Request for the ListOffers method
+func NewListOffersRequest(server string, cluster ClusterName, params *ListOffersParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/offers", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Numbers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "numbers", *params.Numbers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateOfferRequest calls the generic CreateOffer builder with application/json body
+func NewCreateOfferRequest(server string, cluster ClusterName, params *CreateOfferParams, body CreateOfferJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateOfferRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreateOfferRequestWithBody constructs an http.Request for the CreateOffer method, with any body, and a specified content type
+func NewCreateOfferRequestWithBody(server string, cluster ClusterName, params *CreateOfferParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/offers", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteOfferRequest constructs an http.Request for the DeleteOffer method
+func NewDeleteOfferRequest(server string, cluster ClusterName, name OfferName, params *DeleteOfferParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/offers/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetOfferRequest constructs an http.Request for the GetOffer method
+func NewGetOfferRequest(server string, cluster ClusterName, name OfferName, params *GetOfferParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/offers/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplaceOfferRequest calls the generic ReplaceOffer builder with application/json body
+func NewReplaceOfferRequest(server string, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplaceOfferRequestWithBody(server, cluster, name, params, "application/json", bodyReader)
+}
+
+// NewReplaceOfferRequestWithBody constructs an http.Request for the ReplaceOffer method, with any body, and a specified content type
+func NewReplaceOfferRequestWithBody(server string, cluster ClusterName, name OfferName, params *ReplaceOfferParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/offers/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
 	}
@@ -15507,6 +16166,65 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/observations/{observation} (the `GetObservation` operationId).
 	GetObservationWithResponse(ctx context.Context, cluster ClusterName, observation ObservationRef, params *GetObservationParams, reqEditors ...RequestEditorFn) (*GetObservationResponse, error)
 
+	// ListOffersWithResponse List offers
+	//
+	// By name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/offers (the `ListOffers` operationId).
+	ListOffersWithResponse(ctx context.Context, cluster ClusterName, params *ListOffersParams, reqEditors ...RequestEditorFn) (*ListOffersResponse, error)
+
+	// CreateOfferWithBodyWithResponse Create an offer
+	//
+	// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+	CreateOfferWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateOfferResponse, error)
+
+	// CreateOfferWithResponse Create an offer
+	//
+	// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+	CreateOfferWithResponse(ctx context.Context, cluster ClusterName, params *CreateOfferParams, body CreateOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateOfferResponse, error)
+
+	// DeleteOfferWithResponse Delete an offer
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/offers/{name} (the `DeleteOffer` operationId).
+	DeleteOfferWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *DeleteOfferParams, reqEditors ...RequestEditorFn) (*DeleteOfferResponse, error)
+
+	// GetOfferWithResponse Read an offer
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/offers/{name} (the `GetOffer` operationId).
+	GetOfferWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *GetOfferParams, reqEditors ...RequestEditorFn) (*GetOfferResponse, error)
+
+	// ReplaceOfferWithBodyWithResponse Change an offer
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+	ReplaceOfferWithBodyWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceOfferResponse, error)
+
+	// ReplaceOfferWithResponse Change an offer
+	//
+	// The name is part of the address and stays.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+	ReplaceOfferWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceOfferResponse, error)
+
 	// ListPlansWithResponse List plans
 	//
 	// The newest first, one flat row each.
@@ -17292,6 +18010,143 @@ func (r GetObservationResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r GetObservationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListOffersResponse304Headers the declared response headers of an HTTP 304 response for ListOffers
+type ListOffersResponse304Headers struct {
+	ETag *string
+}
+
+type ListOffersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StandingOfferList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListOffersResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOffersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOffersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateOfferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *StandingOffer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateOfferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateOfferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteOfferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteOfferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteOfferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetOfferResponse304Headers the declared response headers of an HTTP 304 response for GetOffer
+type GetOfferResponse304Headers struct {
+	ETag *string
+}
+
+type GetOfferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StandingOffer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetOfferResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOfferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOfferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplaceOfferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StandingOffer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplaceOfferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplaceOfferResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -19762,6 +20617,107 @@ func (c *ClientWithResponses) GetObservationWithResponse(ctx context.Context, cl
 		return nil, err
 	}
 	return ParseGetObservationResponse(rsp)
+}
+
+// ListOffersWithResponse List offers
+//
+// By name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/offers (the `ListOffers` operationId).
+func (c *ClientWithResponses) ListOffersWithResponse(ctx context.Context, cluster ClusterName, params *ListOffersParams, reqEditors ...RequestEditorFn) (*ListOffersResponse, error) {
+	rsp, err := c.ListOffers(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOffersResponse(rsp)
+}
+
+// CreateOfferWithBodyWithResponse Create an offer
+//
+// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+func (c *ClientWithResponses) CreateOfferWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateOfferResponse, error) {
+	rsp, err := c.CreateOfferWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateOfferResponse(rsp)
+}
+
+// CreateOfferWithResponse Create an offer
+//
+// No plan depends on an offer, so that a change of one plans nothing; questions about purchases weigh them.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/offers (the `CreateOffer` operationId).
+func (c *ClientWithResponses) CreateOfferWithResponse(ctx context.Context, cluster ClusterName, params *CreateOfferParams, body CreateOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateOfferResponse, error) {
+	rsp, err := c.CreateOffer(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateOfferResponse(rsp)
+}
+
+// DeleteOfferWithResponse Delete an offer
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/offers/{name} (the `DeleteOffer` operationId).
+func (c *ClientWithResponses) DeleteOfferWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *DeleteOfferParams, reqEditors ...RequestEditorFn) (*DeleteOfferResponse, error) {
+	rsp, err := c.DeleteOffer(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteOfferResponse(rsp)
+}
+
+// GetOfferWithResponse Read an offer
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/offers/{name} (the `GetOffer` operationId).
+func (c *ClientWithResponses) GetOfferWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *GetOfferParams, reqEditors ...RequestEditorFn) (*GetOfferResponse, error) {
+	rsp, err := c.GetOffer(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOfferResponse(rsp)
+}
+
+// ReplaceOfferWithBodyWithResponse Change an offer
+//
+// The name is part of the address and stays.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+func (c *ClientWithResponses) ReplaceOfferWithBodyWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceOfferResponse, error) {
+	rsp, err := c.ReplaceOfferWithBody(ctx, cluster, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceOfferResponse(rsp)
+}
+
+// ReplaceOfferWithResponse Change an offer
+//
+// The name is part of the address and stays.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
+func (c *ClientWithResponses) ReplaceOfferWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceOfferResponse, error) {
+	rsp, err := c.ReplaceOffer(ctx, cluster, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceOfferResponse(rsp)
 }
 
 // ListPlansWithResponse List plans
@@ -22497,6 +23453,202 @@ func ParseGetObservationResponse(rsp *http.Response) (*GetObservationResponse, e
 			headers.ETag = &value
 		}
 		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListOffersResponse parses an HTTP response from a ListOffersWithResponse call
+func ParseListOffersResponse(rsp *http.Response) (*ListOffersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOffersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StandingOfferList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListOffersResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateOfferResponse parses an HTTP response from a CreateOfferWithResponse call
+func ParseCreateOfferResponse(rsp *http.Response) (*CreateOfferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateOfferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest StandingOffer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteOfferResponse parses an HTTP response from a DeleteOfferWithResponse call
+func ParseDeleteOfferResponse(rsp *http.Response) (*DeleteOfferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteOfferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetOfferResponse parses an HTTP response from a GetOfferWithResponse call
+func ParseGetOfferResponse(rsp *http.Response) (*GetOfferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOfferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StandingOffer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetOfferResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplaceOfferResponse parses an HTTP response from a ReplaceOfferWithResponse call
+func ParseReplaceOfferResponse(rsp *http.Response) (*ReplaceOfferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplaceOfferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StandingOffer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil
