@@ -25,6 +25,21 @@ type HorizonAnswer struct {
 	Upfront   capacity.Money  `json:"upfront"`   // of all contracts, the share that lies in the horizon; not in the totals above
 	Gap       capacity.Money  `json:"gap"`       // all periods together cost at most so much more than necessary
 	Solved    int             `json:"solved"`    // different problems; periods that are alike are solved once
+
+	Situations []SituationAnswer `json:"situations"` // what those problems' plans are, by class and type
+}
+
+// SituationAnswer is what all periods that are alike have in common besides their totals.
+type SituationAnswer struct {
+	Classes []ClassShare       `json:"classes"`         // in the problem's order; empty where there is no plan
+	Types   []capacity.TypeVMs `json:"types,omitempty"` // where the problem has several
+}
+
+// ClassShare is one class's part of a plan.
+type ClassShare struct {
+	Admitted float64   `json:"admitted"`
+	Refused  float64   `json:"refused"`
+	VMs      []float64 `json:"vms"` // the class's share of them, by VM type in the problem's order
 }
 
 // PeriodAnswer is the plan of a period or, where a contract begins or ends in it, of a part.
@@ -39,6 +54,8 @@ type PeriodAnswer struct {
 	Cost     SpanCost        `json:"cost"`
 	Gap      float64         `json:"gap"`      // relative
 	Conflict string          `json:"conflict"` // of an infeasible period: why, the first sentence
+
+	Situation int `json:"situation"` // in the answer's situations
 }
 
 // SpanCost is money for some time. Total is the sum of the others.
@@ -180,6 +197,7 @@ func proRata(amount decimal.Decimal, part, whole int64) capacity.Money {
 
 // settlement is what a horizon keeps of a situation's plan: its counts, and money as exact rates.
 type settlement struct {
+	SituationAnswer
 	status            capacity.Status
 	conflict          string
 	vms               RentedVMs
@@ -207,6 +225,7 @@ func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) s
 	n := len(contracts)
 	s := settlement{status: pl.Status, used: make([]float64, n), inForce: make([]bool, n), amounts: make(map[int64]*amounts, 1)}
 	if pl.Status == capacity.InfeasibleStatus {
+		s.Classes = []ClassShare{}
 		if len(pl.Conflicts) > 0 {
 			s.conflict = pl.Conflicts[0].Detail
 		}
@@ -214,6 +233,7 @@ func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) s
 	}
 	o := outcome("", *pl, false)
 	s.vms, s.admitted, s.refused, s.gap = o.VMs, o.Admitted, o.Refused, o.Gap
+	s.SituationAnswer = SituationAnswer{sharesOf(p, pl), pl.VMs.Types}
 	s.penalties = penaltiesOf(p, pl)
 	if pl.Proof != nil {
 		s.gapAmount = pl.Objective.Sub(pl.Proof.Bound.Decimal)
@@ -246,6 +266,28 @@ func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) s
 		}
 	}
 	return s
+}
+
+// sharesOf is the classes' parts of a plan, in one allocation for all their VMs.
+func sharesOf(p *capacity.Problem, pl *capacity.Plan) []ClassShare {
+	types := p.Supply.Types()
+	shares, vms := make([]ClassShare, len(pl.Classes)), make([]float64, len(pl.Classes)*len(types))
+	for i := range pl.Classes {
+		c := &pl.Classes[i]
+		own := vms[i*len(types) : (i+1)*len(types) : (i+1)*len(types)]
+		if len(p.Supply.VMTypes) == 0 {
+			own[0] = c.VMs
+		}
+		for _, on := range c.Types {
+			for v := range types {
+				if types[v].Name == on.VMType {
+					own[v] = on.VMs
+				}
+			}
+		}
+		shares[i] = ClassShare{c.Admitted, c.Refused, own}
+	}
+	return shares
 }
 
 // penaltiesOf is what the refused jobs cost per period of the problem, not rounded.
@@ -283,8 +325,11 @@ func (s *settlement) over(seconds, period int64) *amounts {
 func (c *calendar) answer(settled []settlement, contracts []ContractTotal) HorizonAnswer {
 	a := HorizonAnswer{
 		Status: capacity.Optimal, Currency: c.horizon.Problem.Currency, Contracts: contracts, Solved: len(settled),
-		Periods: make([]PeriodAnswer, 0, len(c.horizon.Periods)), Days: []SpanTotal{}, Months: []SpanTotal{},
+		Periods: make([]PeriodAnswer, 0, len(c.horizon.Periods)), Situations: make([]SituationAnswer, len(settled)), Days: []SpanTotal{}, Months: []SpanTotal{},
 		Total: SpanTotal{Start: c.horizon.Start().UTC()},
+	}
+	for i := range settled {
+		a.Situations[i] = settled[i].SituationAnswer
 	}
 	gap := decimal.Zero
 	for i, p := range c.stints {
@@ -293,7 +338,7 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal) Horiz
 		gap = gap.Add(m.gap)
 		if i == 0 || c.stints[i-1].period != p.period || c.stints[i-1].situation != p.situation {
 			a.Periods = append(a.Periods, PeriodAnswer{Start: p.start, Status: s.status, VMs: s.vms, Used: s.used,
-				Admitted: s.admitted, Refused: s.refused, Gap: s.gap, Conflict: s.conflict})
+				Admitted: s.admitted, Refused: s.refused, Gap: s.gap, Conflict: s.conflict, Situation: p.situation})
 		}
 		row := &a.Periods[len(a.Periods)-1]
 		hours := float64(p.seconds) / 3600

@@ -44,6 +44,7 @@ func planned(t testing.TB, h capacity.Horizon) HorizonAnswer {
 		t.Fatal(err)
 	}
 	checkSums(t, &a)
+	checkCharges(t, &h, &a)
 	return a
 }
 

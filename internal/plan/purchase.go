@@ -161,6 +161,15 @@ func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, w
 	return a, nil
 }
 
+// Bought is the horizon that the answer plans: the question's, with what is to be bought among its contracts.
+func (a *PurchaseAnswer) Bought(q *capacity.PurchaseQuestion) capacity.Horizon {
+	bought := make([]int64, len(q.Offers))
+	for k := range a.Offers {
+		bought[k] = a.Offers[k].VMs
+	}
+	return withOffers(q, bought)
+}
+
 // withOffers is the question's horizon once so many VMs of each offer are bought: contracts like others.
 func withOffers(q *capacity.PurchaseQuestion, bought []int64) capacity.Horizon {
 	h := q.Horizon
