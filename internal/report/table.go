@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -144,8 +145,8 @@ func (t Table) rows(out *csv.Writer) error {
 	for _, row := range t.Rows {
 		for j, c := range row {
 			record[j] = c.Text
-			if !c.Number && startsFormula(c.Text) {
-				record[j] = "'" + c.Text
+			if !c.Number {
+				record[j] = harmless(c.Text)
 			}
 		}
 		if err := out.Write(record); err != nil {
@@ -156,7 +157,16 @@ func (t Table) rows(out *csv.Writer) error {
 	return out.Error()
 }
 
+// harmless is a text with an apostrophe in front where a spreadsheet would take it for a formula.
+func harmless(s string) string {
+	if startsFormula(s) {
+		return "'" + s
+	}
+	return s
+}
+
 // startsFormula also knows the full-width forms, which spreadsheets read alike.
 func startsFormula(s string) bool {
-	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(s)[0])
+	first, _ := utf8.DecodeRuneInString(s)
+	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first)
 }
