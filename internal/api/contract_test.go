@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,9 +30,12 @@ import (
 	"headroom/openapi"
 )
 
+// readContract reads the contract for all tests, which change nothing in it.
+var readContract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(openapi.Document) })
+
 func contract(t testing.TB) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(openapi.Document)
+	doc, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}

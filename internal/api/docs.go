@@ -10,8 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"headroom/openapi"
 )
 
 // The reference at /docs is made of openapi.yaml when the server starts, so that it says what this
@@ -80,7 +83,10 @@ type docsAnswer struct {
 	Headers []string
 }
 
-// loadDocument reads the contract with the places of its parts, which keep the order it is written in.
+// contractDocument is the contract, which is read once: that takes a tenth of a second, and nobody changes it.
+var contractDocument = sync.OnceValues(func() (*openapi3.T, error) { return loadDocument(openapi.Document) })
+
+// loadDocument reads a contract with the places of its parts, which keep the order it is written in.
 func loadDocument(text []byte) (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	loader.IncludeOrigin = true

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -17,10 +18,11 @@ import (
 	"headroom/openapi"
 )
 
-// pageCache is what the server answers without looking at anything: made once, at its start.
+// pageCache is what the server answers without looking at anything: made once.
 type pageCache struct {
-	docs, signIn, contract page
-	problems, files        map[string]page // by kind, by name
+	docs             func() (page, error) // made when somebody asks for it: no start is to wait for that
+	signIn, contract page
+	problems, files  map[string]page // by kind, by name
 }
 
 // page is a body with what its header says.
@@ -50,16 +52,16 @@ const htmlType = "text/html; charset=utf-8"
 func (s *server) renderPages(doc *openapi3.T) error {
 	limits := docsLimits{SolvesPerSecond: s.config.SolvesPerSecond, RequestsPerSecond: s.config.RequestsPerSecond,
 		BodyMB: s.config.Limits.Bytes >> 20, Classes: s.config.Limits.Classes}
-	reference, err := renderDocs(doc, s.config.Version, limits)
-	if err != nil {
-		return err
-	}
+	reference := sync.OnceValues(func() (page, error) {
+		text, err := renderDocs(doc, s.config.Version, limits)
+		return newPage(text, htmlType, policyOfPages), err
+	})
 	var signIn bytes.Buffer
 	if err := pages.ExecuteTemplate(&signIn, "sign-in.html", nil); err != nil {
 		return fmt.Errorf("render the sign-in page: %w", err)
 	}
 	s.pages = pageCache{
-		docs: newPage(reference, htmlType, policyOfPages), signIn: newPage(signIn.Bytes(), htmlType, policyOfPages),
+		docs: reference, signIn: newPage(signIn.Bytes(), htmlType, policyOfPages),
 		contract: newPage(openapi.Document, "application/yaml", policyOfData),
 		problems: map[string]page{}, files: map[string]page{},
 	}
@@ -106,7 +108,15 @@ func fileType(name string) string {
 	return mime.TypeByExtension(path.Ext(name))
 }
 
-func (s *server) docs(w http.ResponseWriter, r *http.Request)    { s.pages.docs.serve(w, r) }
+func (s *server) docs(w http.ResponseWriter, r *http.Request) {
+	reference, err := s.pages.docs()
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	reference.serve(w, r)
+}
+
 func (s *server) signIn(w http.ResponseWriter, r *http.Request)  { s.pages.signIn.serve(w, r) }
 func (s *server) openapi(w http.ResponseWriter, r *http.Request) { s.pages.contract.serve(w, r) }
 

@@ -19,7 +19,6 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/telemetry"
-	"headroom/openapi"
 )
 
 // front is a server whose store keeps sessions and links alone: what the layers in front of the
@@ -203,7 +202,7 @@ func (s *sessionStore) Ready(context.Context) error {
 func TestEveryAnswerCarriesTheSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
-	doc, err := loadDocument(openapi.Document)
+	doc, err := contractDocument()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +257,7 @@ func TestNoDebugRoutes(t *testing.T) {
 // What isOpen decides before routing is what the contract says.
 func TestOpenOperationsAreTheContracts(t *testing.T) {
 	t.Parallel()
-	doc, err := loadDocument(openapi.Document)
+	doc, err := contractDocument()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/capacity"
 	"headroom/internal/telemetry"
-	"headroom/openapi"
 )
 
 // Config is what the interface is made of. Zero values mean the defaults named.
@@ -61,7 +60,7 @@ func New(c Config) (http.Handler, error) {
 	if c.ReadWithin == 0 {
 		c.ReadWithin = 10 * time.Second
 	}
-	doc, err := loadDocument(openapi.Document)
+	doc, err := contractDocument()
 	if err != nil {
 		return nil, err
 	}
