@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/pgtest"
 	"headroom/internal/postgres"
 )
 
@@ -37,7 +38,7 @@ func TestEndsOfKeys(t *testing.T) {
 func TestKeysInThePrivateDatabase(t *testing.T) {
 	t.Setenv("DATABASE_URL", "")
 	t.Setenv("MIGRATE_DATABASE_URL", "")
-	dir, err := os.MkdirTemp("/tmp", "headroom-key-") // the user whom Postgres runs as must reach it
+	dir, err := os.MkdirTemp(pgtest.RoomyMemory(), "headroom-key-") // the user whom Postgres runs as must reach it
 	if err != nil {
 		t.Fatal(err)
 	}

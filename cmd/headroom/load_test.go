@@ -329,7 +329,7 @@ func TestFreshSolveAfterAbandonedOnes(t *testing.T) {
 				f.stop()
 			},
 			"timed out": func() {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 				defer cancel()
 				var clients sync.WaitGroup
 				for i := range 60 {

@@ -15,18 +15,22 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"headroom/internal/lp/worker"
 	"headroom/internal/pgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
-// solverProgram is the real headroom-solver, built once for all tests.
-var solverProgram string
+// solverProgram is the real headroom-solver: the one that make test has built, or one for all tests.
+var solverProgram = os.Getenv(worker.ProgramVariable)
 
-// withSolver builds the solver before the tests, and fails them all where it cannot be built.
+// withSolver builds the solver before the tests where there is none, and fails them all where it cannot be built.
 type withSolver struct{ m *testing.M }
 
 func (w withSolver) Run() int {
+	if solverProgram != "" {
+		return pgtest.Run(w.m)
+	}
 	dir, err := os.MkdirTemp("", "headroom-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

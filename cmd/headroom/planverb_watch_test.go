@@ -145,8 +145,14 @@ func TestWatchingSaysWhatIsWrong(t *testing.T) {
 		server := httptest.NewServer(&speaker{streams: []string{answer, answer, answer, answer, answer, answer}})
 		t.Setenv("HEADROOM_URL", server.URL)
 		t.Setenv("HEADROOM_API_KEY", "hrk_x")
-		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		var stdout, stderr lockedBuffer
+		go func() { // who watches goes on until somebody ends it
+			for ctx.Err() == nil && stderr.String() == "" {
+				time.Sleep(5 * time.Millisecond)
+			}
+			cancel()
+		}()
 		code := run(ctx, []string{"plan", "watch", "c"}, strings.NewReader(""), &stdout, &stderr)
 		if refused := name == "refused"; refused && code == exitOK || stderr.String() == "" || stdout.String() != "" {
 			t.Errorf("%s: got exit code %d, %q, %q", name, code, stdout.String(), stderr.String())

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"headroom/internal/pgtest"
 )
 
 // served is a real server process.
@@ -68,7 +70,7 @@ func testPort(t *testing.T) string {
 // dataDirectory is a directory that an unprivileged database can reach.
 func dataDirectory(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "headroom-data-")
+	dir, err := os.MkdirTemp(pgtest.RoomyMemory(), "headroom-data-")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ func start(ctx context.Context) error {
 }
 
 func startPrivate(ctx context.Context) error {
-	base := roomyMemory()
+	base := RoomyMemory()
 	removeAbandoned(base)
 	dir, err := os.MkdirTemp(base, clusterPrefix)
 	if err != nil {
@@ -163,9 +163,9 @@ func startPrivate(ctx context.Context) error {
 	return nil
 }
 
-// roomyMemory is where a private cluster is made: in memory, where copying a database takes 40 ms
-// instead of several hundred, unless there is too little of it.
-func roomyMemory() string {
+// RoomyMemory is where tests make clusters whose disk does not matter: in memory, where copying a
+// database takes 40 ms instead of several hundred, unless there is too little of it.
+func RoomyMemory() string {
 	const memory, enough = "/dev/shm", 1 << 30
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(memory, &fs); err == nil && uint64(fs.Bsize)*fs.Bavail >= enough {
