@@ -172,7 +172,7 @@ func postmaster(t *testing.T, dir string) int {
 
 // TestPrivateStartTimes is not parallel: it measures.
 func TestPrivateStartTimes(t *testing.T) {
-	dir := filepath.Join(openDirIn(t, "/tmp"), "data") // on a disk, as a promise is about one
+	dir := filepath.Join(openDirIn(t, "/tmp"), "data")          // on a disk, as a promise is about one
 	longestFirst, longestLater := 15*time.Second, 2*time.Second // other tests share the machine
 	if os.Getenv("HEADROOM_LONG") != "" {
 		longestFirst, longestLater = 3*time.Second, 500*time.Millisecond

@@ -1,13 +1,11 @@
 package run_test
 
 import (
-	"context"
 	"net/http"
 	"os"
+	"slices"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/app"
 	"headroom/internal/auth"
@@ -53,12 +51,12 @@ func TestATargetThatHangsHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// Thousands that wait for a target that hangs hold up nobody either.
+// Thousands that wait for a target that hangs hold up nobody either, however many were sent before.
 func TestABacklogHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	hundreds := 3
+	hundreds, events := 3, 3
 	if os.Getenv("HEADROOM_LONG") != "" {
-		hundreds = 20
+		hundreds, events = 100, 60
 	}
 	address := pgtest.Database(t)
 	store := pgtest.OpenWith(t, postgres.Config{URL: address})
@@ -75,11 +73,13 @@ func TestABacklogHoldsNobodyUp(t *testing.T) {
 	slow, _ := hook(t, before, "hanging", hanging, capacity.PlanFailed)
 	hook(t, before, "quick", quick, capacity.PlanChanged)
 	cluster(t, before, "shop")
-	conn, err := pgx.Connect(t.Context(), address)
+	conn := raw(t, address)
+	_, err := conn.Exec(t.Context(), `
+		INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, cluster, body, state, next_at, delivered_at)
+		SELECT gen_random_uuid(), w.id, gen_random_uuid(), 'ping', '', '{}', 'delivered', NULL, clock_timestamp() FROM webhooks w, generate_series(1, 3 * $1::int)`, 100*hundreds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close(context.Background()) }()
 	_, err = conn.Exec(t.Context(), `
 		INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, cluster, body, next_at)
 		SELECT gen_random_uuid(), $1, gen_random_uuid(), 'ping', '', '{}', clock_timestamp() - interval '1 minute' FROM generate_series(1, $2)`, slow.ID, 100*hundreds)
@@ -93,11 +93,16 @@ func TestABacklogHoldsNobodyUp(t *testing.T) {
 	}
 	s := start(t, address, run.Config{})
 	hanging.wait(t, 2)
-	began := time.Now()
-	plan(t, s, "shop", 20)
-	took := quick.wait(t, 1)[0].at.Sub(began)
-	t.Logf("it took %s", took)
-	if took > 2*time.Second {
-		t.Errorf("it took %s", took)
+	var took []time.Duration
+	for i := range events {
+		began := time.Now()
+		plan(t, s, "shop", float64(20+i))
+		took = append(took, quick.wait(t, i+1)[i].at.Sub(began))
+		time.Sleep(time.Duration(events) * 5 * time.Millisecond) // the backlog goes on being put off
+	}
+	slices.Sort(took)
+	t.Logf("%d events beside %d deliveries that wait: median %s, slowest %s", events, 100*hundreds, took[events/2], took[events-1])
+	if took[events-1] > 2*time.Second {
+		t.Errorf("one took %s", took[events-1])
 	}
 }

@@ -47,6 +47,7 @@ const (
 	stopWait   = 3 * time.Second
 	stopTime   = 4 * time.Second // to end what does not end by itself, beyond StopWait
 
+	workKept    = time.Minute // once it is done: nobody reads it, and a backlog that is put off makes 60 each second
 	forgetEvery = 6 * time.Hour
 	forgetAfter = 30 * 24 * time.Hour
 )
@@ -99,7 +100,7 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 
 	client, err := river.NewClient(riverpgxv5.New(c.Pool), &river.Config{
 		Schema: c.Schema, Workers: d.workers, Queues: d.queues, Logger: slog.New(warnings{r.log.With("part", "river").Handler()}),
-		FetchOnlyKnownKinds: true, FetchPollInterval: pollEvery, SoftStopTimeout: c.StopWait,
+		FetchOnlyKnownKinds: true, FetchPollInterval: pollEvery, SoftStopTimeout: c.StopWait, CompletedJobRetentionPeriod: workKept,
 		ReindexerIndexNames: []string{}, // whose the tables are is not who works on them
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(forgetEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return forgetWork{}, &river.InsertOpts{Queue: forgetWork{}.Queue(), MaxAttempts: forgetWork{}.MostAttempts()}
