@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"headroom/internal/lp"
-	"headroom/internal/study"
 )
 
 // library measures CBC's C interface the way Headroom uses it: in a solver process that is already
@@ -14,7 +13,7 @@ import (
 // the solve and its CPU time is counted in steps that are too coarse.
 func library(solver lp.Solver) func(context.Context, question) (answer, error) {
 	return func(ctx context.Context, q question) (answer, error) {
-		p := program(q.instance)
+		p := q.instance.Program()
 		before := time.Now()
 		s, err := solver.Solve(ctx, p, lp.Options{Gap: q.gap, Seconds: q.limit.Seconds()})
 		a := answer{outcome: failed, took: time.Since(before)}
@@ -37,21 +36,4 @@ func library(solver lp.Solver) func(context.Context, question) (answer, error) {
 		}
 		return a, nil
 	}
-}
-
-// program is the instance as writeMPS writes it.
-func program(in study.Instance) *lp.Program {
-	var p lp.Program
-	load := p.Row(math.Inf(-1), 0)
-	for _, t := range in.Supply {
-		most := math.Inf(1)
-		if t.VMs != study.Unlimited {
-			most = float64(t.VMs)
-		}
-		p.Column(t.Price, 0, most, true, lp.Entry{Row: load, Coefficient: -1})
-	}
-	for i := range in.Gamma {
-		p.Column(-in.Penalty[i], float64(in.Low[i]), float64(in.High[i]), true, lp.Entry{Row: load, Coefficient: in.Gamma[i]})
-	}
-	return &p
 }

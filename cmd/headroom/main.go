@@ -26,6 +26,7 @@ const (
 	exitUsage      = 2 // the command line makes no sense
 	exitInfeasible = 3 // there is no plan; the conflicts say why
 	exitSolver     = 4 // no solver, or it gave up; no server to ask (exitConnection)
+	exitDiffers    = 5 // a published claim does not come out
 )
 
 func main() {
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		Long: `Headroom says how many machines to rent, which jobs to let in, how long they take and what it costs.
 It reads problems as JSON and answers with plans that are explained and proved.
 
-Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job may not start now, 4 no server to ask or a solver that failed.`,
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job may not start now, 4 no server to ask or a solver that failed, 5 a published claim does not come out.`,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
@@ -51,7 +52,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
+	root.AddCommand(solveCommand(), boundsCommand(), verifyCommand(), generateCommand(), reproduceCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
 	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), offerCommand(), profileCommand(), classCommand(), scenarioCommand(), whatIfCommand(), sweepCommand(), askCommand(), forecastCommand(), planCommand(), runCommand(), admissionCommand(), observationCommand(), webhookCommand(), hostCommand(), applyCommand(), keyCommand(), migrateCommand())
 	completeClusters(root)
 	asked, err := root.ExecuteContextC(ctx)

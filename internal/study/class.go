@@ -15,14 +15,16 @@ type figures struct {
 	u        float64 // uniform on [0, 1): where the penalty stands in its family's range
 }
 
-// Averages are drawn as a share of the longest task between these two; the paper leaves them open
-// (E12).
-const lowestAverage, highestAverage = 0.3, 0.7
+// averages is the range that average times are drawn from, as shares of the longest task.
+type averages struct{ lowest, highest float64 }
+
+// usualAverages are the families' own; the paper leaves them open (E12).
+var usualAverages = averages{0.3, 0.7}
 
 // draw takes one class from the stream. The order is part of the format: a seed means the same
 // instance for ever. One penalty from the paper's own range 250..2500 is drawn and passed over,
 // because none of the families uses it.
-func draw(s *stream) figures {
+func draw(s *stream, a averages) figures {
 	var f figures
 	p := &f.profile
 	p.MapTasks = s.whole(70, 700)
@@ -31,10 +33,10 @@ func draw(s *stream) figures {
 	p.ShuffleMaxSeconds = s.between(30, 150)
 	p.ReduceMaxSeconds = s.between(15, 75)
 	p.FirstShuffleMaxSeconds = s.between(10, 30)
-	p.MapAvgSeconds = p.MapMaxSeconds * s.between(lowestAverage, highestAverage)
-	p.ShuffleAvgSeconds = p.ShuffleMaxSeconds * s.between(lowestAverage, highestAverage)
-	p.ReduceAvgSeconds = p.ReduceMaxSeconds * s.between(lowestAverage, highestAverage)
-	p.FirstShuffleAvgSeconds = p.FirstShuffleMaxSeconds * s.between(lowestAverage, highestAverage)
+	p.MapAvgSeconds = p.MapMaxSeconds * s.between(a.lowest, a.highest)
+	p.ShuffleAvgSeconds = p.ShuffleMaxSeconds * s.between(a.lowest, a.highest)
+	p.ReduceAvgSeconds = p.ReduceMaxSeconds * s.between(a.lowest, a.highest)
+	p.FirstShuffleAvgSeconds = p.FirstShuffleMaxSeconds * s.between(a.lowest, a.highest)
 	f.slots.Map = s.whole(1, 4)
 	f.slots.Reduce = s.whole(1, 4)
 	f.deadline = s.between(600, 1200)

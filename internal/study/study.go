@@ -1,7 +1,8 @@
 // Package study holds the seeded families of problems that Headroom is tested and measured with:
 // the paper's own experiment, variations of it that make admission real, and the families on which
 // knapsack solvers fail. A family, a size and a seed name one instance for ever, whoever draws it.
-// It solves nothing.
+// It also knows the papers' experiments, with what the papers say comes out of them; whoever runs one
+// hands in the planner, the solver and the clock.
 package study
 
 import (
@@ -13,6 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/capacity"
+	"headroom/internal/lp"
 )
 
 // Instance is P2 as bare numbers. Prices are per VM-hour and the period is an hour, so that every
@@ -46,6 +48,10 @@ const reservedShare = 0.5
 // keeps 0.9·10 from becoming 10 (E12).
 const promisedShare, promisedSlack = 0.9, 1e-9
 
+func promised(jobs int64) int64 {
+	return int64(math.Ceil(promisedShare*float64(jobs) - promisedSlack))
+}
+
 // Generate draws the instance of a family with so many classes.
 func Generate(name string, classes int, seed uint64) (Instance, error) {
 	f, err := familyNamed(name)
@@ -64,11 +70,11 @@ func Generate(name string, classes int, seed uint64) (Instance, error) {
 	}
 	demand := 0.0
 	for i := range classes {
-		drawn := draw(s)
+		drawn := draw(s, usualAverages)
 		in.Gamma[i], in.Penalty[i] = f.class(m, drawn, i)
 		in.High[i] = drawn.high
 		if f.promised {
-			in.Low[i] = int64(math.Ceil(promisedShare*float64(drawn.high) - promisedSlack))
+			in.Low[i] = promised(drawn.high)
 		}
 		demand += float64(in.Gamma[i] * float64(drawn.high))
 	}
@@ -124,7 +130,7 @@ func (in Instance) Profiled() (capacity.Problem, error) {
 	s := &stream{state: in.Seed}
 	drawMarket(s)
 	for i := range p.Classes {
-		drawn := draw(s)
+		drawn := draw(s, usualAverages)
 		c := &p.Classes[i]
 		c.VMsPerJob = nil
 		c.Profile = &drawn.profile
@@ -183,6 +189,23 @@ func (in Instance) Objective(jobs []int64) float64 {
 	}
 	cost.add(-avoided.value())
 	return cost.value()
+}
+
+// Program is the instance as a mixed-integer program: its tiers first, then its classes.
+func (in Instance) Program() *lp.Program {
+	var p lp.Program
+	load := p.Row(math.Inf(-1), 0)
+	for _, t := range in.Supply {
+		most := math.Inf(1)
+		if t.VMs != Unlimited {
+			most = float64(t.VMs)
+		}
+		p.Column(t.Price, 0, most, true, lp.Entry{Row: load, Coefficient: -1})
+	}
+	for i := range in.Gamma {
+		p.Column(-in.Penalty[i], float64(in.Low[i]), float64(in.High[i]), true, lp.Entry{Row: load, Coefficient: in.Gamma[i]})
+	}
+	return &p
 }
 
 // loadNoise is in VMs: what decimals lose as float64 in the loads of a million classes.
