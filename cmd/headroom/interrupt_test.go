@@ -29,3 +29,22 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 		writer.Close()
 	}
 }
+
+// Whoever interrupts an experiment gets no half of it.
+func TestExperimentsCanBeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var stdout, stderr bytes.Buffer
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"reproduce", "sharing", "--instances", "10000"}, nil, &stdout, &stderr)
+	}()
+	cancel()
+	select {
+	case code := <-done:
+		if code != exitError || stderr.String() != "headroom: Interrupted; nothing was written.\n" || stdout.Len() > 0 {
+			t.Errorf("got exit code %d, %q on standard error, %q", code, stderr.String(), stdout.String())
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on")
+	}
+}

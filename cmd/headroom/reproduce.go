@@ -169,8 +169,11 @@ func differing(results []study.Reproduction) error {
 	var wrong []error
 	for _, r := range results {
 		for _, c := range r.Checks {
-			if c.Verdict == study.Fails {
-				wrong = append(wrong, fmt.Errorf("%s: %s does not come out", r.Name, c.Figure))
+			switch c.Verdict {
+			case study.Fails:
+				wrong = append(wrong, fmt.Errorf("%s: %s: it does not come out", r.Name, c.Figure))
+			case study.Unknown:
+				wrong = append(wrong, fmt.Errorf("%s: %s: there are too few --instances to tell", r.Name, c.Figure))
 			}
 		}
 	}

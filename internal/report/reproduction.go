@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"headroom/internal/study"
 )
@@ -50,7 +51,7 @@ func Reproductions(all ...study.Reproduction) Table {
 
 // ReproductionText is a reproduction for a terminal.
 func ReproductionText(w io.Writer, r study.Reproduction) error {
-	if _, err := fmt.Fprintf(w, "%s: %s\n\nSource: %s\nClaim:  %s\nOurs:   %s\n        First seed %d%s.\n\n", r.Name, r.About, r.Source, r.Claim, r.Method, r.Seed, smaller(r.Setting)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s: %s\n\nSource: %s\nClaim:  %s\nOurs:   %s\n        First seed %d%s.\n\n", r.Name, r.About, r.Source, r.Claim, strings.ReplaceAll(r.Method, ". ", ".\n        "), r.Seed, smaller(r.Setting)); err != nil {
 		return err
 	}
 	rows := tableOf(r.Columns, r.Rows, func(row []any) []Cell {
@@ -92,7 +93,7 @@ func smaller(s study.Setting) string {
 		said = ", the quick version"
 	}
 	if s.Instances > 0 {
-		said += fmt.Sprintf(", %d instances a point", s.Instances)
+		said += fmt.Sprintf(", instances a point: %d", s.Instances)
 	}
 	return said
 }

@@ -81,6 +81,7 @@ const (
 	Holds   Verdict = "holds"
 	Limited Verdict = "limited" // the claim does not go as far as this, as is known; ours is what it must be
 	Fails   Verdict = "does not hold"
+	Unknown Verdict = "not known" // no instance says anything about it
 )
 
 // Run runs an experiment. The answer says whether the claim holds; an error means that it could not
@@ -144,7 +145,7 @@ func (b *bench) within(figure, paper string, ours float64, unit string, least, m
 	c := Check{Figure: figure, Paper: paper, Unit: unit, Verdict: Holds, Least: finite(least), Most: finite(most), Ours: finite(ours)}
 	switch {
 	case c.Ours == nil:
-		c.Verdict, c.Remark = Fails, "no instance to compute it from; ask for more"
+		c.Verdict, c.Remark = Unknown, "no instance to compute it from"
 	case ours < least || ours > most:
 		c.Verdict = Fails
 	}
@@ -159,10 +160,11 @@ type known struct{ value, deviation float64 }
 // farOff is how many deviations are no longer chance.
 const farOff = 4
 
-// near says that ours, from so many instances, must be what is known, but for chance.
+// near says that ours, from so many instances, must be what is known, but for chance: up and down by the same factor,
+// because the figures are positive and stray further upwards.
 func (b *bench) near(figure, paper string, ours float64, unit string, k known, instances int) *Check {
-	chance := farOff * k.deviation / math.Sqrt(float64(instances))
-	return b.within(figure, paper, ours, unit, max(0, k.value-chance), k.value+chance)
+	chance := math.Exp(farOff * k.deviation / k.value / math.Sqrt(float64(instances)))
+	return b.within(figure, paper, ours, unit, k.value/chance, k.value*chance)
 }
 
 // limited marks a check as one that the claim does not cover.
@@ -181,14 +183,20 @@ func finite(x float64) *float64 {
 
 // conclude says in words what the checks come to.
 func (b *bench) conclude() {
-	b.Holds, b.Verdict = true, "The claim holds."
+	count := map[Verdict]int{}
 	for _, c := range b.Checks {
-		switch {
-		case c.Verdict == Limited && b.Holds:
-			b.Verdict = "The claim holds, within the limits named above."
-		case c.Verdict == Fails:
-			b.Holds, b.Verdict = false, "The claim does not come out here: see what does not hold above."
-		}
+		count[c.Verdict]++
+	}
+	b.Holds = count[Fails]+count[Unknown] == 0
+	switch {
+	case count[Unknown] > 0:
+		b.Verdict = "There are too few instances to judge the claim; ask for more."
+	case count[Fails] > 0:
+		b.Verdict = "The claim does not come out here: see what does not hold above."
+	case count[Limited] > 0:
+		b.Verdict = "The claim holds, within the limits named above."
+	default:
+		b.Verdict = "The claim holds."
 	}
 }
 

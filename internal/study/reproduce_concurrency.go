@@ -54,7 +54,7 @@ func runConcurrency(ctx context.Context, b *bench) error {
 		name := e.averages.String()
 		b.row(linear.row(name, "linear")...)
 		b.row(whole.row(name, "whole VMs")...)
-		b.within("linear program: largest spread, averages "+name, paper, quantile(linear.spread, 1), "%", 0, claimedVariation)
+		b.within("linear: largest spread, averages "+name, paper, quantile(linear.spread, 1), "%", 0, claimedVariation)
 		b.near("whole VMs: median spread, averages "+name, paper, median(whole.spread), "%", e.spread, classes).
 			limited("holds for the linear program only")
 		c := b.near("whole VMs: median CV², averages "+name, paper, median(whole.cv), "%", e.cv, classes)

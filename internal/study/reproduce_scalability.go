@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
@@ -11,11 +12,11 @@ import (
 
 var scalability = Experiment{
 	Name:   "scalability",
-	About:  "how long the integer program takes as classes grow in number",
+	About:  "how long it takes to plan many classes",
 	Source: capacityPaper + ", section 5.3",
 	Claim:  "The integer program of 20 to 1,000 classes is solved in less than 0.08 s on average and in less than 0.5 s always.",
 	Method: "7 numbers of classes from 20 to 1,000, 5 instances of Table 2 each; penalties by the paper's rule, which refuses nothing, and spread so that admission has to choose (mixed). " +
-		"Each is solved by CBC and by Headroom's own method, which proves its plan without a solver. Times are elapsed, the median of three runs, one at a time.",
+		"Each is solved by CBC and by Headroom's own method, which proves its plan without a solver. Times are elapsed, the shortest of three runs, one at a time, because whatever else the machine does only adds to them.",
 	NeedsSolver: true,
 	run:         runScalability,
 }
@@ -64,7 +65,7 @@ func runScalability(ctx context.Context, b *bench) error {
 			b.within(fmt.Sprintf("%s, %s: mean time", name, who.name), "< 0.08 s", mean(who.times), "s", 0, claimedMeanSeconds)
 			b.within(fmt.Sprintf("%s, %s: longest time", name, who.name), "< 0.5 s", quantile(who.times, 1), "s", 0, claimedMostSeconds)
 		}
-		b.within(name+": largest difference of cost between the two, relative", "", apart, "", 0, sameCost)
+		b.within(name+": largest relative difference of cost", "", apart, "", 0, sameCost)
 	}
 	b.note("table2 has the paper's rule for penalties, 10 times what a job costs on demand: nothing is ever worth refusing, so these instances do not exercise admission. mixed does.")
 	b.note("Times depend on the machine and on what else it does; the other figures do not.")
@@ -122,7 +123,7 @@ func (b *bench) ask(ctx context.Context, in Instance, program *lp.Program, gap f
 	return jobs, nil
 }
 
-// timed is the median time of a few runs, in seconds.
+// timed is the shortest time of a few runs, in seconds.
 func (b *bench) timed(do func() error) (float64, error) {
 	var times []float64
 	for range timedRuns {
@@ -132,7 +133,7 @@ func (b *bench) timed(do func() error) (float64, error) {
 		}
 		times = append(times, b.Clock().Sub(began).Seconds())
 	}
-	return median(times), nil
+	return slices.Min(times), nil
 }
 
 // warmUp starts the solver's process before anything is timed.
