@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -260,17 +261,24 @@ func (l *ledger) share(hours int64, perHour, paid, fee decimal.Decimal, prepaid 
 	return l.eachShare(hours, func(class string, upTo int64) error {
 		amount, spread := paid, fee
 		if upTo-givenHours < hours {
-			if amount = part(paid, upTo, hours).Sub(givenPaid); exact {
+			if exact {
 				amount = hoursOf(upTo - givenHours).Mul(perHour)
+			} else {
+				all := part(paid, upTo, hours)
+				amount, givenPaid = all.Sub(givenPaid), all
 			}
-			spread = part(fee, upTo, hours).Sub(givenFee)
+			all := part(fee, upTo, hours)
+			spread, givenFee = all.Sub(givenFee), all
 		}
 		l.row.class, l.row.hours = class, hoursOf(upTo-givenHours)
-		l.row.effective, l.row.billed = amount.Add(spread), amount
+		l.row.effective, l.row.billed = amount, amount
+		if !spread.IsZero() {
+			l.row.effective = amount.Add(spread)
+		}
 		if prepaid {
 			l.row.billed = decimal.Zero
 		}
-		givenHours, givenPaid, givenFee = upTo, givenPaid.Add(amount), givenFee.Add(spread)
+		givenHours = upTo
 		return l.emit(&l.row)
 	})
 }
@@ -279,6 +287,17 @@ func (l *ledger) share(hours int64, perHour, paid, fee decimal.Decimal, prepaid 
 func part(amount decimal.Decimal, n, of int64) decimal.Decimal {
 	if n == of || amount.IsZero() {
 		return amount
+	}
+	if units, exact := (capacity.Money{Decimal: amount}).Billionths(); exact && units > 0 {
+		if high, low := bits.Mul64(uint64(units), uint64(n)); high < uint64(of) {
+			quotient, rest := bits.Div64(high, low, uint64(of))
+			if rest >= uint64(of)-rest { // halves go up, as below
+				quotient++
+			}
+			if quotient <= math.MaxInt64 {
+				return decimal.New(int64(quotient), -capacity.MoneyPlaces)
+			}
+		}
 	}
 	return amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), capacity.MoneyPlaces)
 }

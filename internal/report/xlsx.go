@@ -3,19 +3,25 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/xuri/excelize/v2"
 )
 
-// Sheet is a table with its name in a workbook, of at most 31 characters.
+// Sheet is a table with its name in a workbook. Names that a spreadsheet does not take are mended, and a table
+// that is longer than a sheet goes on in another.
 type Sheet struct {
 	Name string
 	Table
 }
 
-// Workbook writes tables as sheets of a spreadsheet. What is a number has the type of a number and everything
-// else that of text, whatever it begins with: there are no formulas in it.
+// Workbook writes tables as sheets of a spreadsheet. What is a number or a moment (UTC) has that type and
+// everything else is text, whatever it begins with: there are no formulas in it.
 func Workbook(w io.Writer, sheets ...Sheet) (err error) {
 	f := excelize.NewFile()
 	defer func() {
@@ -30,14 +36,18 @@ func Workbook(w io.Writer, sheets ...Sheet) (err error) {
 	if err != nil {
 		return err
 	}
-	for i, s := range sheets {
+	day, err := f.NewStyle(&excelize.Style{CustomNumFmt: &momentFormat})
+	if err != nil {
+		return err
+	}
+	for i, s := range fitting(sheets, excelize.TotalRows-1) {
 		if i == 0 {
 			err = f.SetSheetName("Sheet1", s.Name)
 		} else {
 			_, err = f.NewSheet(s.Name)
 		}
 		if err == nil {
-			err = fill(f, s, bold)
+			err = fill(f, s, bold, day)
 		}
 		if err != nil {
 			return err
@@ -46,13 +56,18 @@ func Workbook(w io.Writer, sheets ...Sheet) (err error) {
 	return f.Write(w)
 }
 
-func fill(f *excelize.File, s Sheet, bold int) error {
+func fill(f *excelize.File, s Sheet, bold, day int) error {
 	out, err := f.NewStreamWriter(s.Name)
 	if err != nil {
 		return err
 	}
 	if err := out.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
 		return err
+	}
+	for j, name := range s.Columns {
+		if err := out.SetColWidth(j+1, j+1, float64(min(max(len(name), 12), 40)+2)); err != nil {
+			return err
+		}
 	}
 	line := make([]any, len(s.Columns))
 	for j, name := range s.Columns {
@@ -63,7 +78,7 @@ func fill(f *excelize.File, s Sheet, bold int) error {
 	}
 	for i, row := range s.Rows {
 		for j, c := range row {
-			line[j] = typed(c)
+			line[j] = typed(c, day)
 		}
 		if err := out.SetRow("A"+strconv.Itoa(i+2), line[:len(row)]); err != nil {
 			return err
@@ -72,18 +87,79 @@ func fill(f *excelize.File, s Sheet, bold int) error {
 	return out.Flush()
 }
 
-// typed is a cell's value: a number, text, or nothing.
-func typed(c Cell) any {
+var momentFormat = "yyyy-mm-dd hh:mm:ss"
+
+// typed is a cell's value: a number, a moment in its style, text, or nothing.
+func typed(c Cell, day int) any {
 	if c.Text == "" {
 		return nil
 	}
 	if c.Number {
-		if x, err := strconv.ParseFloat(c.Text, 64); err == nil {
+		if x, err := strconv.ParseFloat(c.Text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
 			return x
 		}
 		if c.Text == "true" || c.Text == "false" {
 			return c.Text == "true"
 		}
+		if at, err := time.Parse(time.RFC3339, c.Text); err == nil && at.Year() >= 1901 {
+			return excelize.Cell{StyleID: day, Value: at.UTC()}
+		}
 	}
-	return c.Text
+	return cut(c.Text, excelize.TotalCellChars)
+}
+
+// cut is a text of at most so many UTF-16 units, which is how spreadsheets count; one that was longer says so.
+func cut(s string, most int) string {
+	units, mark := 0, 0 // where the mark would still fit
+	for i, r := range s {
+		if units < most {
+			mark = i
+		}
+		if units += utf16.RuneLen(r); units > most {
+			return s[:mark] + "…"
+		}
+	}
+	return s
+}
+
+// fitting is the sheets under names that a spreadsheet takes, each with at most so many rows.
+func fitting(sheets []Sheet, most int) []Sheet {
+	var fit []Sheet
+	taken := map[string]bool{"history": true} // kept by spreadsheets for themselves
+	for _, s := range sheets {
+		for rest := s.Rows; ; rest = rest[most:] {
+			part := s
+			part.Name = sheetName(s.Name, taken)
+			part.Rows = rest[:min(most, len(rest))]
+			fit = append(fit, part)
+			if len(rest) <= most {
+				break
+			}
+		}
+	}
+	return fit
+}
+
+// sheetName is a name of at most 31 units that no other sheet has, whatever the case of its letters.
+func sheetName(name string, taken map[string]bool) string {
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || strings.ContainsRune(`:\/?*[]`, r) {
+			return '_'
+		}
+		return r
+	}, name), "'")
+	if name == "" {
+		name = "sheet"
+	}
+	for n := 1; ; n++ {
+		mark := ""
+		if n > 1 {
+			mark = fmt.Sprintf(" (%d)", n)
+		}
+		free := strings.TrimRight(cut(name, excelize.MaxSheetNameLength-len(mark)), "'") + mark
+		if low := strings.ToLower(free); !taken[low] {
+			taken[low] = true
+			return free
+		}
+	}
 }

@@ -1,0 +1,297 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+	"github.com/xuri/excelize/v2"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+)
+
+// sheetsOf reads a workbook back: its sheets' rows as they are kept, with the types of the cells.
+func sheetsOf(t testing.TB, book []byte) (*excelize.File, map[string][][]string) {
+	t.Helper()
+	f, err := excelize.OpenReader(bytes.NewReader(book))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	sheets := make(map[string][][]string)
+	for _, name := range f.GetSheetList() {
+		if sheets[name], err = f.GetRows(name, excelize.Options{RawCellValue: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f, sheets
+}
+
+// columnSum adds up a column of a sheet.
+func columnSum(t testing.TB, rows [][]string, column string) float64 {
+	t.Helper()
+	j, sum := slices.Index(rows[0], column), 0.0
+	if j < 0 {
+		t.Fatalf("there is no column %q in %q", column, rows[0])
+	}
+	for _, row := range rows[1:] {
+		if j < len(row) && row[j] != "" {
+			x, err := strconv.ParseFloat(row[j], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += x
+		}
+	}
+	return sum
+}
+
+// figureIn is a single figure of a summary.
+func figureIn(t testing.TB, rows [][]string, what, of string) float64 {
+	t.Helper()
+	for _, row := range rows {
+		if len(row) > 2 && row[0] == what && row[1] == of {
+			x, err := strconv.ParseFloat(row[2], 64)
+			if err != nil {
+				t.Fatalf("%s is %q", what, row[2])
+			}
+			return x
+		}
+	}
+	t.Fatalf("there is no %q of %q", what, of)
+	return 0
+}
+
+// checkHorizonSheets compares what a spreadsheet adds up with the answer, as well as float64 can.
+func checkHorizonSheets(t *testing.T, sheets map[string][][]string, a *plan.HorizonAnswer) {
+	t.Helper()
+	whole := a.Total.Cost.Total.Float()
+	for _, line := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"months", columnSum(t, sheets["months"], "total_EUR"), whole}, {"days", columnSum(t, sheets["days"], "total_EUR"), whole}, {"periods", columnSum(t, sheets["periods"], "total_EUR"), whole},
+		{"contracts", columnSum(t, sheets["contracts"], "total_EUR"), a.Total.Cost.Reserved.Add(a.Total.Cost.ReservedIdle.Decimal).Add(a.Upfront.Decimal).InexactFloat64()},
+		{"classes", columnSum(t, sheets["classes"], "cost_with_upfront_EUR") + columnSum(t, sheets["classes"], "penalties_EUR"), whole + a.Upfront.Float()},
+		{"VM hours of classes", columnSum(t, sheets["classes"], "vm_hours"), a.Total.VMHours},
+	} {
+		if math.Abs(line.got-line.want) > 1e-9*(1+line.want) {
+			t.Errorf("%s: the sheet adds up to %v, want %v", line.what, line.got, line.want)
+		}
+	}
+}
+
+func TestHorizonWorkbook(t *testing.T) {
+	q := twoMonths(t)
+	a := plannedHorizon(t, q.Horizon)
+	var b bytes.Buffer
+	if err := HorizonWorkbook(&b, q.Horizon, a); err != nil {
+		t.Fatal(err)
+	}
+	f, sheets := sheetsOf(t, b.Bytes())
+	if diff := cmp.Diff([]string{"summary", "classes", "contracts", "months", "days", "periods", "assumptions"}, f.GetSheetList()); diff != "" {
+		t.Error(diff)
+	}
+	checkHorizonSheets(t, sheets, &a)
+	if got := figureIn(t, sheets["summary"], "total with upfront payments", ""); got != 9.9 {
+		t.Errorf("got the total %g, want 9.9", got)
+	}
+	if got := figureIn(t, sheets["assumptions"], "upfront payment, in full", "+signed"); got != 3 {
+		t.Errorf("got %g paid upfront, want 3", got)
+	}
+	// A moment is a date to a spreadsheet, a figure a number, and a name is text whatever it begins with.
+	for at, want := range map[string]string{"A2": "2026-01-31 22:00:00", "A4": "2026-02-01 00:00:00"} {
+		if got, err := f.GetCellValue("periods", at); got != want || err != nil {
+			t.Errorf("%s reads %q (%v), want %q", at, got, err, want)
+		}
+	}
+	for _, cell := range []struct {
+		sheet, at string
+		kind      excelize.CellType
+	}{{"periods", "A2", excelize.CellTypeUnset}, {"periods", "C2", excelize.CellTypeInlineString}, {"periods", "K2", excelize.CellTypeUnset},
+		{"classes", "A2", excelize.CellTypeInlineString}, {"contracts", "A2", excelize.CellTypeInlineString}} {
+		kind, err := f.GetCellType(cell.sheet, cell.at)
+		formula, wrong := f.GetCellFormula(cell.sheet, cell.at)
+		if kind != cell.kind || err != nil || formula != "" || wrong != nil {
+			t.Errorf("%s %s: got the type %d and the formula %q (%v, %v)", cell.sheet, cell.at, kind, formula, err, wrong)
+		}
+	}
+	if got, _ := f.GetCellValue("classes", "A2"); got != "=etl" {
+		t.Errorf("got the class %q", got)
+	}
+}
+
+func TestPurchaseWorkbook(t *testing.T) {
+	q := twoMonths(t)
+	a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := PurchaseWorkbook(&b, q, a); err != nil {
+		t.Fatal(err)
+	}
+	_, sheets := sheetsOf(t, b.Bytes())
+	checkHorizonSheets(t, sheets, &a.Horizon)
+	if got, want := figureIn(t, sheets["summary"], "saving against", "today"), a.Saving.Amount.Float(); got != want {
+		t.Errorf("got a saving of %g, want %g", got, want)
+	}
+	for what, got := range map[string]float64{
+		"bought": columnSum(t, sheets["offers"], "buy_vms") - 10, "saved": columnSum(t, sheets["saving by month"], "saved_EUR") - 4,
+		"paid": columnSum(t, sheets["saving by month"], "paid_upfront_EUR") - 2.4, "regret": columnSum(t, sheets["regret"], "regret_EUR"),
+		"curve": columnSum(t, sheets["curves"], "vms") - 30,
+	} {
+		if math.Abs(got) > 1e-9 {
+			t.Errorf("%s is off by %g", what, got)
+		}
+	}
+}
+
+func TestPlanWorkbook(t *testing.T) {
+	p := twoMonths(t).Problem
+	p.Supply.Contracts = []capacity.Contract{{Name: "@always", VMs: 4, Price: money(5), Billing: capacity.BilledAlways}, {Name: "used", VMs: 4, Price: money(10), Billing: capacity.BilledUsed}}
+	pl, err := plan.Solve(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := PlanWorkbook(&b, p, pl); err != nil {
+		t.Fatal(err)
+	}
+	f, sheets := sheetsOf(t, b.Bytes())
+	if diff := cmp.Diff([]string{"summary", "classes", "contracts", "assumptions"}, f.GetSheetList()); diff != "" {
+		t.Error(diff)
+	}
+	want := pl.Cost.Reserved.Add(pl.Cost.ReservedIdle.Decimal).InexactFloat64()
+	if got := columnSum(t, sheets["contracts"], "cost_per_period_EUR"); math.Abs(got-want) > 1e-9 || want == 0 {
+		t.Errorf("contracts cost %g, want %g", got, want)
+	}
+	if got := figureIn(t, sheets["summary"], "total", ""); got != pl.Cost.Total.Float() {
+		t.Errorf("got the total %g, want %v", got, pl.Cost.Total)
+	}
+	quota := int64(1)
+	p.Supply.OnDemand.Quota, p.Classes[0].Jobs = &quota, capacity.JobRange{Min: 20, Max: 20}
+	if pl, err = plan.Solve(t.Context(), p, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if err := PlanWorkbook(&b, p, pl); err != nil {
+		t.Fatal(err)
+	}
+	if _, sheets = sheetsOf(t, b.Bytes()); sheets["summary"][2][2] != "infeasible" || sheets["summary"][3][0] != "conflict" {
+		t.Errorf("got %q", sheets["summary"])
+	}
+}
+
+// Tables that are longer than a sheet go on in the next, and names are made such that a spreadsheet takes them.
+func TestSheetsFit(t *testing.T) {
+	row := []Cell{number(1)}
+	long := Table{Columns: []string{"x"}, Rows: slices.Repeat([][]Cell{row}, 5)}
+	sheets := []Sheet{{"periods", long}, {"Periods", Table{Columns: []string{"x"}}}, {"a/b:c*[d]?\\\n", long}, {"''", long}, {"History", long}, {strings.Repeat("🧮", 40), long}}
+	var names []string
+	rows := 0
+	for _, s := range fitting(sheets, 2) {
+		names = append(names, s.Name)
+		rows += len(s.Rows)
+		if units := len(utf16.Encode([]rune(s.Name))); units > 31 || len(s.Rows) > 2 {
+			t.Errorf("%q has %d units and %d rows", s.Name, units, len(s.Rows))
+		}
+	}
+	if want := []string{"periods", "periods (2)", "periods (3)", "Periods (4)", "a_b_c__d____", "a_b_c__d____ (2)"}; !slices.Equal(names[:6], want) || rows != 25 {
+		t.Errorf("got %d rows in %q, want 25 in %q", rows, names, want)
+	}
+	var b bytes.Buffer
+	if err := Workbook(&b, fitting(sheets, 2)...); err != nil {
+		t.Fatal(err)
+	}
+	f, _ := sheetsOf(t, b.Bytes())
+	if diff := cmp.Diff(names, f.GetSheetList()); diff != "" {
+		t.Error(diff)
+	}
+	// The limit itself, with rows that are one and the same.
+	most := fitting([]Sheet{{"x", Table{Columns: []string{"x"}, Rows: slices.Repeat([][]Cell{row}, excelize.TotalRows)}}}, excelize.TotalRows-1)
+	if len(most) != 2 || len(most[0].Rows)+1 != 1_048_576 || len(most[1].Rows) != 1 {
+		t.Errorf("got %d sheets, the first with %d rows", len(most), len(most[0].Rows))
+	}
+}
+
+// A text that is too long for a cell is cut and says so, without cutting a character.
+func TestCellsFit(t *testing.T) {
+	for _, s := range []string{strings.Repeat("x", 32_767), strings.Repeat("x", 32_768), strings.Repeat("🧮", 16_384), "=" + strings.Repeat("夜", 40_000), "x" + strings.Repeat("🧮", 20_000)} {
+		got := cut(s, excelize.TotalCellChars)
+		if units := len(utf16.Encode([]rune(got))); units > 32_767 || (got != s) != (len(utf16.Encode([]rune(s))) > 32_767) || got != s && !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') {
+			t.Errorf("%.10q…: got %d units", s, units)
+		}
+		var b bytes.Buffer
+		if err := Workbook(&b, Sheet{"x", Table{Columns: []string{"x"}, Rows: [][]Cell{{text(s)}}}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, sheets := sheetsOf(t, b.Bytes()); sheets["x"][1][0] != got {
+			t.Errorf("%.10q… is read back as %d bytes", s, len(sheets["x"][1][0]))
+		}
+	}
+}
+
+// TestLibreOfficeReadsTheSameTotals has another program open the workbook, where it is installed.
+func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
+	office, err := exec.LookPath("soffice")
+	if err != nil {
+		t.Skip("LibreOffice is not installed")
+	}
+	q := twoMonths(t)
+	q.Problem.Classes[0].Name, q.Contracts[0].Name = `=HYPERLINK("http://x","y")`, "＝1+1"
+	for i := range 700 {
+		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: q.Periods[len(q.Periods)-1].End(), Hours: 1, Jobs: []float64{float64(i % 17)}})
+	}
+	q.Problem.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(123456789, -9)}
+	a := plannedHorizon(t, q.Horizon)
+	dir := t.TempDir()
+	book := filepath.Join(dir, "book.xlsx")
+	var b bytes.Buffer
+	if err := HorizonWorkbook(&b, q.Horizon, a); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(book, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Every sheet as CSV in UTF-8, with values as they are and not as they are shown.
+	run := exec.CommandContext(t.Context(), office, "-env:UserInstallation=file://"+dir+"/profile", "--headless",
+		"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1", "--outdir", dir, book)
+	run.WaitDelay = 10 * time.Second
+	if said, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	sheets := make(map[string][][]string)
+	for _, name := range []string{"summary", "classes", "contracts", "months", "days", "periods", "assumptions"} {
+		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("book-%s.csv", name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sheets[name], err = csv.NewReader(bytes.NewReader(text)).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkHorizonSheets(t, sheets, &a)
+	if got, want := figureIn(t, sheets["summary"], "total with upfront payments", ""), a.Total.Cost.Total.Add(a.Upfront.Decimal).InexactFloat64(); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("got the total %v, want %v", got, want)
+	}
+	if got := sheets["classes"][1][0]; got != q.Problem.Classes[0].Name {
+		t.Errorf("the class is called %q", got)
+	}
+	if got := sheets["periods"][1][0]; !strings.Contains(got, "22:00") {
+		t.Errorf("the first period begins at %q", got)
+	}
+}

@@ -1,0 +1,270 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+)
+
+// twoMonths is three hours around the end of a month, one class, a contract and a quota.
+func twoMonths(t testing.TB) capacity.PurchaseQuestion {
+	t.Helper()
+	each, quota := decimal.New(15, -1), int64(20)
+	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
+	p.Supply.OnDemand = capacity.OnDemand{Price: money(20), Quota: &quota}
+	p.Classes = []capacity.Class{{Name: "=etl", VMsPerJob: &each, Penalty: money(100), Jobs: capacity.JobRange{Max: 4}}}
+	start := time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC)
+	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p}, Factors: []float64{1, 2}}
+	for i, jobs := range []float64{4, 2, 20} {
+		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: []float64{jobs}})
+	}
+	q.Contracts = []capacity.TermContract{{Contract: capacity.Contract{Name: "+signed", VMs: 4, Price: money(10), Billing: capacity.BilledAlways},
+		Upfront: money(300), From: start, Until: start.Add(30 * time.Hour)}}
+	q.Offers = []capacity.Offer{{Name: "day", Price: money(4), Upfront: money(24), Billing: capacity.BilledAlways, TermHours: 24, Max: 10}}
+	if err := q.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func plannedHorizon(t testing.TB, h capacity.Horizon) plan.HorizonAnswer {
+	t.Helper()
+	a, err := plan.Horizon(t.Context(), h, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestHorizonInWords(t *testing.T) {
+	q := twoMonths(t)
+	a := plannedHorizon(t, q.Horizon)
+	var b strings.Builder
+	if err := HorizonText(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	want := `From 2026-01-31 22:00 UTC to 2026-02-01 01:00 UTC this workload costs 9.90 EUR: 4.40 on demand, 1.10 for contracts by the hour, 0.10 for idle hours of contracts, 0.30 of upfront payments and 4.00 in penalties for refused jobs (15 % of the job hours are refused).
+
+Month    hours  vm hours  on demand vm hours  reserved vm hours  admitted job hours  refused job hours  total EUR  on demand EUR  reserved EUR  reserved idle EUR  penalties EUR
+2026-01      2         9                   2                  7                   6                  0       1.20           0.40          0.70               0.10           0.00
+2026-02      1        24                  20                  4                  16                  4       8.40           4.00          0.40               0.00           4.00
+Upfront payments are in none of these rows: 0.30 EUR of them are for this time.
+
+Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
++signed     4  91.7 %              1             1.10      0.10         0.30
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What does not fit is said first, and costs are not given for it.
+func TestHorizonInWordsWithoutAPlan(t *testing.T) {
+	q := twoMonths(t)
+	q.Problem.Classes[0].Jobs = capacity.JobRange{Min: 20, Max: 20}
+	a := plannedHorizon(t, q.Horizon)
+	got := HorizonSentence(a)
+	if want := "In 1 hour of 3 the promised jobs do not fit. Without it: From 2026-01-31 22:00 UTC to 2026-02-01 01:00 UTC this workload costs "; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "The first is at 2026-02-01 00:00: The promised jobs need 30 VMs and there are 24.") {
+		t.Errorf("got %q", got)
+	}
+	var b bytes.Buffer
+	err := Focus(&b, q.Horizon, a, FocusNames{})
+	if !errors.Is(err, capacity.Infeasible) || !strings.Contains(err.Error(), "in 1 hour of the horizon the promised jobs do not fit, first at 2026-02-01T00:00:00Z") {
+		t.Errorf("got %v", err)
+	}
+	classes, err := HorizonClasses(q.Horizon, a)
+	if err != nil || classes.Rows[0][2].Text == "" || classes.Rows[0][4].Text != "" {
+		t.Errorf("got %v (%v), want job hours and no costs", classes.Rows, err)
+	}
+	if err := HorizonWorkbook(&b, q.Horizon, a); err != nil {
+		t.Error(err)
+	}
+}
+
+// Tables have every digit, name their currency and add up.
+func TestHorizonTables(t *testing.T) {
+	q := twoMonths(t)
+	a := plannedHorizon(t, q.Horizon)
+	classes, err := HorizonClasses(q.Horizon, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, table := range []Table{Horizon(a, PerMonth), Horizon(a, PerDay), Horizon(a, PerPeriod), HorizonContracts(a), classes} {
+		if err := table.CSV(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
+2026-01-01T00:00:00Z,2,0,9,2,7,6,0,1.20,0.40,0.00,0.70,0.10,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,16,4,8.40,4.00,0.00,0.40,0.00,4.00
+start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
+2026-01-31T00:00:00Z,2,0,9,2,7,6,0,1.20,0.40,0.00,0.70,0.10,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,16,4,8.40,4.00,0.00,0.40,0.00,4.00
+start,hours,status,vms,on_demand_vms,reserved_vms,spot_vms,admitted_jobs,refused_jobs,gap,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR,conflict
+2026-01-31T22:00:00Z,1,optimal,6,2,4,0,4,0,0,0.80,0.40,0.00,0.40,0.00,0.00,
+2026-01-31T23:00:00Z,1,optimal,3,0,3,0,2,0,0,0.40,0.00,0.00,0.30,0.10,0.00,
+2026-02-01T00:00:00Z,1,optimal,24,20,4,0,16,4,0,8.40,4.00,0.00,0.40,0.00,4.00,
+contract,vm_type,vms,hours_in_force,used_vm_hours,idle_vm_hours,utilisation,idle_share,reserved_EUR,reserved_idle_EUR,upfront_share_EUR,total_EUR
+'+signed,,4,3,11,1,0.9166666666666666,0.08333333333333333,1.10,0.10,0.30,1.50
+class,vm_hours,admitted_job_hours,refused_job_hours,cost_with_upfront_EUR,penalties_EUR
+'=etl,33,22,4,5.775,4.00
+(idle contracts),0,0,0,0.125,0.00
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPurchaseInWords(t *testing.T) {
+	q := twoMonths(t)
+	a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := PurchaseText(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	want := `Buy 10 VMs of day and pay 2.40 EUR (of which 0.30 are for this time) upfront: from 2026-01-31 22:00 UTC to 2026-02-01 01:00 UTC the workload then costs 6.20 EUR instead of 9.90 EUR, which saves 3.70 EUR (37.4 %); it has paid for itself by the end of February 2026.
+
+Offer  Buy  Of at most  Paid upfront EUR  Counted here  By the hour EUR    Used
+day     10          10              2.40          0.30             1.20  40.0 %
+
+Cost in EUR     On demand  Contracts  Idle  Upfront  Penalties  Total
+Recommended          3.20       1.58  0.82     0.60       0.00   6.20
+Today                4.40       1.10  0.10     0.30       4.00   9.90
+On demand only       5.80       0.00  0.00     0.00       7.00  12.80
+
+Month by month, upfront payments when they are due:
+Month    saved EUR  paid upfront EUR  balance EUR
+2026-01      -0.40              2.40        -2.80
+2026-02       4.40              0.00         1.60
+
+Other numbers of VMs of each offer:
+Offer  VMs  Cost EUR  Saves EUR
+day      0      9.90       0.00
+day      2      8.80       1.10
+day      4      7.90       2.00
+day      6      6.40       3.50
+day      8      6.30       3.60
+day     10      6.20       3.70  recommended
+
+The recommendation at other demands, beside the best purchase there:
+Demand  Cost EUR  Best EUR  Regret EUR  Best purchase
+ 100 %      6.20      6.20        0.00  10 day
+ 200 %     24.80     24.80        0.00  10 day
+
+Proof: no purchase costs less than 6.20 EUR.
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// What is bought is exported like any other contract.
+	var rows bytes.Buffer
+	if err := Focus(&rows, a.Bought(&q), a.Horizon, FocusNames{}); err != nil {
+		t.Fatal(err)
+	}
+	checkFocusSums(t, new(a.Bought(&q)), &a.Horizon, focusRows(t, &rows))
+}
+
+func TestPurchaseSentences(t *testing.T) {
+	q := twoMonths(t)
+	q.Offers[0].Price = money(50)
+	dear, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Offers[0].Price = money(4)
+	q.Problem.Classes[0].Jobs, q.Offers[0].Max = capacity.JobRange{Min: 20, Max: 20}, 6
+	needed, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Offers[0].Max = 1
+	short, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a    plan.PurchaseAnswer
+		want string
+	}{
+		{dear, "Buy nothing: from 2026-01-31 22:00 UTC to 2026-02-01 01:00 UTC the workload costs 9.90 EUR, and no purchase makes it cheaper."},
+		{needed, "; without a purchase the promised jobs do not fit."},
+		{short, "No purchase serves the promised jobs: In 1 hour of 3 the promised jobs do not fit."},
+	} {
+		if got := PurchaseSentence(c.a); !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+		var b bytes.Buffer
+		if err := PurchaseWorkbook(&b, q, c.a); err != nil && c.a.Status == capacity.InfeasibleStatus {
+			t.Error(err)
+		}
+		if err := PurchaseText(&b, c.a); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The short way to a part of an amount gives what decimals give.
+func TestPartIsRoundedAlike(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		amount := decimal.New(rapid.Int64().Draw(t, "amount"), rapid.Int32Range(-12, 3).Draw(t, "places"))
+		of := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 1<<60)).Draw(t, "of")
+		n := rapid.Int64Range(0, of).Draw(t, "n")
+		want := amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), capacity.MoneyPlaces)
+		if n == of {
+			want = amount
+		}
+		if got := part(amount, n, of); !got.Equal(want) {
+			t.Fatalf("%s·%d/%d: got %s, want %s", amount, n, of, got, want)
+		}
+	})
+}
+
+// Names that would be formulas, or turn the text around, stay names in every table.
+func TestHorizonOfHostileNames(t *testing.T) {
+	for _, name := range hostileNames {
+		q := twoMonths(t)
+		q.Problem.Classes[0].Name, q.Contracts[0].Name, q.Offers[0].Name = name, name+"1", name+"2"
+		a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		for _, table := range []Table{HorizonContracts(a.Horizon), Purchase(a), PurchaseCurve(a), PurchaseRegret(a)} {
+			if err := table.CSV(&b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		in := csv.NewReader(&b)
+		in.FieldsPerRecord = -1
+		records, err := in.ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range records {
+			for _, field := range record {
+				if startsFormula(field) && !plainNumber.MatchString(strings.TrimPrefix(field, "-")) {
+					t.Errorf("%q is written as it is", field)
+				}
+			}
+		}
+		b.Reset()
+		if err := PurchaseText(&b, a); err != nil || strings.ContainsAny(b.String(), "\u202e\t\r") {
+			t.Errorf("%q reaches the terminal (%v)", name, err)
+		}
+	}
+}

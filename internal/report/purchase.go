@@ -1,0 +1,223 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+)
+
+// Purchase is a row for each offer: how many VMs to buy, what is paid for them and how well they are used.
+func Purchase(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, "total" + in, "term_in_horizon", "utilisation"}
+	return tableOf(columns, a.Offers, func(o plan.OfferAnswer) []Cell {
+		total := capacity.Money{Decimal: decimal.Sum(o.Upfront.Decimal, o.Reserved.Decimal, o.Idle.Decimal)}
+		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), amount(&o.Paid), amount(&o.Upfront), amount(&o.Reserved), amount(&o.Idle), amount(&total),
+			number(o.Share), optional(o.Utilisation)}
+	})
+}
+
+// PurchaseMonths is a row for each month: what is saved, what is paid upfront, and the balance since the start.
+func PurchaseMonths(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	return tableOf([]string{"month", "saved" + in, "paid_upfront" + in, "balance" + in}, a.Months, func(m plan.SavingMonth) []Cell {
+		return []Cell{Time(m.Month), amount(&m.Saved), amount(&m.Paid), amount(&m.Balance)}
+	})
+}
+
+// PurchaseCurve is a row for each number of VMs of an offer that was tried, the others as recommended.
+func PurchaseCurve(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	t := Table{Columns: []string{"offer", "vms", "cost" + in, "saving" + in, "recommended", "exact"}}
+	for k, c := range a.Curves {
+		for _, p := range c.Points {
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Cost), amount(p.Saving), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
+		}
+	}
+	return t
+}
+
+// PurchaseRegret is a row for each demand at which the recommendation was tried, beside the best purchase there.
+func PurchaseRegret(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	columns := []string{"demand_factor", "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
+	for _, o := range a.Offers {
+		columns = append(columns, "best_vms "+o.Name)
+	}
+	return tableOf(columns, a.Regret, func(r plan.RegretPoint) []Cell {
+		row := []Cell{number(r.Factor), amount(r.Cost), amount(r.BestCost), amount(r.Regret), number(r.Gap)}
+		for k := range a.Offers {
+			if k < len(r.Best) {
+				row = append(row, whole(r.Best[k]))
+			} else {
+				row = append(row, Cell{"", true})
+			}
+		}
+		return row
+	})
+}
+
+// PurchaseSentence says what to buy and what it saves, for people who see nothing else.
+func PurchaseSentence(a plan.PurchaseAnswer) string {
+	if a.Status == capacity.InfeasibleStatus {
+		return "No purchase serves the promised jobs: " + HorizonSentence(a.Horizon)
+	}
+	var buy []string
+	paid, counted := decimal.Zero, decimal.Zero
+	for _, o := range a.Offers {
+		if o.VMs > 0 {
+			buy = append(buy, fmt.Sprintf("%s of %s", count(float64(o.VMs), "VM", "VMs"), o.Name))
+			paid, counted = paid.Add(o.Paid.Decimal), counted.Add(o.Upfront.Decimal)
+		}
+	}
+	total := &a.Horizon.Total
+	span := fmt.Sprintf("from %s to %s", day(total.Start), day(total.Start.Add(time.Duration(total.Hours*float64(time.Hour)))))
+	cost := cents(a.Recommended.Total) + " " + a.Currency
+	if len(buy) == 0 {
+		return fmt.Sprintf("Buy nothing: %s the workload costs %s, and %s.", span, cost,
+			pick(open(a), fmt.Sprintf("no purchase saves more than %s %% of it", percent(a.Proof.Gap)), "no purchase makes it cheaper"))
+	}
+	upfront := "nothing"
+	if !paid.IsZero() {
+		upfront = cents(capacity.Money{Decimal: paid}) + " " + a.Currency
+	}
+	if !paid.Equal(counted) {
+		upfront += fmt.Sprintf(" (of which %s are for this time)", cents(capacity.Money{Decimal: counted}))
+	}
+	s := fmt.Sprintf("Buy %s and pay %s upfront: %s the workload then costs %s", listed(buy), upfront, span, cost)
+	switch {
+	case a.Saving == nil:
+		s += "; without a purchase the promised jobs do not fit"
+	case a.Saving.Amount.IsNegative():
+		s += fmt.Sprintf(", %s %s more than without, which is within the gap that was asked for", cents(capacity.Money{Decimal: a.Saving.Amount.Neg()}), a.Currency)
+	default:
+		s += fmt.Sprintf(" instead of %s %s, which saves %s %s (%.1f %%)", cents(a.Today.Total), a.Currency, cents(a.Saving.Amount), a.Currency, 100*a.Saving.Share)
+	}
+	switch {
+	case a.BreakEven != nil:
+		s += fmt.Sprintf("; it has paid for itself by the end of %s", a.BreakEven.UTC().Format("January 2006"))
+	case len(a.Months) > 0:
+		s += "; it does not pay for itself within these months"
+	}
+	return s + "."
+}
+
+// PurchaseText is a recommendation for a terminal.
+func PurchaseText(w io.Writer, a plan.PurchaseAnswer) error {
+	var b strings.Builder
+	b.WriteString(visible(PurchaseSentence(a), 0) + "\n")
+	tables := []struct {
+		title string
+		Table
+	}{{"", offersBrief(a)}}
+	if a.Status != capacity.InfeasibleStatus {
+		tables = append(tables, []struct {
+			title string
+			Table
+		}{
+			{"", costsBrief(a)},
+			{"Month by month, upfront payments when they are due:", brief(renamed(PurchaseMonths(a), "month", "start"), "Month", a.Currency)},
+			{"Other numbers of VMs of each offer:", curveBrief(a)},
+			{"The recommendation at other demands, beside the best purchase there:", regretBrief(a)},
+		}...)
+	}
+	for _, t := range tables {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		b.WriteByte('\n')
+		if t.title != "" {
+			b.WriteString(t.title + "\n")
+		}
+		if err := t.Text(&b); err != nil {
+			return err
+		}
+	}
+	if a.Status != capacity.InfeasibleStatus {
+		fmt.Fprintf(&b, "\n%s\n", proofOfPurchase(a))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func proofOfPurchase(a plan.PurchaseAnswer) string {
+	s := fmt.Sprintf("Proof: no purchase costs less than %s %s", cents(a.Proof.Bound), a.Currency)
+	if open(a) {
+		s += fmt.Sprintf(" (gap %s %%)", percent(a.Proof.Gap))
+	}
+	return s + "."
+}
+
+// open says that a purchase might be better by what can be seen in cents.
+func open(a plan.PurchaseAnswer) bool {
+	return a.Recommended.Total.Sub(a.Proof.Bound.Decimal).GreaterThan(decimal.New(5, -3))
+}
+
+func renamed(t Table, from, to string) Table {
+	for j := range t.Columns {
+		if t.Columns[j] == from {
+			t.Columns[j] = to
+		}
+	}
+	return t
+}
+
+func offersBrief(a plan.PurchaseAnswer) Table {
+	return tableOf([]string{"Offer", "Buy", "Of at most", "Paid upfront " + a.Currency, "Counted here", "By the hour " + a.Currency, "Used"}, a.Offers, func(o plan.OfferAnswer) []Cell {
+		hourly := capacity.Money{Decimal: o.Reserved.Add(o.Idle.Decimal)}
+		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), {cents(o.Paid), true}, {cents(o.Upfront), true}, {cents(hourly), true}, share(o.Utilisation)}
+	})
+}
+
+// costsBrief is the recommendation beside today and on-demand alone.
+func costsBrief(a plan.PurchaseAnswer) Table {
+	t := Table{Columns: []string{"Cost in " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "Penalties", "Total"}}
+	for _, line := range []struct {
+		name string
+		cost *plan.PurchaseCost
+	}{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}} {
+		c := &line.cost.Cost
+		row := []Cell{text(line.name)}
+		for _, m := range []capacity.Money{c.OnDemand, c.Reserved, c.ReservedIdle, line.cost.Upfront, c.Penalties, line.cost.Total} {
+			row = append(row, Cell{cents(m), true})
+		}
+		if line.cost.Status == capacity.InfeasibleStatus {
+			row[0].Text += " (not all hours)"
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func curveBrief(a plan.PurchaseAnswer) Table {
+	t := Table{Columns: []string{"Offer", "VMs", "Cost " + a.Currency, "Saves " + a.Currency, ""}}
+	for k, c := range a.Curves {
+		for _, p := range c.Points {
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), maybeCents(p.Cost), maybeCents(p.Saving), text(pick(p.VMs == a.Offers[k].VMs, "recommended", ""))})
+		}
+	}
+	return t
+}
+
+func regretBrief(a plan.PurchaseAnswer) Table {
+	return tableOf([]string{"Demand", "Cost " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
+		var best []string
+		for k, n := range r.Best {
+			best = append(best, fmt.Sprintf("%d %s", n, visible(a.Offers[k].Name, 20)))
+		}
+		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
+	})
+}
+
+func maybeCents(m *capacity.Money) Cell {
+	if m == nil {
+		return Cell{"does not fit", true}
+	}
+	return Cell{cents(*m), true}
+}
