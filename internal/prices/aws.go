@@ -52,21 +52,25 @@ type rate struct {
 	at                                      place
 }
 
-// Terms and rates that AWS's offers have at most are 13 and 2.
+// AWS's products have 13 terms of two rates at most, and nothing in them that is half as long.
 const (
-	mostTerms = 200
-	mostRates = 50
+	mostTerms    = 200
+	mostRates    = 50
+	longestField = 200
 )
 
 // regionKey is the region as it is known here: by its code, or by its name in files before 2021.
 func (a attributes) regionKey() string { return cmp.Or(a.region, a.location) }
 
-// kept is the same without the rest of the row that it is a part of.
-func (a attributes) kept() attributes {
+// kept is the same without the rest of the row that it is a part of; false where something is longer than
+// it should be to be kept.
+func (a attributes) kept() (attributes, bool) {
+	fits := true
 	for _, s := range []*string{&a.sku, &a.family, &a.name, &a.region, &a.location, &a.locationType, &a.system, &a.tenancy, &a.software, &a.capacity, &a.market, &a.operation, &a.vcpu, &a.memory, &a.gpus} {
+		fits = fits && len(*s) <= longestField
 		*s = strings.Clone(*s)
 	}
-	return a
+	return a, fits
 }
 
 // reason says why a product is not what is wanted; "" where it is. What old files do not say yet counts
@@ -116,7 +120,11 @@ func (r *aws) product(a attributes, at place) (*product, error) {
 	if len(r.Regions) == 0 && len(r.regions.list) > 1 {
 		return nil, nil // finish says so
 	}
-	a = a.kept()
+	a, fits := a.kept()
+	if !fits {
+		r.add(at, "too_long", "The product has a text of more than %d bytes; fetch the sheet again.", longestField)
+		return nil, nil
+	}
 	for _, name := range []string{a.sku, a.name, a.regionKey()} {
 		if !isName(name) {
 			r.add(at, "text", "%q cannot be a name; it must have 1 to %d characters that can be seen.", clip(name), capacity.MaxNameLength)
@@ -180,7 +188,7 @@ func (r *aws) judge(p *product, t *term) {
 		r.skip(notAsked)
 		return
 	}
-	faultsBefore, moreBefore := len(r.first), r.more
+	before := r.said()
 	var hours, fees []rate
 	for _, rate := range t.rates {
 		switch {
@@ -192,6 +200,9 @@ func (r *aws) judge(p *product, t *term) {
 			r.add(rate.at, "unit", "%s has a price per %q, and only prices per hour (Hrs) and upfront fees (Quantity) are known; leave it out with \"!%s\".", p.name, clip(rate.unit), p.name)
 		}
 	}
+	if r.said() > before {
+		return
+	}
 	perHour := r.hourly(p, t, hours)
 	upfront := r.fee(p, t, fees)
 	from := r.moment(t.effective, "effective date", t.at)
@@ -202,7 +213,7 @@ func (r *aws) judge(p *product, t *term) {
 	if t.reserved {
 		terms = r.offerTerms(p, t, perHour, upfront)
 	}
-	if len(r.first) > faultsBefore || r.more > moreBefore || perHour == nil || upfront == nil {
+	if r.said() > before || perHour == nil || upfront == nil {
 		return
 	}
 	if !t.reserved {
@@ -216,7 +227,6 @@ func (r *aws) judge(p *product, t *term) {
 	if !r.isFree(terms.Effective, fmt.Sprintf("reserved price (%s)", terms.Name), p.entry, t.at) {
 		p.offers = append(p.offers, offer{terms, t.at})
 	}
-	return
 }
 
 // hourly is the one price of an hour that a term's rates come to.

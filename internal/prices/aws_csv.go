@@ -128,14 +128,20 @@ func (r *aws) row(in *rows, c *awsColumns) error {
 			return err
 		}
 	}
+	for _, column := range []int{c.term, c.rateCode, c.effective, c.begin, c.end, c.unit, c.price, c.currency, c.lease, c.payment, c.class} {
+		if len(field(column)) > longestField {
+			r.add(in.place(column), "too_long", "This is longer than %d bytes; fetch the sheet again.", longestField)
+			return nil
+		}
+	}
+	if err := r.count(at); err != nil {
+		return err
+	}
 	code := field(c.term)
 	t := p.terms[kind+"."+code]
 	if t == nil {
 		if len(p.inOrder) == mostTerms {
 			return refusal(at, "too_many", "The product %s has more than %d terms; fetch the sheet again.", p.sku, mostTerms)
-		}
-		if err := r.count(at); err != nil {
-			return err
 		}
 		t = &term{code: p.sku + "." + code, reserved: kind == "Reserved", effective: strings.Clone(field(c.effective)),
 			lease: strings.Clone(field(c.lease)), class: strings.Clone(field(c.class)), payment: strings.Clone(field(c.payment)), at: at}

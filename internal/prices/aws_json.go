@@ -210,6 +210,10 @@ func (r *awsJSON) termsOf(p *product, kind string) error {
 		if err := r.count(t.at); err != nil {
 			return err
 		}
+		if len(t.code) > longestField {
+			r.add(t.at, "too_long", "The term's code is longer than %d bytes; fetch the sheet again.", longestField)
+			continue
+		}
 		if len(t.rates) > mostRates {
 			return refusal(t.at, "too_many", "The term has more than %d prices; fetch the sheet again.", mostRates)
 		}

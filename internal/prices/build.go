@@ -193,7 +193,11 @@ func (b *builder) finish(ended error) (Sheet, error) {
 		return Sheet{}, refusal(place{pointer: "/regions"}, "missing", "The sheet has several regions (%s); select those that are wanted.", some(b.regions.list))
 	}
 	for _, f := range b.foreign {
-		b.add(f.at, "currency", "The price is in %s (%d are) and not in %s; ask for %s, or take the sheet that is in %s.", f.currency, f.prices, b.sheet.Currency, f.currency, b.sheet.Currency)
+		more := ""
+		if f.prices > 1 {
+			more = fmt.Sprintf(", and so are %d more", f.prices-1)
+		}
+		b.add(f.at, "currency", "The price is in %s and not in %s%s; ask for %s, or take the sheet that is in %s.", f.currency, b.sheet.Currency, more, f.currency, b.sheet.Currency)
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.entries)) { // by region, then name
 		e := b.entries[key]
@@ -210,6 +214,7 @@ func (b *builder) finish(ended error) (Sheet, error) {
 			b.add(place{}, "missing", "The sheet has no price of an instance that is selected; see whether it is the right sheet.")
 		}
 	}
+	slices.SortStableFunc(b.first, func(x, y capacity.Finding) int { return cmp.Compare(x.Line, y.Line) })
 	if err := b.err(); err != nil {
 		return Sheet{}, err
 	}
@@ -226,6 +231,7 @@ func (b *builder) settle(e *entry) {
 		switch {
 		case !known:
 			named[o.Name] = o
+			o.Where = o.at.String()
 			e.Reserved = append(e.Reserved, o.Reserved)
 		case o.PerHour.Equal(before.PerHour) && o.Upfront.Equal(before.Upfront) && o.Billing == before.Billing && o.Max == before.Max && o.TermYears == before.TermYears:
 			b.skip(twice)
@@ -259,6 +265,7 @@ func (b *builder) periodsOf(e *entry, spot bool) []Price {
 				e.Name, kind, p.PerHour, inForce(p.Price), last.at, last.PerHour, inForce(last.Price))
 			continue
 		}
+		p.Where = p.at.String()
 		kept, last = append(kept, p.Price), p
 	}
 	return kept

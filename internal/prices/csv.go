@@ -162,8 +162,8 @@ func (r *simple) row() error {
 
 // price takes in the row's price or offer if nothing is wrong with it.
 func (r *simple) price(e *entry) {
-	faultsBefore, moreBefore := len(r.first), r.more
-	failed := func() bool { return len(r.first) > faultsBefore || r.more > moreBefore }
+	before := r.said()
+	failed := func() bool { return r.said() > before }
 	purchase, purchaseAt := r.field(colPurchase)
 	known := []string{"on_demand", "spot", "reserved"}
 	if purchase != "" && !slices.Contains(known, purchase) {

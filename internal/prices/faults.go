@@ -61,6 +61,9 @@ func (f *faults) hint(at place, code string, hint *capacity.Hint, sentence strin
 
 func (f *faults) any() bool { return len(f.first) > 0 }
 
+// said is how many faults there are by now.
+func (f *faults) said() int { return len(f.first) + f.more }
+
 // err is all faults as one error of kind Invalid; nil if there are none.
 func (f *faults) err() error {
 	if !f.any() {

@@ -1,10 +1,12 @@
 package prices
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -34,6 +36,22 @@ func (l *loop) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// numbered is a text made anew with every number, up to so many bytes.
+func numbered(begin string, bytes int64, item func(i int) string) io.Reader {
+	out, in := io.Pipe()
+	go func() {
+		buffered := bufio.NewWriter(in)
+		_, err := buffered.WriteString(begin)
+		for i, sent := 0, int64(0); sent < bytes && err == nil; i++ {
+			var n int
+			n, err = buffered.WriteString(item(i))
+			sent += int64(n)
+		}
+		in.CloseWithError(errors.Join(err, buffered.Flush()))
+	}()
+	return out
+}
+
 func TestHostileSheetsAreRefusedInLittleMemory(t *testing.T) {
 	const huge = 100 << 20
 	for _, c := range []struct {
@@ -51,6 +69,25 @@ func TestHostileSheetsAreRefusedInLittleMemory(t *testing.T) {
 		{"objects in objects", repeated(`{"more": `, `{"a":`, huge, ""), "too_deep"},
 		{"bare words", repeated(`{"more": `, "truefalse", huge, "}"), "too_long"},
 		{"spaces for ever", repeated(`{`, strings.Repeat(" ", 4096), huge, ""), "cut_off"},
+		{"products without end", numbered(`{"products": {`, huge, func(i int) string { return machine(fmt.Sprint("S", i), "instanceType", fmt.Sprint("m", i)) + "," }), "too_many"},
+		{"products of one machine", numbered(`{"products": {`, huge, func(i int) string { return machine(fmt.Sprint("S", i)) + "," }), "too_many"},
+		{"long texts in products", numbered(`{"products": {`, huge/5, func(i int) string {
+			return machine(fmt.Sprint("S", i), "instanceType", fmt.Sprint("m", i), "location", strings.Repeat("x", 60_000), "vcpu", strings.Repeat("0", 60_000)) + ","
+		}), "cut_off"},
+		{"long names", numbered(`{"products": {`, huge/5, func(i int) string { return machine(fmt.Sprint(strings.Repeat("x", 60_000), i)) + "," }), "cut_off"},
+		{"terms without end", numbered(`{"products": {`+machine("A")+`}, "terms": {"OnDemand": {`, 3*huge, func(i int) string { return onDemandTerm("A", fmt.Sprintf("0.%08d", i+1)) + "," }), "too_many"},
+		{"rates without end", numbered(`{"products": {`+machine("A")+`}, "terms": {"OnDemand": {"A": {"A.B": {"priceDimensions": {`, huge/5, func(i int) string { return hourlyRate(fmt.Sprint(i), "0.1") + "," }), "cut_off"},
+		{"long codes of terms", numbered(`{"products": {`+machine("A")+`}, "terms": {"OnDemand": {"A": {`, huge/5, func(i int) string {
+			return fmt.Sprintf(`"%s%d": {"priceDimensions": {%s}},`, strings.Repeat("x", 60_000), i, hourlyRate("a", "0.1"))
+		}), "cut_off"},
+		{"rows without end", numbered("vm_type,price_per_hour\n", huge, func(i int) string { return fmt.Sprintf("a%d,1\n", i) }), "too_many"},
+		{"prices without end", numbered("vm_type,price_per_hour,from\n", huge, func(i int) string { return "a,1,2026-01-01\n" }), "too_many"},
+		{"rows of AWS's without end", numbered(awsHeader, huge, func(i int) string {
+			return fmt.Sprintf("S1,T%d,R%d,Reserved,Hrs,1,USD,Compute Instance,m5.large,Linux,Shared,eu-west-1\n", i%150, i)
+		}), "too_many"},
+		{"long fields of AWS's", numbered(awsHeader, huge, func(i int) string {
+			return fmt.Sprintf("S1,T%d,%s,Reserved,Hrs,1,USD,Compute Instance,m5.large,Linux,Shared,eu-west-1\n", i%150, strings.Repeat("x", 60_000))
+		}), "too_long"},
 		{"NUL", strings.NewReader("{\"a\": \"\x00\"}"), "text"},
 		{"NUL in a CSV", strings.NewReader("vm_type,price_per_hour\na\x00,1\n"), "text"},
 		{"broken UTF-8", strings.NewReader("{\"a\": \"\xc3\x28\"}"), "text"},
@@ -74,15 +111,20 @@ func TestHostileSheetsAreRefusedInLittleMemory(t *testing.T) {
 			var s Sheet
 			var err error
 			held := peak(func() { s, err = Read(c.sheet, Selection{Currency: "EUR"}, nil) })
+			if pipe, is := c.sheet.(io.Closer); is {
+				_ = pipe.Close() // so that its writer ends
+			}
 			if f := refused(t, s, err).Findings[0]; f.Code != c.code {
 				t.Errorf("got %v (%s), want the code %s", err, f.Code, c.code)
 			}
-			if held > 64<<20 {
+			if held > 128<<20 {
 				t.Errorf("%d MB were on the heap", held>>20)
 			}
 		})
 	}
 }
+
+const awsHeader = "SKU,OfferTermCode,RateCode,TermType,Unit,PricePerUnit,Currency,Product Family,Instance Type,Operating System,Tenancy,Region Code\n"
 
 func damaged(t *testing.T) []byte {
 	z := zipped(t, []byte("vm_type,price_per_hour\na,1\n"))
@@ -114,6 +156,24 @@ func TestABombIsLimitedByWhatItUnpacksTo(t *testing.T) {
 	}{{int64(len(sheet)), true}, {int64(len(sheet)) - 1, false}} {
 		if _, err := read(sheet, Selection{Currency: "EUR", MaxBytes: c.max}); (err == nil) != c.good {
 			t.Errorf("%d bytes with a limit of %d: %v", len(sheet), c.max, err)
+		}
+	}
+}
+
+// Where a sheet cannot be read any more is said to the byte, and in lines and columns.
+func TestTheScannerSaysWhereItStopped(t *testing.T) {
+	data := offerFile{seed: 5, products: 400}.json(t)
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 30 {
+		from := 100 + rng.IntN(len(data)-1000)
+		at := from + bytes.Index(data[from:], []byte(`" : "`)) + 2
+		text := bytes.Clone(data)
+		text[at] = '='
+		s, err := Read(bytes.NewReader(text), Selection{Regions: []string{"eu-west-1"}}, nil)
+		f := refused(t, s, err).Findings[0]
+		line, column := 1+bytes.Count(text[:at], []byte{'\n'}), at-bytes.LastIndexByte(text[:at], '\n')
+		if f.Line != line || f.Column != column || !strings.Contains(f.Detail, fmt.Sprintf("(byte %d)", at)) || f.Code != "syntax" {
+			t.Fatalf("got %v, want line %d, column %d, byte %d", err, line, column, at)
 		}
 	}
 }

@@ -70,6 +70,7 @@ type Price struct {
 	PerHour decimal.Decimal // exact; see Stored
 	From    time.Time       // zero: always
 	Until   *time.Time      // nil: until further notice
+	Where   string          // in the sheet: "line 7", or a JSON pointer and byte
 }
 
 // Reserved is an offer: so much at once and so much an hour for a term.
@@ -85,6 +86,7 @@ type Reserved struct {
 	Max       int64     // the most VMs to be had; 0: not said
 	From      time.Time // since when it is offered; zero: not said
 	RateCode  string    // AWS's SKU and term code
+	Where     string    // in the sheet
 }
 
 // Payment says how much of an offer is paid at once.

@@ -34,7 +34,7 @@ func Read(in io.Reader, sel Selection, progress func(bytes int64)) (Sheet, error
 		if _, err := io.Copy(io.Discard, t); err != nil {
 			return Sheet{}, err
 		}
-		return Sheet{}, refusal(place{line: 1, column: 1}, "missing", "The sheet is empty.")
+		return Sheet{}, refusal(place{line: 1, column: 1}, "missing", "The sheet is empty, or begins with nothing but white space.")
 	}
 	table := newRows(t)
 	if err := table.read(); err != nil {

@@ -26,7 +26,7 @@ type names struct {
 const mostNames = 2000
 
 func (n *names) add(name string) {
-	if name == "" || n.known[name] || len(n.list) == mostNames {
+	if name == "" || len(name) > longestField || n.known[name] || len(n.list) == mostNames {
 		return
 	}
 	if n.known == nil {
@@ -87,13 +87,19 @@ func (f *filter) taken(name, region, regionName string) {
 // unmet notes whatever of the selection took nothing.
 func (f *filter) unmet(found *faults) {
 	missing := func(member string, i int, pattern string, known names) {
+		pointer := fmt.Sprintf("/%s/%d", member, i)
+		if slices.ContainsFunc(known.list, func(name string) bool { return matches(pattern, name) }) {
+			found.first = append(found.first, capacity.Finding{Pointer: pointer, Code: "missing",
+				Detail: fmt.Sprintf("The sheet has %q, but no price of it that is selected; leave it out.", clip(pattern))})
+			return
+		}
 		hint := didYouMean(pattern, known.list)
 		if hint == nil && len(known.list) > 0 {
 			hint = &capacity.Hint{Detail: fmt.Sprintf("There is %s.", some(known.list))}
 		} else if hint != nil {
-			hint.Pointer = fmt.Sprintf("/%s/%d", member, i)
+			hint.Pointer = pointer
 		}
-		found.first = append(found.first, capacity.Finding{Pointer: fmt.Sprintf("/%s/%d", member, i), Code: "unknown_name",
+		found.first = append(found.first, capacity.Finding{Pointer: pointer, Code: "unknown_name",
 			Detail: fmt.Sprintf("Nothing in the sheet is taken for %q.", clip(pattern)), Hint: hint})
 	}
 	for i, pattern := range f.Regions {

@@ -226,7 +226,9 @@ func TestFaultsOfAWSsFile(t *testing.T) {
 		{"several regions", offers(plain+", "+machine("B2", "regionCode", "eu-west-2"), price, ""), Selection{}, "/regions missing eu-west-1, eu-west-2"},
 		{"a region that is not there", sheet, Selection{Regions: []string{"eu-wset-1"}}, `/regions/0 unknown_name Did you mean "eu-west-1"?`},
 		{"an instance that is not there", sheet, Selection{Instances: []string{"m5.*", "m5.xlarg"}}, `/instances/1 unknown_name Did you mean "m5.xlarge"?`},
-		{"an instance that is left out again", sheet, Selection{Instances: []string{"m5.*", "!*.xlarge"}}, "/instances/0 unknown_name m5.*"},
+		{"an instance that is left out again", sheet, Selection{Instances: []string{"m5.*", "!*.xlarge"}}, "/instances/0 missing m5.*"},
+		{"an instance that is there without a price", offers(plain+", "+machine("B2", "instanceType", "c5.large"), price, ""), Selection{Instances: []string{"m5.xlarge", "c5.large"}}, "/instances/1 missing c5.large"},
+		{"a region that has none of them", offers(plain+", "+machine("B2", "instanceType", "c5.large", "regionCode", "us-east-1"), price, ""), Selection{Regions: []string{"us-east-1"}}, "/regions/0 missing us-east-1"},
 		{"an empty pattern", sheet, Selection{Instances: []string{"!"}}, "/instances/0 text names nothing"},
 		{"nothing", offers("", "", ""), Selection{}, " missing no price of an instance"},
 		{"terms first", `{"terms": {}, "products": {}}`, Selection{}, "/terms order products first"},
@@ -306,6 +308,29 @@ func TestEveryFaultIsSaidAtOnceUpToALimit(t *testing.T) {
 				t.Fatalf("%q is not where the term stands", f.Detail)
 			}
 		}
+	}
+}
+
+func TestPricesSayWhereTheyStand(t *testing.T) {
+	text := offers(machine("A1"), onDemandTerm("A1", "0.2"), reservedTerm("A1.R", threeYears, hourlyRate("A1.R.H", "0.1"), feeRate("A1.R.F", "10")))
+	s, err := read(text, Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, want := range map[string]string{s.Instances[0].OnDemand[0].Where: "/terms/OnDemand/A1/A1.JRTCKXETXF (byte ", s.Instances[0].Reserved[0].Where: "/terms/Reserved/A1/A1.R (byte "} {
+		var at int
+		if rest, is := strings.CutPrefix(where, want); !is {
+			t.Errorf("got %q, want %q", where, want)
+		} else if _, err := fmt.Sscanf(rest, "%d)", &at); err != nil || text[at-1:at+1] != " {" && text[at:at+2] != " {" {
+			t.Errorf("%q is not where the term stands", where)
+		}
+	}
+	s, err = read("vm_type,price_per_hour,purchase,term_years\na,1,spot,\n\nb,\"2\",reserved,1\n", Selection{Currency: "EUR"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Instances[0].Spot[0].Where + ", " + s.Instances[1].Reserved[0].Where; got != "line 2, line 4" {
+		t.Errorf("got %s, want line 2, line 4", got)
 	}
 }
 
