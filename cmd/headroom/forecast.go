@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +18,7 @@ func forecastCommand() *cobra.Command {
 	c := group("forecast", "Show and edit how many jobs of a class are expected at an hour", "")
 	var to connection
 	to.addFlags(c)
-	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastDeleteCommand(&to))
+	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastImportCommand(&to), forecastWeeklyCommand(&to), forecastPatternCommand(&to), forecastDeleteCommand(&to))
 	return c
 }
 
@@ -59,17 +57,28 @@ func forecastListCommand(to *connection) *cobra.Command {
 	var out output
 	var filter forecastFilter
 	c := &cobra.Command{Use: "list CLUSTER", Short: "List the rows, all or some", Args: cobra.ExactArgs(1)}
+	var wide bool
 	out.addFlags(c, "table", "json", "csv")
 	filter.addFlags(c)
-	c.PreRunE = func(*cobra.Command, []string) error { return filter.check() }
+	c.Flags().BoolVar(&wide, "wide", false, "as CSV: a row an hour and a column a class")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if wide && out.format != "csv" {
+			return errors.New("--wide is for CSV; add -o csv")
+		}
+		return filter.check()
+	}
 	return command(c, func(c *cobra.Command, args []string) error {
 		s, err := to.open()
 		if err != nil {
 			return err
 		}
+		form := ""
+		if wide {
+			form = "true"
+		}
 		return writeList(c, s, out, list{as: reflect.TypeFor[capacity.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."},
 			func(edit edits) (*http.Response, error) {
-				return s.api.ListForecasts(c.Context(), args[0], nil, append(edit, filter.edit()...)...)
+				return s.api.ListForecasts(c.Context(), args[0], nil, append(append(edit, filter.edit()...), query("wide", form))...)
 			})
 	})
 }
@@ -79,8 +88,8 @@ func forecastPutCommand(to *connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "put CLUSTER FILE|-", Short: "Write rows, in the place of those of the same class and hour",
 		Long: `Writes the rows of a file, all or none, in the place of those of the same class and hour. The file is
-JSON or YAML (a list of objects with class, hour and jobs) or CSV with the header class,hour,jobs, as
-"headroom forecast list -o csv" writes it.`,
+JSON or YAML (a list of objects with class, hour and jobs) or CSV as "headroom forecast import" reads it,
+which also finds hours that are missing.`,
 		Example: "  headroom forecast put shop december.csv",
 		Args:    cobra.ExactArgs(2),
 	}
@@ -96,6 +105,13 @@ JSON or YAML (a list of objects with class, hour and jobs) or CSV with the heade
 		if err != nil {
 			return err
 		}
+		if looksLikeTable(data) {
+			a, err := s.importForecasts(c.Context(), args[0], label, data, query("holes", string(capacity.HolesKeep)))
+			if err != nil {
+				return err
+			}
+			return countForms(c, out, a, "written", "Wrote")
+		}
 		tree, err := forecastTree(data)
 		if err != nil {
 			return labelled(label, err)
@@ -106,7 +122,7 @@ JSON or YAML (a list of objects with class, hour and jobs) or CSV with the heade
 		if err != nil {
 			return labelled(label, err)
 		}
-		a, err := s.said(s.api.PutForecastsWithBody(c.Context(), args[0], jsonBody, bytes.NewReader(body)))
+		a, err := s.said(s.api.PutForecastsWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body)))
 		if err != nil {
 			return ofFile(label, located(tree, err))
 		}
@@ -114,13 +130,14 @@ JSON or YAML (a list of objects with class, hour and jobs) or CSV with the heade
 	})
 }
 
-// forecastTree reads rows in any of their forms as {"rows": […]}.
+// looksLikeTable says whether a file is CSV: its first line has columns and the word hour.
+func looksLikeTable(data []byte) bool {
+	first, _, _ := strings.Cut(strings.ToLower(string(data[:min(len(data), 4096)])), "\n")
+	return strings.ContainsAny(first, ",;\t") && strings.Contains(first, "hour") && !strings.ContainsAny(first, "{[:")
+}
+
+// forecastTree reads rows of JSON or YAML in any of their forms as {"rows": […]}.
 func forecastTree(data []byte) (*node, error) {
-	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
-	header := strings.Split(strings.ToLower(strings.TrimSpace(strings.TrimPrefix(first, "\ufeff"))), ",")
-	if slices.Contains(header, "class") && slices.Contains(header, "hour") && slices.Contains(header, "jobs") {
-		return forecastCSV(data)
-	}
 	trees, err := readTrees(data)
 	if err != nil {
 		return nil, err
@@ -135,50 +152,6 @@ func forecastTree(data []byte) (*node, error) {
 		tree.members[0].name = "rows"
 	}
 	return tree, nil
-}
-
-func forecastCSV(data []byte) (*node, error) {
-	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
-	in.ReuseRecord = true
-	list := &node{kind: listNode, place: place{line: 1, column: 1}}
-	var header []string
-	for {
-		record, err := in.Read()
-		var syntax *csv.ParseError
-		switch {
-		case errors.Is(err, io.EOF):
-			return &node{kind: objectNode, place: list.place, members: []member{{name: "rows", place: list.place, value: list}}}, nil
-		case errors.As(err, &syntax):
-			return nil, place{line: syntax.Line, column: max(syntax.Column, 1)}.refuse("syntax", "This is no CSV row like the others: %s.", syntax.Err)
-		case err != nil:
-			return nil, err
-		}
-		if header == nil {
-			for _, name := range record {
-				header = append(header, strings.ToLower(strings.TrimSpace(name)))
-			}
-			continue
-		}
-		row := &node{kind: objectNode}
-		row.line, row.column = in.FieldPos(0)
-		for i, name := range header {
-			value := &node{kind: bareNode, text: strings.TrimSpace(record[i])}
-			value.line, value.column = in.FieldPos(i)
-			if name == "class" {
-				value.kind, value.text = textNode, unformula(record[i])
-			}
-			row.members = append(row.members, member{name: name, place: value.place, value: value})
-		}
-		list.items = append(list.items, row)
-	}
-}
-
-// unformula takes off the apostrophe that keeps spreadsheets from reading a text as a formula.
-func unformula(s string) string {
-	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(rest)[0]) {
-		return rest
-	}
-	return s
 }
 
 // countForms prints how many rows were written or deleted.

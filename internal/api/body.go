@@ -48,8 +48,8 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 	if r.ContentLength == 0 && !of.Required {
 		return nil, nil
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, refusal{unsupportedMedia.problem(fmt.Sprintf("The body is sent in the encoding %.60q; send it as it is.", coding))}
+	if problem, ok := plainCoding(r); !ok {
+		return nil, refusal{problem}
 	}
 	if r.ContentLength > limit {
 		return nil, refusal{bodyTooLarge(limit)}
@@ -63,13 +63,7 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		_, err = text.ReadFrom(body)
 	}
 	if err != nil && err != io.EOF {
-		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) || r.Context().Err() != nil {
-			return nil, err
-		}
-		if s.draining() {
-			return nil, refusal{unavailable("The server is stopping and did not read the body to its end; send it again.")}
-		}
-		return nil, refusal{malformed.problem("The body could not be read to its end; send it again.")}
+		return nil, s.cutOff(r, err)
 	}
 	if text.Len() == 0 && !of.Required {
 		return nil, nil
@@ -81,6 +75,52 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		}
 	}
 	return text.Bytes(), nil
+}
+
+// cutOff is why a body could not be read to its end.
+func (s *server) cutOff(r *http.Request, err error) error {
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) || r.Context().Err() != nil {
+		return err
+	}
+	if s.draining() {
+		return refusal{unavailable("The server is stopping and did not read the body to its end; send it again.")}
+	}
+	return refusal{malformed.problem("The body could not be read to its end; send it again.")}
+}
+
+// largestTable is the size of a body of CSV, of which a row at a time is in memory.
+const largestTable = 64 << 20
+
+func sendsCSV(r *http.Request) bool {
+	types := r.Header.Values("Content-Type")
+	if len(types) != 1 {
+		return false
+	}
+	kind, _, err := mime.ParseMediaType(types[0])
+	return err == nil && kind == "text/csv"
+}
+
+// takeTable leaves a body of CSV to be read by the handler.
+func (s *server) takeTable(w http.ResponseWriter, r *http.Request) error {
+	if problem, ok := plainCoding(r); !ok {
+		return refusal{problem}
+	}
+	_, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+		return refusal{unsupportedMedia.problem(fmt.Sprintf("The body is sent in %.60q; send CSV in UTF-8.", charset))}
+	}
+	if r.ContentLength > largestTable {
+		return refusal{bodyTooLarge(largestTable)}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, largestTable)
+	return nil
+}
+
+func plainCoding(r *http.Request) (problem, bool) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return unsupportedMedia.problem(fmt.Sprintf("The body is sent in the encoding %.60q; send it as it is.", coding)), false
+	}
+	return problem{}, true
 }
 
 func plainJSON(types []string) (problem, bool) {

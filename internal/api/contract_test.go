@@ -182,7 +182,7 @@ var overlaid = map[string]reflect.Type{
 	"heartbeat": reflect.TypeFor[heartbeat](), "list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](), "list[capacity.Run]": reflect.TypeFor[list[capacity.Run]](),
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
 	"list[capacity.AllowedHost]": reflect.TypeFor[list[capacity.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[capacity.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[capacity.Delivery]](),
-	"forecastRows": reflect.TypeFor[forecastRows](), "written": reflect.TypeFor[written](), "deleted": reflect.TypeFor[deleted](),
+	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
 	"list[capacity.StandingOffer]": reflect.TypeFor[list[capacity.StandingOffer]](),
 	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
 	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
@@ -201,6 +201,7 @@ func init() {
 		reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
+		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](),
 	} {
 		collectTypes(t)
 	}

@@ -63,7 +63,12 @@ func (s *server) validate(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if o.body != nil {
+		if o.body != nil && o.tables && sendsCSV(r) {
+			if err := s.takeTable(w, r); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+		} else if o.body != nil {
 			text, err := s.takeBody(w, r, o)
 			if err == nil && o.schema != nil && (len(text) > 0 || o.body.Required) {
 				err = s.checkBody(r, text, o.schema)

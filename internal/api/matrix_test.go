@@ -217,6 +217,11 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		return a
 	case operation == "putForecasts":
 		body = `{"rows":[{"class":"nightly","hour":"2026-03-01T22:00:00Z","jobs":3}]}`
+	case operation == "putWeeklyForecast":
+		body = `{"class":"nightly","from":"2026-03-01T22:00:00Z","until":"2026-03-02T22:00:00Z","week":"else 3"}`
+	case operation == "getForecastPattern":
+		s.ask(s.admin, "PUT", "/v1/clusters/mine/forecasts", `{"rows":[{"class":"ad-hoc","hour":"2026-03-01T22:00:00Z","jobs":3}]}`).want(s, 200)
+		path += "?class=ad-hoc"
 	case operation == "deleteForecasts":
 		path += "?class=ad-hoc"
 	case operation == "applyDocument":

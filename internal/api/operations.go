@@ -24,6 +24,7 @@ type operation struct {
 	body        *openapi3.RequestBody
 	schema      *openapi3.Schema // of the body; nil where a reader of capacity checks it
 	large       bool             // its body lists many things
+	tables      bool             // its body may be CSV, which is read as it comes
 	creates     bool             // takes an Idempotency-Key
 	inCluster   bool             // its path names a cluster
 }
@@ -36,7 +37,7 @@ const (
 
 // readByHand are operations whose bodies capacity reads: as strictly, and many times faster than a
 // schema can be held against them.
-var readByHand = []string{"solve", "bounds", "putForecasts", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "ask", "askCluster"}
+var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "ask", "askCluster"}
 
 // readOperations reads the operations by method and pattern.
 func readOperations(doc *openapi3.T) (map[string]*operation, error) {
@@ -64,6 +65,7 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 			}
 			if op.RequestBody != nil {
 				o.body = op.RequestBody.Value
+				o.tables = o.body.Content["text/csv"] != nil
 				byHand := slices.Contains(readByHand, o.id)
 				o.large = byHand || o.id == "applyDocument"
 				if !byHand {

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"headroom/internal/app"
 	"headroom/internal/capacity"
@@ -51,61 +50,6 @@ func (s *server) AddProfileVersion(ctx context.Context, r AddProfileVersionReque
 func (s *server) GetProfileVersion(ctx context.Context, r GetProfileVersionRequest) (reply[Profile], error) {
 	p, err := s.app.Profile(ctx, r.Cluster, r.Name, r.Version)
 	return versioned(p, p.Version, err)
-}
-
-// The bodies of requests about forecasts, and of their answers.
-type (
-	forecastRows struct {
-		Rows []capacity.Forecast `json:"rows"`
-	}
-	written struct {
-		Written int `json:"written"`
-	}
-	deleted struct {
-		Deleted int64 `json:"deleted"`
-	}
-)
-
-// read is done by capacity: there may be a hundred thousand rows.
-func (f *forecastRows) read(text []byte) (err error) {
-	if f.Rows, err = capacity.ReadForecasts(text); err != nil {
-		return readingProblem(err)
-	}
-	return nil
-}
-
-func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (reply[ForecastList], error) {
-	of := forecastFilter(r.Params.Class, r.Params.From, r.Params.Until)
-	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-forecasts", report.Forecasts, func(ctx context.Context, p app.Page) (app.Listed[capacity.Forecast], error) {
-		return s.app.Forecasts(ctx, r.Cluster, of, p)
-	})
-}
-
-func (s *server) PutForecasts(ctx context.Context, r PutForecastsRequest) (reply[Written], error) {
-	return plain(written{len(r.Body.Rows)}, s.app.PutForecasts(ctx, r.Cluster, r.Body.Rows))
-}
-
-func (s *server) DeleteForecasts(ctx context.Context, r DeleteForecastsRequest) (reply[Deleted], error) {
-	of := forecastFilter(r.Params.Class, r.Params.From, r.Params.Until)
-	if of == (app.ForecastFilter{}) {
-		return reply[Deleted]{}, refusal{aboutParameter("class", "missing", "Say which rows to delete: by class, from, until, or several of them.", nil)}
-	}
-	n, err := s.app.DeleteForecasts(ctx, r.Cluster, of)
-	return plain(deleted{n}, err)
-}
-
-func forecastFilter(class *string, from, until *time.Time) (of app.ForecastFilter) {
-	if class != nil {
-		of.Class = *class
-	}
-	if from != nil {
-		of.From = *from
-	}
-	if until != nil {
-		of.Until = *until
-	}
-	return of
 }
 
 func (s *server) GetDocument(ctx context.Context, r GetDocumentRequest) (reply[Document], error) {

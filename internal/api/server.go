@@ -99,6 +99,8 @@ func (s *server) routes() {
 	known.Post("/v1/clusters/{cluster}/sweeps", s.clusterSweep)
 	known.Post("/v1/questions", s.ask)
 	known.Post("/v1/clusters/{cluster}/questions", s.askCluster)
+	known.Put("/v1/clusters/{cluster}/forecasts", s.putForecasts)
+	known.Post("/v1/clusters/{cluster}/forecasts/weekly", s.putWeeklyForecast)
 	known.Post("/v1/session", s.createSession)
 	known.Get("/v1/session", s.getSession)
 	known.Delete("/v1/session", s.deleteSession)

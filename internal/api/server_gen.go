@@ -146,6 +146,9 @@ type CreatedKey = createdKey
 // CreatedWebhook A new webhook with its secret.
 type CreatedWebhook = createdWebhook
 
+// DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+type DayJobs = []*float64
+
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 //
 // Example: 4.03
@@ -207,9 +210,6 @@ type Forecast = capacity.Forecast
 
 // ForecastList A page of forecasts.
 type ForecastList = list[capacity.Forecast]
-
-// ForecastRows Rows to write together.
-type ForecastRows = forecastRows
 
 // Heartbeat A sign of life.
 type Heartbeat = heartbeat
@@ -468,14 +468,17 @@ type WebhookEvent = capacity.Event
 // WebhookList A page of webhooks, by name.
 type WebhookList = list[capacity.Webhook]
 
+// WeekJobs How many run at once, day by day.
+type WeekJobs = capacity.WeekDays
+
+// WeekPattern The mean week of a class's forecasts.
+type WeekPattern = app.WeekPattern
+
 // WhatIf The answer to scenarios, in their order.
 type WhatIf = plan.WhatIf
 
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths = capacity.Prices
-
-// Written What a write did.
-type Written = written
 
 // AllowedHostID defines model for AllowedHostID.
 type AllowedHostID = string
@@ -770,8 +773,23 @@ type ListForecastsParams struct {
 	// Format How the list is written.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 
+	// Wide As CSV: a row an hour and a column a class. There are no pages then.
+	Wide *bool `form:"wide,omitempty" json:"wide,omitempty"`
+
 	// Class Only rows of this class.
 	Class *ForecastClass `form:"class,omitempty" json:"class,omitempty"`
+
+	// From Only hours that start at this time or later.
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only hours that start before this time.
+	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// GetForecastPatternParams defines parameters for GetForecastPattern.
+type GetForecastPatternParams struct {
+	// Class The class.
+	Class string `form:"class" json:"class"`
 
 	// From Only hours that start at this time or later.
 	From *From `form:"from,omitempty" json:"from,omitempty"`
@@ -1089,9 +1107,6 @@ type ReplaceContractJSONRequestBody = Contract
 // ApplyDocumentJSONRequestBody defines body for ApplyDocument for application/json ContentType.
 type ApplyDocumentJSONRequestBody = Document
 
-// PutForecastsJSONRequestBody defines body for PutForecasts for application/json ContentType.
-type PutForecastsJSONRequestBody = ForecastRows
-
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
@@ -1297,9 +1312,9 @@ type ServerInterface interface {
 	// ListForecasts List forecasts
 	// (GET /v1/clusters/{cluster}/forecasts)
 	ListForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListForecastsParams)
-	// PutForecasts Write forecasts
-	// (PUT /v1/clusters/{cluster}/forecasts)
-	PutForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// GetForecastPattern The mean week of forecasts
+	// (GET /v1/clusters/{cluster}/forecasts/pattern)
+	GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams)
 	// ListObservations List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams)
@@ -1651,9 +1666,9 @@ func (_ Unimplemented) ListForecasts(w http.ResponseWriter, r *http.Request, clu
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// PutForecasts Write forecasts
-// (PUT /v1/clusters/{cluster}/forecasts)
-func (_ Unimplemented) PutForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+// GetForecastPattern The mean week of forecasts
+// (GET /v1/clusters/{cluster}/forecasts/pattern)
+func (_ Unimplemented) GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3411,6 +3426,19 @@ func (siw *ServerInterfaceWrapper) ListForecasts(w http.ResponseWriter, r *http.
 		return
 	}
 
+	// ------------- Optional query parameter "wide" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wide", r.URL.Query(), &params.Wide, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wide"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wide", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "class" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3461,8 +3489,8 @@ func (siw *ServerInterfaceWrapper) ListForecasts(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
-// PutForecasts operation middleware
-func (siw *ServerInterfaceWrapper) PutForecasts(w http.ResponseWriter, r *http.Request) {
+// GetForecastPattern operation middleware
+func (siw *ServerInterfaceWrapper) GetForecastPattern(w http.ResponseWriter, r *http.Request) {
 
 	var err error
 	_ = err
@@ -3476,8 +3504,50 @@ func (siw *ServerInterfaceWrapper) PutForecasts(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetForecastPatternParams
+
+	// ------------- Required query parameter "class" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "class"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "class", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PutForecasts(w, r, cluster)
+		siw.Handler.GetForecastPattern(w, r, cluster, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6347,7 +6417,7 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/forecasts", wrapper.ListForecasts)
 	})
 	r.Group(func(r chi.Router) {
-		r.Put(options.BaseURL+"/v1/clusters/{cluster}/forecasts", wrapper.PutForecasts)
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/forecasts/pattern", wrapper.GetForecastPattern)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/observations", wrapper.ListObservations)
@@ -6699,10 +6769,10 @@ type ListForecastsRequest struct {
 	Params  ListForecastsParams
 }
 
-// PutForecastsRequest is what PutForecasts is asked.
-type PutForecastsRequest struct {
+// GetForecastPatternRequest is what GetForecastPattern is asked.
+type GetForecastPatternRequest struct {
 	Cluster ClusterName
-	Body    *PutForecastsJSONRequestBody
+	Params  GetForecastPatternParams
 }
 
 // ListObservationsRequest is what ListObservations is asked.
@@ -7144,9 +7214,9 @@ type StrictServerInterface interface {
 	// List forecasts
 	// (GET /v1/clusters/{cluster}/forecasts)
 	ListForecasts(ctx context.Context, request ListForecastsRequest) (reply[ForecastList], error)
-	// Write forecasts
-	// (PUT /v1/clusters/{cluster}/forecasts)
-	PutForecasts(ctx context.Context, request PutForecastsRequest) (reply[Written], error)
+	// The mean week of forecasts
+	// (GET /v1/clusters/{cluster}/forecasts/pattern)
+	GetForecastPattern(ctx context.Context, request GetForecastPatternRequest) (reply[WeekPattern], error)
 	// List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(ctx context.Context, request ListObservationsRequest) (reply[ObservationList], error)
@@ -7699,14 +7769,9 @@ func (h *strictHandler) ListForecasts(w http.ResponseWriter, r *http.Request, cl
 	}
 }
 
-func (h *strictHandler) PutForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	request := PutForecastsRequest{Cluster: cluster}
-
-	if err := readBody(r, &request.Body); err != nil {
-		h.failed(w, r, err)
-		return
-	}
-	answer, err := h.operations.PutForecasts(r.Context(), request)
+func (h *strictHandler) GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams) {
+	request := GetForecastPatternRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.GetForecastPattern(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -33,8 +33,11 @@ type App struct {
 
 	config Config
 	solves *turnstile
-	ended  context.Context // of all solves: ends with EndSolves
-	end    context.CancelFunc
+	// importing has a place for each file of forecasts that is read at once.
+	importing chan struct{}
+
+	ended context.Context // of all solves: ends with EndSolves
+	end   context.CancelFunc
 }
 
 // KeysChannel is where the store tells that keys have changed.
@@ -48,7 +51,7 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 	if c.PlannerLook <= 0 {
 		c.PlannerLook = plannerLook
 	}
-	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue)}
+	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2)}
 	a.ended, a.end = context.WithCancel(context.Background())
 	a.Board = newBoard(store, a.Now, func(message string, err error) {
 		if c.Telemetry != nil {

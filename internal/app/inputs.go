@@ -241,14 +241,6 @@ func (a *App) AddProfileVersion(ctx context.Context, cluster string, p capacity.
 	return a.Store.AddProfileVersion(ctx, cluster, p)
 }
 
-// PutForecasts writes forecast rows, all or none.
-func (a *App) PutForecasts(ctx context.Context, cluster string, rows []capacity.Forecast) error {
-	if err := capacity.ValidateForecasts(rows); err != nil {
-		return err
-	}
-	return a.Store.PutForecasts(ctx, cluster, rows)
-}
-
 // Apply makes a cluster like a document; with a dry run it only says what would change.
 func (a *App) Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (Applied, error) {
 	if err := d.Validate(); err != nil {

@@ -42,8 +42,12 @@ type Store interface {
 	DeleteProfile(ctx context.Context, cluster, name string, latest int64) error
 
 	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page Page) (Listed[capacity.Forecast], error)
-	// PutForecasts writes rows, replacing those of the same class and hour; all or none.
-	PutForecasts(ctx context.Context, cluster string, rows []capacity.Forecast) error
+	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name
+	// ForecastHours lists by hour: so many hours from the first one on that is after an hour and has rows.
+	ForecastHours(ctx context.Context, cluster string, of ForecastFilter, after time.Time, limit int) ([]ForecastHour, error)
+	// PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours to
+	// clear; all or none. A dry run only counts.
+	PutForecasts(ctx context.Context, cluster string, series []capacity.Series, dryRun bool) (capacity.Written, error)
 	DeleteForecasts(ctx context.Context, cluster string, of ForecastFilter) (int64, error)
 
 	Document(ctx context.Context, cluster string) (capacity.Document, error)
@@ -132,6 +136,13 @@ type PlanRef struct {
 type ForecastFilter struct {
 	Class       string
 	From, Until time.Time
+}
+
+// ForecastHour is the rows of one hour, by the names of their classes.
+type ForecastHour struct {
+	Hour    time.Time
+	Classes []string
+	Jobs    []float64
 }
 
 // Applied is what an Apply did or would do.

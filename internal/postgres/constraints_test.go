@@ -103,7 +103,13 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 	forecast := func(change func(*capacity.Forecast)) error {
 		f := capacity.Forecast{Class: "nightly", Hour: moment("2026-01-01T00:00:00Z")}
 		change(&f)
-		return s.PutForecasts(ctx, night, []capacity.Forecast{f})
+		return putRows(ctx, s, f)
+	}
+	document := func(hour time.Time) error { // which has hours as they are
+		d := must(s.Document(ctx, night))(t)
+		d.Forecasts = []capacity.Forecast{{Class: "nightly", Hour: hour}}
+		_, err := s.Apply(ctx, must(s.Cluster(ctx, night))(t).InputsVersion, d, false)
+		return err
 	}
 	key := func(change func(*auth.Key)) error {
 		_, hash := auth.NewToken(auth.KeyPrefix)
@@ -181,7 +187,7 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		{"slots", class(func(c *capacity.PlannedClass) { c.SlotsPerVM.Map = 0 }), "/slots_per_vm", "one map slot"},
 		{"jobs", class(func(c *capacity.PlannedClass) { c.Jobs.Min = 11 }), "/jobs", "asked for"},
 		{"penalty", class(func(c *capacity.PlannedClass) { c.Penalty = minus }), "/penalty", "not negative"},
-		{"half an hour", forecast(func(f *capacity.Forecast) { f.Hour = f.Hour.Add(time.Minute) }), "/rows/hour", "whole hour"},
+		{"half an hour", document(moment("2026-01-01T00:01:00Z")), "/hour", "whole hour"},
 		{"negative jobs", forecast(func(f *capacity.Forecast) { f.Jobs = -1 }), "/rows/jobs", "not negative"},
 		{"no such class", forecast(func(f *capacity.Forecast) { f.Class = "x" }), "/rows/0/class", `no class "x"`},
 		{"a key without a name", key(func(k *auth.Key) { k.Name = "" }), "/name", "1 to 200"},

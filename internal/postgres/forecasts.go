@@ -54,24 +54,198 @@ func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFi
 	return list, err
 }
 
-// PutForecasts writes rows, replacing those of the same class and hour; all or none.
-func (s *Store) PutForecasts(ctx context.Context, cluster string, rows []capacity.Forecast) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+// ForecastClasses lists the classes that have rows.
+func (s *Store) ForecastClasses(ctx context.Context, cluster string, of app.ForecastFilter) (names []string, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil || unstorable(of.Class) {
+			return err
+		}
+		rows, err := q.Query(ctx, `SELECT c.name FROM classes c WHERE c.id IN (SELECT f.class_id `+filteredForecasts+`) ORDER BY c.name`, filterArgs(id, of))
+		if err != nil {
+			return err
+		}
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return names, err
+}
+
+// ForecastHours lists by hour, with the rows of all classes in one item: those of so many hours from the
+// first one on that is after an hour and has rows.
+func (s *Store) ForecastHours(ctx context.Context, cluster string, of app.ForecastFilter, after time.Time, limit int) (list []app.ForecastHour, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil || unstorable(of.Class) {
+			return err
+		}
+		args := filterArgs(id, of)
+		args["after"] = after
+		var first *time.Time
+		if err := q.QueryRow(ctx, `SELECT min(f.hour) `+filteredForecasts+` AND f.hour > @after`, args).Scan(&first); err != nil || first == nil {
+			return err
+		}
+		args["first"], args["end"] = *first, first.Add(time.Duration(limit)*time.Hour)
+		list, err = collect[app.ForecastHour](ctx, q, `
+			SELECT f.hour, array_agg(c.name) AS classes, array_agg(f.jobs) AS jobs `+filteredForecasts+`
+			  AND f.hour >= @first AND f.hour < @end
+			GROUP BY f.hour ORDER BY f.hour`, args)
+		return err
+	})
+	return list, err
+}
+
+// PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours that
+// are to be cleared; all or none. What is there already is not written again, and where nothing else
+// is given the inputs stay as they are. With a dry run it only counts.
+func (s *Store) PutForecasts(ctx context.Context, cluster string, series []capacity.Series, dryRun bool) (done capacity.Written, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		done = capacity.Written{DryRun: dryRun}
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
 			return err
 		}
-		if _, err := q.Exec(ctx, upsertForecasts, forecastArgs(id, rows)); err != nil {
-			return &failure{cluster: cluster, pointer: "/rows", item: rows, err: err}
+		ids, err := classIDs(ctx, q, id, series)
+		if err != nil {
+			return err
+		}
+		w := seriesWrite{ctx: ctx, q: q, dryRun: dryRun, done: &done}
+		var of extent
+		for i, one := range series {
+			if n := len(one.Rows); n > 0 {
+				of.widen(capacity.TimeOf(one.Rows[0].Hour), capacity.TimeOf(one.Rows[n-1].Hour))
+			}
+			if err := w.series(ids[i], one); err != nil {
+				return &failure{cluster: cluster, pointer: "/rows", err: err}
+			}
+		}
+		if err := w.flush(); err != nil {
+			return &failure{cluster: cluster, pointer: "/rows", err: err}
+		}
+		of.Rows = int(done.Written)
+		if dryRun || done.Added+done.Changed+done.Deleted == 0 {
+			return nil
 		}
 		if err := bump(ctx, q, id); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Update, Kind: capacity.ForecastKind, Name: oneClass(rows), After: extentOf(rows)})
+		name := ""
+		if len(series) == 1 {
+			name = series[0].Class
+		}
+		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Update, Kind: capacity.ForecastKind, Name: name, After: of})
 	})
+	return done, err
+}
+
+// classIDs are the numbers of the series' classes; an error names all that there are not.
+func classIDs(ctx context.Context, q querier, cluster int64, series []capacity.Series) ([]int64, error) {
+	type class struct {
+		ID   int64
+		Name string
+	}
+	known, err := collect[class](ctx, q, `SELECT id, name FROM classes WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": cluster})
+	if err != nil {
+		return nil, err
+	}
+	number, names := make(map[string]int64, len(known)), make([]string, len(known))
+	for i, c := range known {
+		number[c.Name], names[i] = c.ID, c.Name
+	}
+	ids := make([]int64, len(series))
+	unknownOnes := &capacity.InputError{}
+	for i, one := range series {
+		if ids[i] = number[one.Class]; ids[i] == 0 && len(unknownOnes.Findings) < capacity.MaxFindings {
+			unknownOnes.Findings = append(unknownOnes.Findings, *unknown(one.At, one.Class, "class", "classes", names))
+		}
+	}
+	if len(unknownOnes.Findings) > 0 {
+		return nil, unknownOnes
+	}
+	return ids, nil
+}
+
+// seriesWrite gathers rows of several series and writes so many at once, that what is in memory does
+// not grow with them.
+type seriesWrite struct {
+	ctx     context.Context
+	q       querier
+	dryRun  bool
+	done    *capacity.Written
+	classes []int64
+	hours   []time.Time
+	jobs    []float64
+}
+
+const seriesChunk = 20_000
+
+func (w *seriesWrite) series(class int64, s capacity.Series) error {
+	for _, row := range s.Rows {
+		w.classes, w.hours, w.jobs = append(w.classes, class), append(w.hours, capacity.TimeOf(row.Hour)), append(w.jobs, row.Jobs)
+		if len(w.classes) == seriesChunk {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return w.clear(class, s.Clear)
+}
+
+// flush counts what is new and what differs, and writes that alone. Nobody else writes forecasts of the
+// cluster meanwhile, because its row is locked.
+func (w *seriesWrite) flush() error {
+	if len(w.classes) == 0 {
+		return nil
+	}
+	const differing = `
+		WITH given AS (SELECT * FROM unnest(@classes::bigint[], @hours::timestamptz[], @jobs::float8[]) AS r (class_id, hour, jobs)),
+		differing AS (
+		    SELECT r.class_id, r.hour, r.jobs, f.hour IS NULL AS added
+		    FROM given r LEFT JOIN forecasts f ON f.class_id = r.class_id AND f.hour = r.hour
+		    WHERE f.jobs IS DISTINCT FROM r.jobs)`
+	const written = `, written AS (
+		    INSERT INTO forecasts (class_id, hour, jobs) SELECT class_id, hour, jobs FROM differing
+		    ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs)`
+	sql := differing + written
+	if w.dryRun {
+		sql = differing
+	}
+	var added, changed int64
+	err := w.q.QueryRow(w.ctx, sql+` SELECT count(*) FILTER (WHERE added), count(*) FILTER (WHERE NOT added) FROM differing`,
+		pgx.NamedArgs{"classes": w.classes, "hours": w.hours, "jobs": w.jobs}).Scan(&added, &changed)
+	w.done.Written += int64(len(w.classes))
+	w.done.Added += added
+	w.done.Changed += changed
+	w.classes, w.hours, w.jobs = w.classes[:0], w.hours[:0], w.jobs[:0]
+	return err
+}
+
+// clear deletes the rows of spans of hours.
+func (w *seriesWrite) clear(class int64, spans []capacity.HourSpan) error {
+	for len(spans) > 0 {
+		some := spans[:min(len(spans), seriesChunk)]
+		spans = spans[len(some):]
+		from, until := make([]time.Time, len(some)), make([]time.Time, len(some))
+		for i, span := range some {
+			from[i], until[i] = capacity.TimeOf(span.From), capacity.TimeOf(span.Until)
+		}
+		const cleared = ` unnest(@from::timestamptz[], @until::timestamptz[]) AS s (since, before) WHERE f.class_id = @class AND f.hour >= s.since AND f.hour < s.before`
+		args := pgx.NamedArgs{"class": class, "from": from, "until": until}
+		var n int64
+		if w.dryRun {
+			if err := w.q.QueryRow(w.ctx, `SELECT count(*) FROM forecasts f,`+cleared, args).Scan(&n); err != nil {
+				return err
+			}
+		} else {
+			done, err := w.q.Exec(w.ctx, `DELETE FROM forecasts f USING`+cleared, args)
+			if err != nil {
+				return err
+			}
+			n = done.RowsAffected()
+		}
+		w.done.Deleted += n
+	}
+	return nil
 }
 
 // upsertForecasts writes rows in one statement. Unknown classes get numbers that none has, so that
@@ -101,24 +275,19 @@ type extent struct {
 func extentOf(rows []capacity.Forecast) extent {
 	e := extent{Rows: len(rows)}
 	for _, r := range rows {
-		if e.First == nil || r.Hour.Before(*e.First) {
-			e.First = &r.Hour
-		}
-		if e.Last == nil || r.Hour.After(*e.Last) {
-			e.Last = &r.Hour
-		}
+		e.widen(r.Hour, r.Hour)
 	}
 	return e
 }
 
-// oneClass is the class that all rows are of, "" when there are several.
-func oneClass(rows []capacity.Forecast) string {
-	for _, r := range rows {
-		if r.Class != rows[0].Class {
-			return ""
-		}
+// widen makes it reach over hours.
+func (e *extent) widen(first, last time.Time) {
+	if e.First == nil || first.Before(*e.First) {
+		e.First = &first
 	}
-	return rows[0].Class
+	if e.Last == nil || last.After(*e.Last) {
+		e.Last = &last
+	}
 }
 
 // DeleteForecasts deletes the rows a filter lets through, and says how many.

@@ -137,8 +137,14 @@ func filled(t testing.TB, s *postgres.Store) context.Context {
 	must(s.CreateProfile(ctx, night, etl))(t)
 	must(s.Classes().Create(ctx, night, nightly))(t)
 	must(s.Classes().Create(ctx, night, adhoc))(t)
-	check(t, s.PutForecasts(ctx, night, []capacity.Forecast{{Class: "nightly", Hour: moment("2026-01-10T05:00:00Z"), Jobs: 7.5}}))
+	check(t, putRows(ctx, s, capacity.Forecast{Class: "nightly", Hour: moment("2026-01-10T05:00:00Z"), Jobs: 7.5}))
 	return ctx
+}
+
+// putRows writes forecasts of the cluster.
+func putRows(ctx context.Context, s *postgres.Store, rows ...capacity.Forecast) error {
+	_, err := s.PutForecasts(ctx, night, capacity.SeriesOf(rows), false)
+	return err
 }
 
 // refused checks that an error is of kind Invalid and says what is wrong, and where.

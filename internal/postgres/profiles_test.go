@@ -80,7 +80,7 @@ func TestForecasts(t *testing.T) {
 		}
 	}
 	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
-	check(t, s.PutForecasts(ctx, night, rows))
+	check(t, putRows(ctx, s, rows...))
 	list := func(of app.ForecastFilter) []capacity.Forecast {
 		return pages(t, 7, func(p app.Page) (app.Listed[capacity.Forecast], error) { return s.Forecasts(ctx, night, of, p) })
 	}
@@ -92,9 +92,9 @@ func TestForecasts(t *testing.T) {
 
 	before := must(s.Cluster(ctx, night))(t).InputsVersion
 	rows[0].Jobs = 99
-	check(t, s.PutForecasts(ctx, night, rows[:1]))
+	check(t, putRows(ctx, s, rows[:1]...))
 	same(t, list(app.ForecastFilter{}), rows)
-	err := s.PutForecasts(ctx, night, []capacity.Forecast{{Class: "ad-hoc", Hour: first, Jobs: 1}, {Class: "gone", Hour: first}, {Class: hostile[0], Hour: first}})
+	err := putRows(ctx, s, capacity.Forecast{Class: "ad-hoc", Hour: first, Jobs: 1}, capacity.Forecast{Class: "gone", Hour: first}, capacity.Forecast{Class: hostile[0], Hour: first})
 	refused(t, err, "/rows/1/class", `no class "gone"`, `"ad-hoc", "nightly"`, "/rows/2/class")
 	same(t, list(app.ForecastFilter{}), rows) // all or none
 	if n := must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "gone"}))(t); n != 0 {
@@ -107,5 +107,6 @@ func TestForecasts(t *testing.T) {
 		t.Errorf("%d rows deleted, want 8", n)
 	}
 	same(t, list(app.ForecastFilter{}), rows[8:])
-	kindOf(t, s.PutForecasts(ctx, "nowhere", rows), capacity.NotFound)
+	_, err = s.PutForecasts(ctx, "nowhere", capacity.SeriesOf(rows), false)
+	kindOf(t, err, capacity.NotFound)
 }

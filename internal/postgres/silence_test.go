@@ -78,12 +78,12 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 		"read":     func() error { _, err := s.Cluster(ctx, night); return err },
 		"write":    func() error { _, err := s.SavePlan(ctx, record(night)); return err },
 		"snapshot": func() error { _, err := s.Snapshot(ctx, night, january.From); return err },
-		"bulk":     func() error { return s.PutForecasts(ctx, night, rows) },
+		"bulk":     func() error { return putRows(ctx, s, rows...) },
 		"once":     func() error { _, _, err := s.Once(ctx, onceKey("before", "a"), planOnce(s)); return err },
 	}
 	var warm, all sync.WaitGroup
 	for range len(asked) { // connections that were in use a moment ago are not looked at before they are used again
-		warm.Go(func() { check(t, s.PutForecasts(ctx, night, rows)) })
+		warm.Go(func() { check(t, putRows(ctx, s, rows...)) })
 	}
 	warm.Wait()
 	line.Lock()

@@ -17,7 +17,7 @@ func TestASnapshotIsWhatHoldsAtAMoment(t *testing.T) {
 	ended := threeYrs
 	ended.Name, ended.Until = "ended", moment("2026-01-10T05:30:00Z")
 	must(s.Contracts().Create(ctx, night, ended))(t)
-	check(t, s.PutForecasts(ctx, night, []capacity.Forecast{{Class: "nightly", Hour: moment("2026-01-10T06:00:00Z"), Jobs: 1}}))
+	check(t, putRows(ctx, s, capacity.Forecast{Class: "nightly", Hour: moment("2026-01-10T06:00:00Z"), Jobs: 1}))
 
 	got := must(s.Snapshot(ctx, night, moment("2026-01-10T05:30:00Z")))(t)
 	resolved := nightly

@@ -173,6 +173,48 @@ func Forecasts(items []capacity.Forecast) Table {
 	})
 }
 
+// ForecastHours is one row an hour, with a column for each class.
+func ForecastHours(classes []string, rows ...[]Cell) Table {
+	t := Table{Columns: []string{"hour"}, Rows: rows}
+	for _, name := range classes {
+		if startsFormula(name) {
+			name = "'" + name
+		}
+		t.Columns = append(t.Columns, name)
+	}
+	return t
+}
+
+// ForecastHour is such a row; a class without jobs has an empty cell.
+func ForecastHour(hour time.Time, jobs []*float64) []Cell {
+	row := append(make([]Cell, 0, 1+len(jobs)), Time(hour))
+	for _, x := range jobs {
+		row = append(row, optional(x))
+	}
+	return row
+}
+
+// Weekdays is a week as a table with a row a day. It is what capacity.ParseWeek reads.
+func Weekdays(w capacity.WeekDays, places int) Table {
+	t := Table{Columns: []string{"day"}}
+	for hour := range 24 {
+		t.Columns = append(t.Columns, strconv.Itoa(hour))
+	}
+	names := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+	for i, day := range [][]*float64{w.Mon, w.Tue, w.Wed, w.Thu, w.Fri, w.Sat, w.Sun} {
+		row := []Cell{text(names[i])}
+		for _, x := range day {
+			if x != nil && places >= 0 {
+				row = append(row, figure(*x, places, ""))
+			} else {
+				row = append(row, optional(x))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
 // Plans is one row a plan.
 func Plans(items []capacity.PlanSummary) Table {
 	names := []string{"id", "number", "cluster", "at", "created_at", "created_by", "inputs_version", "status", "objective", "total_cost", "on_demand_cost",

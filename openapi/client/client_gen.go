@@ -372,6 +372,13 @@ const (
 	ListForecastsParamsFormatJson ListForecastsParamsFormat = "json"
 )
 
+// Defines values for PutForecastsParamsHoles.
+const (
+	PutForecastsParamsHolesKeep   PutForecastsParamsHoles = "keep"
+	PutForecastsParamsHolesOwn    PutForecastsParamsHoles = "own"
+	PutForecastsParamsHolesRefuse PutForecastsParamsHoles = "refuse"
+)
+
 // Defines values for ListObservationsParamsFormat.
 const (
 	ListObservationsParamsFormatCsv  ListObservationsParamsFormat = "csv"
@@ -1330,6 +1337,9 @@ type CurvePoint struct {
 	// Slope An amount; null where there is none.
 	Slope *MaybeAmount `json:"slope"`
 }
+
+// DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+type DayJobs = []*float64
 
 // DeadlineCost What promising a deadline costs.
 type DeadlineCost struct {
@@ -3322,6 +3332,82 @@ type WebhookList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// WeekJobs How many run at once, day by day.
+type WeekJobs struct {
+	// Fri How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+	Fri DayJobs `json:"fri"`
+
+	// Mon How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+	Mon DayJobs `json:"mon"`
+
+	// Sat How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+	Sat DayJobs `json:"sat"`
+
+	// Sun How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+	Sun DayJobs `json:"sun"`
+
+	// Thu How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+	Thu DayJobs `json:"thu"`
+
+	// Tue How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+	Tue DayJobs `json:"tue"`
+
+	// Wed How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+	Wed DayJobs `json:"wed"`
+}
+
+// WeekPattern The mean week of a class's forecasts.
+type WeekPattern struct {
+	// Class One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Class Name `json:"class"`
+
+	// Rows How many rows it is the mean of.
+	Rows int64 `json:"rows"`
+
+	// TimeZone On whose clocks the week is.
+	TimeZone string `json:"time_zone"`
+
+	// Week How many run at once, day by day.
+	Week WeekJobs `json:"week"`
+}
+
+// WeeklyForecast A week of a class that is repeated, with growth.
+type WeeklyForecast struct {
+	// Class One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Class Name `json:"class"`
+
+	// DryRun Only say what would be written.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// From A whole hour of UTC.
+	From time.Time `json:"from"`
+
+	// GrowthPerMonth The same after 730 hours.
+	GrowthPerMonth *float64 `json:"growth_per_month,omitempty"`
+
+	// GrowthPerYear 0.2 is a fifth more after 8,760 hours, smoothly from `from` on. Not with `growth_per_month`.
+	GrowthPerYear *float64 `json:"growth_per_year,omitempty"`
+
+	// Until A whole hour of UTC, at most 100,000 hours later.
+	Until time.Time `json:"until"`
+
+	// Week How many run at once in each hour of the week, on the clocks of the cluster's time zone: 168 numbers from Monday 0:00, an object with 24 numbers for each day, or a text.
+	// A text is rules such as `mon-fri 8-18: 40; sat 8-12: 20; else 5` (the first that fits an hour counts) or a table of comma-separated numbers, a line a day.
+	Week WeeklyForecast_Week `json:"week"`
+}
+
+// WeeklyForecastWeek0 defines model for WeeklyForecast.Week.0.
+type WeeklyForecastWeek0 = []float64
+
+// WeeklyForecastWeek2 defines model for WeeklyForecast.Week.2.
+type WeeklyForecastWeek2 = string
+
+// WeeklyForecast_Week How many run at once in each hour of the week, on the clocks of the cluster's time zone: 168 numbers from Monday 0:00, an object with 24 numbers for each day, or a text.
+// A text is rules such as `mon-fri 8-18: 40; sat 8-12: 20; else 5` (the first that fits an hour counts) or a table of comma-separated numbers, a line a day.
+type WeeklyForecast_Week struct {
+	union json.RawMessage
+}
+
 // WhatIf The answer to scenarios, in their order.
 type WhatIf struct {
 	// Base What a problem comes to.
@@ -3359,8 +3445,24 @@ type Worths struct {
 	Types []TypePrice `json:"types,omitempty"`
 }
 
-// Written What a write did.
+// Written What a write of forecasts did, or would do.
 type Written struct {
+	// Added Those for hours that had none.
+	Added int64 `json:"added"`
+
+	// Changed Those with another number than before.
+	Changed int64 `json:"changed"`
+
+	// Deleted Rows deleted, of hours that have none now.
+	Deleted int64 `json:"deleted"`
+
+	// DryRun Nothing was written.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// FromArrivals Rows made of arrivals per hour.
+	FromArrivals *int64 `json:"from_arrivals,omitempty"`
+
+	// Written Rows given.
 	Written int64 `json:"written"`
 }
 
@@ -3768,6 +3870,9 @@ type ListForecastsParams struct {
 	// Format How the list is written.
 	Format *ListForecastsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Wide As CSV: a row an hour and a column a class. There are no pages then.
+	Wide *bool `form:"wide,omitempty" json:"wide,omitempty"`
+
 	// Class Only rows of this class.
 	Class *ForecastClass `form:"class,omitempty" json:"class,omitempty"`
 
@@ -3783,6 +3888,30 @@ type ListForecastsParams struct {
 
 // ListForecastsParamsFormat defines parameters for ListForecasts.
 type ListForecastsParamsFormat string
+
+// PutForecastsParams defines parameters for PutForecasts.
+type PutForecastsParams struct {
+	// DryRun Only say what would be written.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Holes Of CSV: what hours without a row mean between the first and the last of a class. `refuse`: they are a mistake; `own`: the class's own maximum, and rows stored for them are deleted; `keep`: what is stored stays. Rows of JSON always keep it.
+	Holes *PutForecastsParamsHoles `form:"holes,omitempty" json:"holes,omitempty"`
+}
+
+// PutForecastsParamsHoles defines parameters for PutForecasts.
+type PutForecastsParamsHoles string
+
+// GetForecastPatternParams defines parameters for GetForecastPattern.
+type GetForecastPatternParams struct {
+	// Class The class.
+	Class string `form:"class" json:"class"`
+
+	// From Only hours that start at this time or later.
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only hours that start before this time.
+	Until *Until `form:"until,omitempty" json:"until,omitempty"`
+}
 
 // ListObservationsParams defines parameters for ListObservations.
 type ListObservationsParams struct {
@@ -4435,6 +4564,9 @@ type ApplyDocumentJSONRequestBody = Document
 // PutForecastsJSONRequestBody defines body for PutForecasts for application/json ContentType.
 type PutForecastsJSONRequestBody = ForecastRows
 
+// PutWeeklyForecastJSONRequestBody defines body for PutWeeklyForecast for application/json ContentType.
+type PutWeeklyForecastJSONRequestBody = WeeklyForecast
+
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
@@ -4796,6 +4928,94 @@ func (t BoundsQuestion) MarshalJSON() ([]byte, error) {
 }
 
 func (t *BoundsQuestion) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsWeeklyForecastWeek0 returns the union data inside the WeeklyForecast_Week as a WeeklyForecastWeek0
+func (t WeeklyForecast_Week) AsWeeklyForecastWeek0() (WeeklyForecastWeek0, error) {
+	var body WeeklyForecastWeek0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromWeeklyForecastWeek0 overwrites any union data inside the WeeklyForecast_Week as the provided WeeklyForecastWeek0
+func (t *WeeklyForecast_Week) FromWeeklyForecastWeek0(v WeeklyForecastWeek0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeWeeklyForecastWeek0 performs a merge with any union data inside the WeeklyForecast_Week, using the provided WeeklyForecastWeek0
+func (t *WeeklyForecast_Week) MergeWeeklyForecastWeek0(v WeeklyForecastWeek0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsWeekJobs returns the union data inside the WeeklyForecast_Week as a WeekJobs
+func (t WeeklyForecast_Week) AsWeekJobs() (WeekJobs, error) {
+	var body WeekJobs
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromWeekJobs overwrites any union data inside the WeeklyForecast_Week as the provided WeekJobs
+func (t *WeeklyForecast_Week) FromWeekJobs(v WeekJobs) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeWeekJobs performs a merge with any union data inside the WeeklyForecast_Week, using the provided WeekJobs
+func (t *WeeklyForecast_Week) MergeWeekJobs(v WeekJobs) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsWeeklyForecastWeek2 returns the union data inside the WeeklyForecast_Week as a WeeklyForecastWeek2
+func (t WeeklyForecast_Week) AsWeeklyForecastWeek2() (WeeklyForecastWeek2, error) {
+	var body WeeklyForecastWeek2
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromWeeklyForecastWeek2 overwrites any union data inside the WeeklyForecast_Week as the provided WeeklyForecastWeek2
+func (t *WeeklyForecast_Week) FromWeeklyForecastWeek2(v WeeklyForecastWeek2) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeWeeklyForecastWeek2 performs a merge with any union data inside the WeeklyForecast_Week, using the provided WeeklyForecastWeek2
+func (t *WeeklyForecast_Week) MergeWeeklyForecastWeek2(v WeeklyForecastWeek2) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t WeeklyForecast_Week) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *WeeklyForecast_Week) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -5190,28 +5410,63 @@ type ClientInterface interface {
 
 	// ListForecasts List forecasts
 	//
-	// By class and hour.
+	// By class and hour. As CSV it is what `PUT` reads: with `wide=true` a row an hour with a column for each class, empty where the class has no row.
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/forecasts (the `ListForecasts` operationId).
 	ListForecasts(ctx context.Context, cluster ClusterName, params *ListForecastsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutForecastsWithBody Write forecasts
 	//
-	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+	//
+	// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+	// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+	// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-	PutForecastsWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PutForecastsWithBody(ctx context.Context, cluster ClusterName, params *PutForecastsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutForecasts Write forecasts
 	//
-	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+	//
+	// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+	// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+	// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-	PutForecasts(ctx context.Context, cluster ClusterName, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PutForecasts(ctx context.Context, cluster ClusterName, params *PutForecastsParams, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetForecastPattern The mean week of forecasts
+	//
+	// The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/forecasts/pattern (the `GetForecastPattern` operationId).
+	GetForecastPattern(ctx context.Context, cluster ClusterName, params *GetForecastPatternParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutWeeklyForecastWithBody Write forecasts from a week and growth
+	//
+	// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+	// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+	PutWeeklyForecastWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutWeeklyForecast Write forecasts from a week and growth
+	//
+	// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+	// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+	PutWeeklyForecast(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListObservations List observations
 	//
@@ -6787,7 +7042,7 @@ func (c *Client) DeleteForecasts(ctx context.Context, cluster ClusterName, param
 
 // ListForecasts List forecasts
 //
-// By class and hour.
+// By class and hour. As CSV it is what `PUT` reads: with `wide=true` a row an hour with a column for each class, empty where the class has no row.
 //
 // Corresponds with GET /v1/clusters/{cluster}/forecasts (the `ListForecasts` operationId).
 func (c *Client) ListForecasts(ctx context.Context, cluster ClusterName, params *ListForecastsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6804,13 +7059,17 @@ func (c *Client) ListForecasts(ctx context.Context, cluster ClusterName, params 
 
 // PutForecastsWithBody Write forecasts
 //
-// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+//
+// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-func (c *Client) PutForecastsWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutForecastsRequestWithBody(c.Server, cluster, contentType, body)
+func (c *Client) PutForecastsWithBody(ctx context.Context, cluster ClusterName, params *PutForecastsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutForecastsRequestWithBody(c.Server, cluster, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6823,13 +7082,74 @@ func (c *Client) PutForecastsWithBody(ctx context.Context, cluster ClusterName, 
 
 // PutForecasts Write forecasts
 //
-// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+//
+// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-func (c *Client) PutForecasts(ctx context.Context, cluster ClusterName, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPutForecastsRequest(c.Server, cluster, body)
+func (c *Client) PutForecasts(ctx context.Context, cluster ClusterName, params *PutForecastsParams, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutForecastsRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetForecastPattern The mean week of forecasts
+//
+// The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
+//
+// Corresponds with GET /v1/clusters/{cluster}/forecasts/pattern (the `GetForecastPattern` operationId).
+func (c *Client) GetForecastPattern(ctx context.Context, cluster ClusterName, params *GetForecastPatternParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetForecastPatternRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutWeeklyForecastWithBody Write forecasts from a week and growth
+//
+// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+func (c *Client) PutWeeklyForecastWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutWeeklyForecastRequestWithBody(c.Server, cluster, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutWeeklyForecast Write forecasts from a week and growth
+//
+// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+func (c *Client) PutWeeklyForecast(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutWeeklyForecastRequest(c.Server, cluster, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10747,6 +11067,18 @@ func NewListForecastsRequest(server string, cluster ClusterName, params *ListFor
 
 		}
 
+		if params.Wide != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wide", *params.Wide, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Class != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", *params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -10813,18 +11145,18 @@ func NewListForecastsRequest(server string, cluster ClusterName, params *ListFor
 }
 
 // NewPutForecastsRequest calls the generic PutForecasts builder with application/json body
-func NewPutForecastsRequest(server string, cluster ClusterName, body PutForecastsJSONRequestBody) (*http.Request, error) {
+func NewPutForecastsRequest(server string, cluster ClusterName, params *PutForecastsParams, body PutForecastsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewPutForecastsRequestWithBody(server, cluster, "application/json", bodyReader)
+	return NewPutForecastsRequestWithBody(server, cluster, params, "application/json", bodyReader)
 }
 
 // NewPutForecastsRequestWithBody constructs an http.Request for the PutForecasts method, with any body, and a specified content type
-func NewPutForecastsRequestWithBody(server string, cluster ClusterName, contentType string, body io.Reader) (*http.Request, error) {
+func NewPutForecastsRequestWithBody(server string, cluster ClusterName, params *PutForecastsParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -10849,7 +11181,174 @@ func NewPutForecastsRequestWithBody(server string, cluster ClusterName, contentT
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Holes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "holes", *params.Holes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetForecastPatternRequest constructs an http.Request for the GetForecastPattern method
+func NewGetForecastPatternRequest(server string, cluster ClusterName, params *GetForecastPatternParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/forecasts/pattern", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "class", params.Class, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutWeeklyForecastRequest calls the generic PutWeeklyForecast builder with application/json body
+func NewPutWeeklyForecastRequest(server string, cluster ClusterName, body PutWeeklyForecastJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutWeeklyForecastRequestWithBody(server, cluster, "application/json", bodyReader)
+}
+
+// NewPutWeeklyForecastRequestWithBody constructs an http.Request for the PutWeeklyForecast method, with any body, and a specified content type
+func NewPutWeeklyForecastRequestWithBody(server string, cluster ClusterName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/forecasts/weekly", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -16099,7 +16598,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListForecastsWithResponse List forecasts
 	//
-	// By class and hour.
+	// By class and hour. As CSV it is what `PUT` reads: with `wide=true` a row an hour with a column for each class, empty where the class has no row.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16108,21 +16607,58 @@ type ClientWithResponsesInterface interface {
 
 	// PutForecastsWithBodyWithResponse Write forecasts
 	//
-	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+	//
+	// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+	// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+	// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-	PutForecastsWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error)
+	PutForecastsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *PutForecastsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error)
 
 	// PutForecastsWithResponse Write forecasts
 	//
-	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+	// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+	//
+	// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+	// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+	// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-	PutForecastsWithResponse(ctx context.Context, cluster ClusterName, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error)
+	PutForecastsWithResponse(ctx context.Context, cluster ClusterName, params *PutForecastsParams, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error)
+
+	// GetForecastPatternWithResponse The mean week of forecasts
+	//
+	// The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/forecasts/pattern (the `GetForecastPattern` operationId).
+	GetForecastPatternWithResponse(ctx context.Context, cluster ClusterName, params *GetForecastPatternParams, reqEditors ...RequestEditorFn) (*GetForecastPatternResponse, error)
+
+	// PutWeeklyForecastWithBodyWithResponse Write forecasts from a week and growth
+	//
+	// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+	// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+	PutWeeklyForecastWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutWeeklyForecastResponse, error)
+
+	// PutWeeklyForecastWithResponse Write forecasts from a week and growth
+	//
+	// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+	// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+	PutWeeklyForecastWithResponse(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*PutWeeklyForecastResponse, error)
 
 	// ListObservationsWithResponse List observations
 	//
@@ -17921,6 +18457,56 @@ func (r PutForecastsResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutForecastsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetForecastPatternResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WeekPattern
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r GetForecastPatternResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetForecastPatternResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PutWeeklyForecastResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Written
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PutWeeklyForecastResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutWeeklyForecastResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -20510,7 +21096,7 @@ func (c *ClientWithResponses) DeleteForecastsWithResponse(ctx context.Context, c
 
 // ListForecastsWithResponse List forecasts
 //
-// By class and hour.
+// By class and hour. As CSV it is what `PUT` reads: with `wide=true` a row an hour with a column for each class, empty where the class has no row.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20525,13 +21111,17 @@ func (c *ClientWithResponses) ListForecastsWithResponse(ctx context.Context, clu
 
 // PutForecastsWithBodyWithResponse Write forecasts
 //
-// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+//
+// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-func (c *ClientWithResponses) PutForecastsWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error) {
-	rsp, err := c.PutForecastsWithBody(ctx, cluster, contentType, body, reqEditors...)
+func (c *ClientWithResponses) PutForecastsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *PutForecastsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error) {
+	rsp, err := c.PutForecastsWithBody(ctx, cluster, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -20540,17 +21130,68 @@ func (c *ClientWithResponses) PutForecastsWithBodyWithResponse(ctx context.Conte
 
 // PutForecastsWithResponse Write forecasts
 //
-// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed.
+// Writes rows, replacing those of the same class and hour; all or none. Rows have no versions, so no `If-Match` is needed. Rows that are there already change nothing, and where all are, nothing is planned anew.
+//
+// CSV (`Content-Type: text/csv`, up to 64 MiB and 1,000,000 forecasts, read as it comes) has one of two forms: the columns `class`, `hour`, and `jobs` or `arrivals_per_hour`; or `hour` and a column for each class.
+// Arrivals become jobs at once: arrivals × the class's `deadline_s` / 3600. An hour has an offset (RFC 3339), or is what clocks in the cluster's time zone show (`2026-03-01 22:00`).
+// Of the hour that is repeated in autumn, either both rows are there, the earlier first in a file that goes forward in time, or it has an offset. What is wrong is told by line and column, all at once.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
-func (c *ClientWithResponses) PutForecastsWithResponse(ctx context.Context, cluster ClusterName, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error) {
-	rsp, err := c.PutForecasts(ctx, cluster, body, reqEditors...)
+func (c *ClientWithResponses) PutForecastsWithResponse(ctx context.Context, cluster ClusterName, params *PutForecastsParams, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error) {
+	rsp, err := c.PutForecasts(ctx, cluster, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
 	return ParsePutForecastsResponse(rsp)
+}
+
+// GetForecastPatternWithResponse The mean week of forecasts
+//
+// The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/forecasts/pattern (the `GetForecastPattern` operationId).
+func (c *ClientWithResponses) GetForecastPatternWithResponse(ctx context.Context, cluster ClusterName, params *GetForecastPatternParams, reqEditors ...RequestEditorFn) (*GetForecastPatternResponse, error) {
+	rsp, err := c.GetForecastPattern(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetForecastPatternResponse(rsp)
+}
+
+// PutWeeklyForecastWithBodyWithResponse Write forecasts from a week and growth
+//
+// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+func (c *ClientWithResponses) PutWeeklyForecastWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutWeeklyForecastResponse, error) {
+	rsp, err := c.PutWeeklyForecastWithBody(ctx, cluster, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutWeeklyForecastResponse(rsp)
+}
+
+// PutWeeklyForecastWithResponse Write forecasts from a week and growth
+//
+// Makes a row for every hour from `from` until `until` and writes them in the place of those of the class. The week follows the clocks of the cluster's time zone: the hour that is skipped in spring is left out, the one repeated in autumn comes twice.
+// Where an hour of UTC is parts of two local hours (time zones that are not whole hours from UTC), it has their mean by time.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
+func (c *ClientWithResponses) PutWeeklyForecastWithResponse(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*PutWeeklyForecastResponse, error) {
+	rsp, err := c.PutWeeklyForecast(ctx, cluster, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutWeeklyForecastResponse(rsp)
 }
 
 // ListObservationsWithResponse List observations
@@ -23300,6 +23941,72 @@ func ParsePutForecastsResponse(rsp *http.Response) (*PutForecastsResponse, error
 	}
 
 	response := &PutForecastsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Written
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetForecastPatternResponse parses an HTTP response from a GetForecastPatternWithResponse call
+func ParseGetForecastPatternResponse(rsp *http.Response) (*GetForecastPatternResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetForecastPatternResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WeekPattern
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePutWeeklyForecastResponse parses an HTTP response from a PutWeeklyForecastWithResponse call
+func ParsePutWeeklyForecastResponse(rsp *http.Response) (*PutWeeklyForecastResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutWeeklyForecastResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

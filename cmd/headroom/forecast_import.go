@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	tables "headroom/internal/report"
+	"headroom/openapi/client"
+)
+
+func forecastImportCommand(to *connection) *cobra.Command {
+	var out output
+	holes := capacity.HolesRefuse
+	var dryRun bool
+	c := &cobra.Command{
+		Use: "import CLUSTER FILE|-", Short: "Write the rows of a CSV file, after looking for hours that are missing or doubled",
+		Long: `Writes the rows of a CSV file, all or none, in the place of those of the same class and hour. The file has
+a row a class and hour, with the columns class, hour, and jobs (how many run at once) or arrivals_per_hour
+(which become jobs by the class's deadline); or a row an hour, with the column hour and one for each class.
+
+An hour has an offset, such as 2026-03-01T22:00:00Z, or is what clocks in the cluster's time zone show, such
+as 2026-03-01 22:00. The hour that clocks skip in spring has no row. Of the hour they repeat in autumn both
+rows are there, the earlier first, or it has an offset.
+
+What is wrong is told by line and column, everything at once, and then nothing is written. "headroom
+forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
+		Example: "  headroom forecast import shop 2027.csv --dry-run",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json")
+	addChoice(c, &holes, "holes", "", "what missing hours inside a class's time mean: a mistake, the class's own maximum, or what is stored", capacity.HolesRefuse, capacity.HolesOwn, capacity.HolesKeep)
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be written")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		data, label, err := readBy(c.Context(), args[1], c.InOrStdin(), c.ErrOrStderr(), func(in io.Reader) ([]byte, error) {
+			return io.ReadAll(io.LimitReader(in, longestDocument+1))
+		})
+		if err != nil {
+			return err
+		}
+		a, err := s.importForecasts(c.Context(), args[0], label, data, query("holes", string(holes), "dry_run", trueWord(dryRun)))
+		if err != nil {
+			return err
+		}
+		return writtenForms(c, out, a)
+	})
+}
+
+func (s *service) importForecasts(ctx context.Context, cluster, label string, data []byte, edit client.RequestEditorFn) (answer, error) {
+	a, err := s.said(s.api.PutForecastsWithBody(ctx, cluster, nil, "text/csv", bytes.NewReader(data), edit))
+	return a, ofFile(label, err)
+}
+
+func trueWord(b bool) string {
+	if b {
+		return "true"
+	}
+	return ""
+}
+
+// writtenForms prints what a write did.
+func writtenForms(c *cobra.Command, out output, a answer) error {
+	var done capacity.Written
+	if err := a.into(&done); err != nil {
+		return err
+	}
+	return out.write(c, map[string]form{"json": indented(a.body), "table": func(w io.Writer) error {
+		did := "Wrote"
+		if done.DryRun {
+			did = "A dry run, nothing is written: it would write"
+		}
+		arrivals := ""
+		if done.FromArrivals > 0 {
+			arrivals = fmt.Sprintf(" %d were made of arrivals per hour.", done.FromArrivals)
+		}
+		_, err := fmt.Fprintf(w, "%s %s: %d new, %d changed, %d as before; %d deleted.%s\n", did, counted(done.Written, "row"),
+			done.Added, done.Changed, done.Written-done.Added-done.Changed, done.Deleted, arrivals)
+		return err
+	}})
+}
+
+func counted(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func forecastWeeklyCommand(to *connection) *cobra.Command {
+	var out output
+	var term forecastFilter
+	var week, growth string
+	var dryRun bool
+	c := &cobra.Command{
+		Use: "weekly CLUSTER CLASS", Short: "Write the rows that a week and growth make",
+		Long: `Writes a row for every hour from --from until --until, in the place of those of the class. The week is on
+the clocks of the cluster's time zone: the hour skipped in spring is left out, the one repeated in autumn
+comes twice. Growth is smooth, from --from on; a year has 8760 hours and a month 730.
+
+--week is rules, of which the first that fits an hour counts, or a file with them, with a table of numbers
+(24 a line for seven lines from Monday, or 168 in all), or with what "headroom forecast pattern" writes.`,
+		Example: `  headroom forecast weekly shop nightly --week 'mon-fri 8-18: 40; sat,sun 22-24: 12; else 5' --growth 20%/year --from 2027-01-01 --until 2028-01-01 --dry-run
+  headroom forecast weekly shop nightly --week week.csv --from 2027-01-01 --until 2027-07-01`,
+		Args: cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().StringVar(&week, "week", "", "the week: rules or a `file`")
+	c.Flags().StringVar(&growth, "growth", "", "how much more it becomes, such as 20%/year or -1.5%/month")
+	c.Flags().StringVar(&term.from, "from", "", "rows from this `time` on, such as 2027-01-01 (in UTC) or 2026-12-31T23:00:00Z")
+	c.Flags().StringVar(&term.until, "until", "", "rows before this `time`")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be written")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if week == "" || term.from == "" || term.until == "" {
+			return errors.New("give --week, --from and --until")
+		}
+		return term.check()
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		body := map[string]any{"class": args[1], "from": term.from, "until": term.until, "dry_run": dryRun}
+		if err := growthOf(growth, body); err != nil {
+			return err
+		}
+		label, err := weekOf(week, body)
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		a, err := s.said(s.api.PutWeeklyForecastWithBody(c.Context(), args[0], jsonBody, bytes.NewReader(text)))
+		if err != nil {
+			return ofFile(label, err)
+		}
+		return writtenForms(c, out, a)
+	})
+}
+
+// growthOf reads growth such as 20%/year into a body.
+func growthOf(growth string, body map[string]any) error {
+	if growth == "" {
+		return nil
+	}
+	number, per, _ := strings.Cut(strings.ReplaceAll(growth, " ", ""), "/")
+	percent, isPercent := strings.CutSuffix(number, "%")
+	x, err := strconv.ParseFloat(percent, 64)
+	if err != nil || !isPercent || per != "year" && per != "month" {
+		return fmt.Errorf("--growth is %q; write it like 20%%/year or 1.5%%/month", growth)
+	}
+	body["growth_per_"+per] = x / 100
+	return nil
+}
+
+// weekOf puts what --week gives into a body: text as it is, a file's JSON or its text.
+func weekOf(week string, body map[string]any) (label string, err error) {
+	text := week
+	if !strings.Contains(week, ":") && !strings.HasPrefix(strings.TrimSpace(week), "else") {
+		label = week
+		data, err := os.ReadFile(week)
+		if err != nil {
+			return "", fmt.Errorf("%s\n--week is rules such as \"mon-fri 8-18: 40; else 5\", or a file", fileTrouble(week, err))
+		}
+		text = string(data)
+	}
+	if start := strings.TrimSpace(text); strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[") {
+		var pattern struct {
+			Week json.RawMessage `json:"week"`
+		}
+		raw := json.RawMessage(text)
+		if json.Unmarshal(raw, &pattern) == nil && pattern.Week != nil {
+			raw = pattern.Week
+		}
+		if !json.Valid(raw) {
+			return "", fmt.Errorf("%s: This is no JSON that can be read", label)
+		}
+		body["week"] = raw
+		return label, nil
+	}
+	body["week"] = text
+	return label, nil
+}
+
+func forecastPatternCommand(to *connection) *cobra.Command {
+	var out output
+	var term forecastFilter
+	c := &cobra.Command{
+		Use: "pattern CLUSTER CLASS", Short: "Show the mean week of a class's rows",
+		Long: `Shows the mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone. As CSV
+or JSON it can be edited and given to "headroom forecast weekly --week".`,
+		Example: "  headroom forecast pattern shop nightly --from 2026-01-01 -o csv > week.csv",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&term.from, "from", "", "rows from this `time` on")
+	c.Flags().StringVar(&term.until, "until", "", "rows before this `time`")
+	c.PreRunE = func(*cobra.Command, []string) error { return term.check() }
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		term.class = args[1]
+		a, err := s.said(s.api.GetForecastPattern(c.Context(), args[0], nil, term.edit()...))
+		if err != nil {
+			return err
+		}
+		var p app.WeekPattern
+		if err := a.into(&p); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return tables.Weekdays(p.Week, 2).Text(w) },
+			"json":  indented(a.body),
+			"csv":   func(w io.Writer) error { return tables.Weekdays(p.Week, -1).CSV(w) },
+		})
+	})
+}
