@@ -330,6 +330,8 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 	for name, p := range s.Properties {
 		v := p.Value
 		switch {
+		case len(v.OneOf) > 0 && v.OneOf[0].Value.Type.Is("array"): // a week, which may be told in other forms too
+			members[name] = "array"
 		case len(v.OneOf) > 0, strings.HasSuffix(p.Ref, "Amount"):
 			members[name] = "decimal"
 		case len(v.AllOf) > 0:

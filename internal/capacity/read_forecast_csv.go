@@ -65,7 +65,6 @@ type forecastReader struct {
 	index        map[string]int // of all, by class
 	cells        int
 	fromArrivals int64
-	lostHours    bool // an hour could not be read, so that holes say nothing
 	findings     []Finding
 }
 
@@ -111,28 +110,23 @@ func (r *forecastReader) read() error {
 	}
 	r.csv = csv.NewReader(io.MultiReader(bytes.NewReader(start), r.guard))
 	r.csv.ReuseRecord, r.csv.FieldsPerRecord = true, -1
-	for len(r.findings) < MaxFindings {
+	for last := 0; len(r.findings) < MaxFindings; {
 		record, err := r.csv.Read()
 		syntax := (*csv.ParseError)(nil)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errLongRecord):
-			line := 1
-			if r.columns != nil {
-				line, _ = r.csv.FieldPos(0)
-				line++
-			}
-			r.found(line, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB; is a quotation mark not closed?", longestRecord>>20)
+			r.found(last+1, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB; is a quotation mark not closed?", longestRecord>>20)
 			return nil
 		case errors.As(err, &syntax):
 			r.found(syntax.Line, max(syntax.Column, 1), "syntax", nil, "Here the quotation marks do not fit: a field stands in them whole or not at all, and those inside it are doubled.")
-			r.lostHours = true
 			continue
 		case err != nil:
 			return err
 		}
 		r.guard.left = longestRecord
+		last, _ = r.csv.FieldPos(0)
 		switch {
 		case r.columns == nil:
 			if !r.header(record) {
@@ -254,7 +248,6 @@ func (r *forecastReader) row(record []string) bool {
 	}
 	if len(record) != len(r.columns) {
 		r.foundIn(0, "syntax", nil, "This row has %d columns and the first one %d; numbers have a point, and texts with commas stand in quotation marks.", len(record), len(r.columns))
-		r.lostHours = true
 		return true
 	}
 	var at int

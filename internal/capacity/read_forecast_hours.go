@@ -29,15 +29,14 @@ func (r *forecastReader) hour(text string, field int) (shown, moment int64, said
 	case !local:
 		return 0, t.Unix(), r.whole(t, field)
 	default:
-		first, _, n := r.local.moments(t.Unix())
-		switch n {
-		case 1:
+		first, second, n := r.local.moments(t.Unix())
+		switch {
+		case n == 2 && first%3600 == 0 && second%3600 == 0:
+			return t.Unix(), first, hourTwice
+		case n == 2 && second%3600 == 0: // the other one is no hour's beginning
+			return t.Unix(), second, hourOnce
+		case n > 0:
 			return t.Unix(), first, r.whole(time.Unix(first, 0).In(r.Zone), field)
-		case 2:
-			if said = r.whole(time.Unix(first, 0).In(r.Zone), field); said == hourOnce {
-				said = hourTwice
-			}
-			return t.Unix(), first, said
 		}
 		before, after := r.local.skipped(t.Unix())
 		// The hour after it begins at the change, so that no hour of UTC is without a row.
@@ -45,7 +44,6 @@ func (r *forecastReader) hour(text string, field int) (shown, moment int64, said
 			"%s never comes in %s: its clocks go from %s to %s.", t.Format("2006-01-02 15:04"), r.Zone, before.Format("2006-01-02 15:04"), after.Format("2006-01-02 15:04"))
 		return 0, 0, hourUnread
 	}
-	r.lostHours = true
 	return 0, 0, hourUnread
 }
 
@@ -57,7 +55,6 @@ func (r *forecastReader) whole(t time.Time, field int) hourSaid {
 	begins := t.UTC().Truncate(time.Hour)
 	r.foundIn(field, "not_whole", &Hint{Detail: fmt.Sprintf("The hour it lies in began at %s, which is %s.", begins.In(t.Location()).Format("2006-01-02T15:04:05Z07:00"), begins.Format(time.RFC3339)), Value: begins},
 		"%s is %s in UTC; a forecast is for a whole hour of UTC.", t.Format("2006-01-02T15:04:05Z07:00"), t.UTC().Format("15:04:05"))
-	r.lostHours = true
 	return hourUnread
 }
 
@@ -104,7 +101,6 @@ func wallOf(t time.Time) int64 {
 
 // check looks at each class's rows together.
 func (r *forecastReader) check() {
-	before := len(r.findings)
 	for i := range r.all {
 		s := &r.all[i]
 		r.halved(s)
@@ -115,11 +111,12 @@ func (r *forecastReader) check() {
 		s.sort()
 		r.twins(s)
 	}
+	sound := len(r.findings) == 0
 	for i := range r.all {
 		switch s := &r.all[i]; {
 		case r.Holes == HolesOwn:
 			s.holes(func(a, b SeriesRow) { s.Clear = append(s.Clear, HourSpan{a.Hour + 1, b.Hour}) })
-		case r.Holes == HolesRefuse && !r.lostHours && len(r.findings) == before:
+		case r.Holes == HolesRefuse && sound:
 			s.holes(func(a, b SeriesRow) { r.hole(s.Class, a, b) })
 		}
 	}
