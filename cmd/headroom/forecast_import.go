@@ -105,6 +105,7 @@ func forecastWeeklyCommand(to *connection) *cobra.Command {
 	var term forecastFilter
 	var week, growth string
 	var dryRun bool
+	body := map[string]any{}
 	c := &cobra.Command{
 		Use: "weekly CLUSTER CLASS", Short: "Write the rows that a week and growth make",
 		Long: `Writes a row for every hour from --from until --until, in the place of those of the class. The week is on
@@ -127,13 +128,13 @@ comes twice. Growth is smooth, from --from on; a year has 8760 hours and a month
 		if week == "" || term.from == "" || term.until == "" {
 			return errors.New("give --week, --from and --until")
 		}
-		return term.check()
-	}
-	return command(c, func(c *cobra.Command, args []string) error {
-		body := map[string]any{"class": args[1], "from": term.from, "until": term.until, "dry_run": dryRun}
 		if err := growthOf(growth, body); err != nil {
 			return err
 		}
+		return term.check()
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		body["class"], body["from"], body["until"], body["dry_run"] = args[1], term.from, term.until, dryRun
 		label, err := weekOf(week, body)
 		if err != nil {
 			return err

@@ -21,6 +21,7 @@ func TestForecastFiles(t *testing.T) {
 		"out of order":    {"UTC", "class,hour,jobs\netl,2026-03-01T23:00Z,2\netl,2026-03-01T22:00Z,1\n", "etl 03-01T22 1\netl 03-01T23 2\n"},
 		"offsets":         {"America/New_York", "class,hour,jobs\netl,2026-03-01T23:00:00+01:00,2\netl,2026-03-01t23:00:00z,1\n", "etl 03-01T22 2\netl 03-01T23 1\n"},
 		"local":           {"Europe/Berlin", "class,hour,jobs\netl,2026-07-01 00:00,2\netl,2026-07-01T01:00:00,1\n", "etl 06-30T22 2\netl 06-30T23 1\n"},
+		"a date":          {"Europe/Berlin", "hour,etl\n2026-03-02,2\n", "etl 03-01T23 2\n"},
 		"a formula":       {"UTC", "class,hour,jobs\n'=x,2026-03-01T22:00Z,2\n=x,2026-03-01T23:00Z,2\n", "=x 03-01T22 2\n=x 03-01T23 2\n"},
 		"spring":          {"Europe/Berlin", "hour,etl\n2026-03-29 01:00,1\n2026-03-29 03:00,3\n", "etl 03-29T00 1\netl 03-29T01 3\n"},
 		"autumn":          {"Europe/Berlin", "hour,etl,report\n2026-10-25 01:00,1,\n2026-10-25 02:00,2,7\n2026-10-25 02:00,3,8\n2026-10-25 03:00,4,\n", "etl 10-24T23 1\netl 10-25T00 2\netl 10-25T01 3\netl 10-25T02 4\nreport 10-25T00 7\nreport 10-25T01 8\n"},

@@ -59,10 +59,13 @@ func (r *forecastReader) whole(t time.Time, field int) hourSaid {
 }
 
 // parseHour reads RFC 3339, also with a space for the T and without seconds, and the same without an
-// offset (local), which is then as if it were UTC.
+// offset, or only a date (local), which is then as if it were UTC.
 func parseHour(text string) (t time.Time, local, ok bool) {
 	if t.UnmarshalText([]byte(text)) == nil {
 		return t, false, true
+	}
+	if len(text) == len(time.DateOnly) {
+		text += " 00:00"
 	}
 	if len(text) < 16 || len(text) > 40 || text[10] != ' ' && text[10] != 'T' && text[10] != 't' {
 		return t, false, false
