@@ -23,7 +23,7 @@ type Sheet struct {
 // Workbook writes tables as sheets of a spreadsheet. What is a number or a moment (UTC) has that type and
 // everything else is text, whatever it begins with: there are no formulas in it.
 func Workbook(w io.Writer, sheets ...Sheet) (err error) {
-	f := excelize.NewFile()
+	f := excelize.NewFile().SetZipWriter(newOrderedZip)
 	defer func() {
 		if closed := f.Close(); err == nil {
 			err = closed
