@@ -167,6 +167,12 @@ func (b *bench) near(figure, paper string, ours float64, unit string, k known, i
 	return b.within(figure, paper, ours, unit, k.value/chance, k.value*chance)
 }
 
+// share says that so many of the instances, in percent, must be what is known, but for chance.
+func (b *bench) share(figure, paper string, ours, known float64, instances int) *Check {
+	chance := farOff * math.Sqrt(known*(100-known)/float64(instances))
+	return b.within(figure, paper, ours, "%", max(0, known-chance), min(100, known+chance))
+}
+
 // limited marks a check as one that the claim does not cover.
 func (c *Check) limited(remark string) {
 	if c.Verdict == Holds {
