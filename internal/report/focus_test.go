@@ -292,7 +292,7 @@ func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, rows
 		if !c.Upfront.IsZero() {
 			same(c.Name+", used and unused of what was bought", got.used.Add(got.unused), got.once)
 		}
-		if used, unused := got.used.InexactFloat64(), got.unused.InexactFloat64(); math.Abs(used-c.UsedHours)+math.Abs(unused-c.IdleHours) > 1e-5 {
+		if used, unused := got.used.InexactFloat64(), got.unused.InexactFloat64(); math.Abs(used-c.UsedHours)+math.Abs(unused-c.IdleHours) > 1e-5+1e-12*(used+unused) {
 			t.Fatalf("%s: %g VM-hours used and %g unused, want %g and %g", c.Name, used, unused, c.UsedHours, c.IdleHours)
 		}
 	}
@@ -381,6 +381,27 @@ func TestFocusRowsCloseWithTheAnswer(t *testing.T) {
 		checkFocusSums(rt, &h, &a, rows)
 		checkFocusClasses(rt, &h, &a, rows, names.ByClass)
 	})
+}
+
+// The largest contract and prices of nine places for a few days of odd seconds lose nothing.
+func TestFocusOfTheLargestNumbers(t *testing.T) {
+	q := twoMonths(t)
+	each := decimal.NewFromInt(333)
+	q.Problem.Supply.OnDemand = capacity.OnDemand{Price: capacity.Money{Decimal: decimal.RequireFromString("999999.999999999")}}
+	q.Problem.Classes = append(q.Problem.Classes, capacity.Class{Name: "large", VMsPerJob: &each, Penalty: money(1_000_000_000_00), Jobs: capacity.JobRange{Max: 1_000_000}})
+	q.Periods = []capacity.HorizonPeriod{{Start: q.Start(), Hours: 70, Jobs: []float64{7, 1_000_000}}}
+	huge := capacity.TermContract{Contract: capacity.Contract{Name: "huge", VMs: capacity.MaxVMs, Price: capacity.Money{Decimal: decimal.RequireFromString("99.123456789")}, Billing: capacity.BilledAlways},
+		Upfront: capacity.Money{Decimal: decimal.RequireFromString("987654321.123456789")}, From: q.Start().Add(7 * time.Second), Until: q.Start().Add(69*time.Hour + 11*time.Second)}
+	q.Contracts = append(q.Contracts, huge)
+	if err := q.Horizon.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	a := plannedHorizon(t, q.Horizon)
+	var b bytes.Buffer
+	if err := Focus(&b, q.Horizon, a, FocusNames{ByClass: true}); err != nil {
+		t.Fatal(err)
+	}
+	checkFocusSums(t, &q.Horizon, &a, focusRows(t, &b))
 }
 
 // checkFocusClasses compares what each class gets with its share of the VMs that are used.
