@@ -194,13 +194,15 @@ func (r *forecastReader) header(record []string) bool {
 		}
 		r.columns = append(r.columns, column)
 	}
-	if !r.wide && !has["jobs"] && !has["arrivals_per_hour"] {
-		r.foundIn(0, "missing", nil, "There is no column \"jobs\" (how many run at once) or \"arrivals_per_hour\"; give one.")
-	}
-	if len(r.columns) == 1 && len(r.findings) == 0 {
+	switch {
+	case r.wide && len(names) == 1:
 		r.foundIn(0, "missing", nil, "Beside \"hour\" there is no column; give one for each class, named as the class is.")
+	case !r.wide && !has["jobs"] && !has["arrivals_per_hour"]:
+		r.foundIn(0, "missing", nil, "There is no column \"jobs\" (how many run at once) or \"arrivals_per_hour\"; give one.")
+	default:
+		return true
 	}
-	return len(r.findings) == 0
+	return false
 }
 
 // series is where a class's rows are gathered; -1 where there is no such class, which is said once.

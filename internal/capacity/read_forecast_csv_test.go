@@ -101,6 +101,9 @@ func TestEverythingWrongIsFoundAtOnce(t *testing.T) {
 	if want := "[2:1 unknown_name 2:5 time 2:7 range 4:1 duplicate 4:26 type 5:5 not_whole]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	if _, _, err = readCSV("hour,elt,etl,etl\n2026-03-01T22:00:00Z,x,-1,\n", time.UTC, HolesRefuse); !errors.As(err, &input) || len(input.Findings) != 4 {
+		t.Errorf("a header with mistakes hides those below it: %v", err)
+	}
 	_, _, err = readCSV("class,hour,jobs\n"+strings.Repeat("a,b,c,d\n", 1000), time.UTC, HolesRefuse)
 	if !errors.As(err, &input) || len(input.Findings) != MaxFindings {
 		t.Errorf("a thousand mistakes: %v", err)

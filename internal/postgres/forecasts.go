@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -156,7 +157,11 @@ func classIDs(ctx context.Context, q querier, cluster int64, series []capacity.S
 	unknownOnes := &capacity.InputError{}
 	for i, one := range series {
 		if ids[i] = number[one.Class]; ids[i] == 0 && len(unknownOnes.Findings) < capacity.MaxFindings {
-			unknownOnes.Findings = append(unknownOnes.Findings, *unknown(one.At, one.Class, "class", "classes", names))
+			f := unknown(one.At, one.Class, "class", "classes", names)
+			if near := capacity.Nearest(one.Class, names[:min(len(names), 200)]); near != "" {
+				f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", near), Pointer: one.At, Value: near}
+			}
+			unknownOnes.Findings = append(unknownOnes.Findings, *f)
 		}
 	}
 	if len(unknownOnes.Findings) > 0 {
