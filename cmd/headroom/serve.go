@@ -114,7 +114,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	until := sync.OnceValue(func() time.Time { return time.Now().Add(wholeStop) }) // from when the stop begins
 	defer func() { err = errors.Join(err, store.close(until())) }()
-	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t})
+	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t, ImportBytes: settings.ImportMaxBytes})
 	measure(t, a, store)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
 	watched, err := a.WatchKeys(watching)
@@ -209,7 +209,8 @@ func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.B
 	return api.Config{
 		App: a, Telemetry: t, Hosts: s.Hosts, SecureCookies: s.SecureCookies, Limits: limits,
 		SolvesPerSecond: s.SolvesPerSecond, RequestsPerSecond: s.RequestsPerSecond,
-		Draining: draining, Stopping: stopping, Version: version,
+		ImportBytes: s.ImportMaxBytes,
+		Draining:    draining, Stopping: stopping, Version: version,
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *server) validate(next http.Handler) http.Handler {
 				s.fail(w, r, err)
 				return
 			}
-		} else if o.body != nil {
+		} else if o.body != nil && !o.streamed {
 			text, err := s.takeBody(w, r, o)
 			if err == nil && o.schema != nil && (len(text) > 0 || o.body.Required) {
 				err = s.checkBody(r, text, o.schema)

@@ -132,6 +132,11 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case strings.Contains(path, "/contracts"):
 		thing("contracts", strings.Replace(someContract, "three-year", name, 1))
 		path = strings.Replace(path, "{name}", "three-year", 1)
+	case operation == "importPrices":
+		body, headers = "vm_type,price_per_hour\nlarge,0.38\n", []string{"Content-Type", "text/csv"}
+	case operation == "fetchPrices":
+		s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"prices.example"}`) // is there after the first cell
+		body = `{"url":"https://prices.example/sheet.csv"}`
 	case strings.Contains(path, "/offers"):
 		const some = `{"name":"some","vm_type":"small","price":"0.1","term_years":1}`
 		s.ask(s.admin, "POST", "/v1/clusters/mine/offers", some) // is there after the first cell

@@ -23,6 +23,7 @@ type operation struct {
 	queries     []string // names of query parameters
 	body        *openapi3.RequestBody
 	schema      *openapi3.Schema // of the body; nil where a reader of capacity checks it
+	streamed    bool             // its handler reads the body
 	large       bool             // its body lists many things
 	tables      bool             // its body may be CSV, which is read as it comes
 	creates     bool             // takes an Idempotency-Key
@@ -65,6 +66,10 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 			}
 			if op.RequestBody != nil {
 				o.body = op.RequestBody.Value
+				if o.streamed = o.id == "importPrices"; o.streamed {
+					operations[method+" "+path] = o
+					continue
+				}
 				o.tables = o.body.Content["text/csv"] != nil
 				byHand := slices.Contains(readByHand, o.id)
 				o.large = byHand || o.id == "applyDocument"

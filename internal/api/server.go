@@ -26,6 +26,8 @@ type Config struct {
 	SolvesPerSecond   int             // of a key; default 20
 	RequestsPerSecond int             // of a key; default 1000
 	ReadWithin        time.Duration   // who watches and does not read for so long is cut off; default 10 s
+	ImportBytes       int64           // of a price sheet; default 8 GiB
+	UploadWithin      time.Duration   // of a price sheet something must come within; default 30 s
 	Version           string
 	Draining          *atomic.Bool    // set while the server stops: readyz says so
 	Stopping          <-chan struct{} // closed when the server stops: who waits for changes is sent away
@@ -59,6 +61,12 @@ func New(c Config) (http.Handler, error) {
 	}
 	if c.ReadWithin == 0 {
 		c.ReadWithin = 10 * time.Second
+	}
+	if c.ImportBytes == 0 {
+		c.ImportBytes = 8 << 30
+	}
+	if c.UploadWithin == 0 {
+		c.UploadWithin = 30 * time.Second
 	}
 	doc, err := contractDocument()
 	if err != nil {
@@ -101,6 +109,7 @@ func (s *server) routes() {
 	known.Post("/v1/clusters/{cluster}/questions", s.askCluster)
 	known.Put("/v1/clusters/{cluster}/forecasts", s.putForecasts)
 	known.Post("/v1/clusters/{cluster}/forecasts/weekly", s.putWeeklyForecast)
+	known.Post("/v1/clusters/{cluster}/price-imports", s.importPrices)
 	known.Post("/v1/session", s.createSession)
 	known.Get("/v1/session", s.getSession)
 	known.Delete("/v1/session", s.deleteSession)

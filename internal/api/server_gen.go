@@ -317,6 +317,9 @@ type PlanSummary = capacity.PlanSummary
 // Price A price of a VM type in [from, until), on demand or spot. Periods of one type and purchase do not overlap.
 type Price = capacity.PricePeriod
 
+// PriceFetch A price sheet at an address, and what is selected of it.
+type PriceFetch = priceFetch
+
 // PriceList A page of price periods.
 type PriceList = list[capacity.PricePeriod]
 
@@ -1122,6 +1125,9 @@ type CreatePlanJSONRequestBody = PlanRequest
 // PinPlanJSONRequestBody defines body for PinPlan for application/json ContentType.
 type PinPlanJSONRequestBody = PinRequest
 
+// FetchPricesJSONRequestBody defines body for FetchPrices for application/json ContentType.
+type FetchPricesJSONRequestBody = PriceFetch
+
 // CreatePriceJSONRequestBody defines body for CreatePrice for application/json ContentType.
 type CreatePriceJSONRequestBody = Price
 
@@ -1366,6 +1372,9 @@ type ServerInterface interface {
 	// VerifyPlan Verify a plan
 	// (POST /v1/clusters/{cluster}/plans/{plan}/verify)
 	VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef)
+	// FetchPrices Import a price sheet from an address
+	// (POST /v1/clusters/{cluster}/price-imports/fetch)
+	FetchPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// ListPrices List price periods
 	// (GET /v1/clusters/{cluster}/prices)
 	ListPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPricesParams)
@@ -1771,6 +1780,12 @@ func (_ Unimplemented) GetPlanProblem(w http.ResponseWriter, r *http.Request, cl
 // VerifyPlan Verify a plan
 // (POST /v1/clusters/{cluster}/plans/{plan}/verify)
 func (_ Unimplemented) VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// FetchPrices Import a price sheet from an address
+// (POST /v1/clusters/{cluster}/price-imports/fetch)
+func (_ Unimplemented) FetchPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4341,6 +4356,32 @@ func (siw *ServerInterfaceWrapper) VerifyPlan(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// FetchPrices operation middleware
+func (siw *ServerInterfaceWrapper) FetchPrices(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FetchPrices(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListPrices operation middleware
 func (siw *ServerInterfaceWrapper) ListPrices(w http.ResponseWriter, r *http.Request) {
 
@@ -6471,6 +6512,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/plans/pin", wrapper.PinPlan)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/price-imports/fetch", wrapper.FetchPrices)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/prices", wrapper.ListPrices)
 	})
 	r.Group(func(r chi.Router) {
@@ -6879,6 +6923,12 @@ type VerifyPlanRequest struct {
 	Plan    PlanRef
 }
 
+// FetchPricesRequest is what FetchPrices is asked.
+type FetchPricesRequest struct {
+	Cluster ClusterName
+	Body    *FetchPricesJSONRequestBody
+}
+
 // ListPricesRequest is what ListPrices is asked.
 type ListPricesRequest struct {
 	Cluster ClusterName
@@ -7268,6 +7318,9 @@ type StrictServerInterface interface {
 	// Verify a plan
 	// (POST /v1/clusters/{cluster}/plans/{plan}/verify)
 	VerifyPlan(ctx context.Context, request VerifyPlanRequest) (reply[Report], error)
+	// Import a price sheet from an address
+	// (POST /v1/clusters/{cluster}/price-imports/fetch)
+	FetchPrices(ctx context.Context, request FetchPricesRequest) (reply[Run], error)
 	// List price periods
 	// (GET /v1/clusters/{cluster}/prices)
 	ListPrices(ctx context.Context, request ListPricesRequest) (reply[PriceList], error)
@@ -7984,6 +8037,22 @@ func (h *strictHandler) GetPlanProblem(w http.ResponseWriter, r *http.Request, c
 func (h *strictHandler) VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
 	request := VerifyPlanRequest{Cluster: cluster, Plan: plan}
 	answer, err := h.operations.VerifyPlan(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) FetchPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := FetchPricesRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.FetchPrices(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

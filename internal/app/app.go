@@ -20,6 +20,8 @@ type Config struct {
 	Clock     func() time.Time // default time.Now
 	Telemetry *telemetry.Telemetry
 
+	ImportBytes int64 // of a price sheet, also when it is unpacked; default 8 GiB
+
 	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s
 }
 
@@ -35,6 +37,7 @@ type App struct {
 	solves *turnstile
 	// importing has a place for each file of forecasts that is read at once.
 	importing chan struct{}
+	sheets    chan struct{} // likewise for each price sheet that is sent along
 
 	ended context.Context // of all solves: ends with EndSolves
 	end   context.CancelFunc
@@ -51,7 +54,10 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 	if c.PlannerLook <= 0 {
 		c.PlannerLook = plannerLook
 	}
-	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2)}
+	if c.ImportBytes <= 0 {
+		c.ImportBytes = importBytes
+	}
+	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead)}
 	a.ended, a.end = context.WithCancel(context.Background())
 	a.Board = newBoard(store, a.Now, func(message string, err error) {
 		if c.Telemetry != nil {

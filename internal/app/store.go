@@ -55,6 +55,10 @@ type Store interface {
 	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.
 	Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (Applied, error)
 
+	// Revise is an Apply of what revise makes of the cluster's document, whose forecasts are left out; nobody
+	// changes the cluster in between.
+	Revise(ctx context.Context, cluster string, revise func(before capacity.Document) (capacity.Document, error), dryRun bool) (Applied, error)
+
 	Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error)
 	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
 	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too

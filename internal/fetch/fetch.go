@@ -1,7 +1,7 @@
 // Package fetch is the one way out: whatever the server sends to an address that somebody named goes
 // through this client. An admin's list says which hosts may be reached; each address that a name stands
 // for is looked at when the connection is made, not before, so that nothing can change in between; no
-// redirect is followed, no proxy is asked, and everything has a limit. It decides nothing about when
+// redirect leads off a host, no proxy is asked, and everything has a limit. It decides nothing about when
 // and what to send.
 package fetch
 
@@ -31,7 +31,8 @@ type Config struct {
 	HostOf func(ctx context.Context, host string, port int64) (capacity.AllowedHost, error)
 
 	Connections int           // at once; default 64
-	Timeout     time.Duration // from the first step to the last; default 10 s
+	Timeout     time.Duration // of a Post, from the first step to the last; default 10 s
+	Stall       time.Duration // a Get whose answer, or so much more of it, takes longer is ended; default 30 s
 	Resolver    *net.Resolver // default the machine's
 	TLS         *tls.Config   // default the machine's authorities
 	UserAgent   string        // default "headroom"
@@ -58,6 +59,9 @@ func New(c Config) *Client {
 	if c.Timeout <= 0 {
 		c.Timeout = 10 * time.Second
 	}
+	if c.Stall <= 0 {
+		c.Stall = 30 * time.Second
+	}
 	if c.UserAgent == "" {
 		c.UserAgent = "headroom"
 	}
@@ -75,31 +79,22 @@ type Answer struct {
 // an address, which may be a secret.
 type Error struct {
 	Sentence string
-	Refused  bool // by our own rules; nothing was sent
+	Refused  bool // by our own rules
+	Final    bool // the same would come of another try
 	cause    error
 }
 
 func (e *Error) Error() string { return e.Sentence }
 func (e *Error) Unwrap() error { return e.cause }
 
-func refused(sentence string) *Error { return &Error{Sentence: sentence, Refused: true} }
+func refused(sentence string) *Error { return &Error{Sentence: sentence, Refused: true, Final: true} }
 
 // Post sends a body with headers. Every answer is one, whatever its status; an error is an *Error,
 // unless the caller went away or the list could not be read.
 func (c *Client) Post(ctx context.Context, address string, header http.Header, body string) (Answer, error) {
-	target, fault := capacity.ParseTarget(address)
-	if fault != "" {
-		return Answer{}, refused(fault)
-	}
-	host, err := c.config.HostOf(ctx, target.Host, target.Port)
-	if errors.Is(err, capacity.NotFound) {
-		return Answer{}, refused(target.NotAllowed())
-	}
+	target, host, err := c.allowed(ctx, address)
 	if err != nil {
 		return Answer{}, err
-	}
-	if fault := host.Allows(target); fault != "" {
-		return Answer{}, refused(fault)
 	}
 	select {
 	case c.places <- struct{}{}:
@@ -119,13 +114,31 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	r.Header.Set("User-Agent", c.config.UserAgent)
 	response, err := transport.RoundTrip(r) // which follows no redirect
 	if err != nil {
-		return Answer{}, c.failed(ctx, target, err)
+		return Answer{}, c.failed(ctx, target, c.config.Timeout, err)
 	}
 	defer response.Body.Close()
 	stop := time.AfterFunc(excerptWait, cancel)
 	defer stop.Stop()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, longestExcerpt)) // the status says what came of it
 	return Answer{Status: response.StatusCode, RetryAfter: retryAfter(response.Header.Get("Retry-After")), Excerpt: plainText(text)}, nil
+}
+
+// allowed is an address and the entry of the list that lets it be used.
+func (c *Client) allowed(ctx context.Context, address string) (capacity.Target, capacity.AllowedHost, error) {
+	target, fault := capacity.ParseTarget(address)
+	if fault != "" {
+		return target, capacity.AllowedHost{}, refused(fault)
+	}
+	host, err := c.config.HostOf(ctx, target.Host, target.Port)
+	if errors.Is(err, capacity.NotFound) {
+		return target, host, refused(target.NotAllowed())
+	}
+	if err == nil {
+		if fault := host.Allows(target); fault != "" {
+			err = refused(fault)
+		}
+	}
+	return target, host, err
 }
 
 // transport serves one request: what it may connect to is this host's alone.
@@ -156,7 +169,7 @@ func (c *Client) transport(host capacity.AllowedHost) *http.Transport {
 }
 
 // failed says why no answer came.
-func (c *Client) failed(ctx context.Context, t capacity.Target, err error) error {
+func (c *Client) failed(ctx context.Context, t capacity.Target, within time.Duration, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -176,7 +189,7 @@ func (c *Client) failed(ctx context.Context, t capacity.Target, err error) error
 	case errors.As(err, &dns) && !dns.IsTimeout:
 		return say(": the name cannot be looked up at the moment.")
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
-		return say(" did not answer within %s.", c.config.Timeout)
+		return say(" did not answer within %s.", within)
 	case errors.As(err, &certificate):
 		return say(" has a certificate that is not to be trusted: %s.", certificate.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):

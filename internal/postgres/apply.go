@@ -30,6 +30,33 @@ func (s *Store) Apply(ctx context.Context, version int64, d capacity.Document, d
 	return done, err
 }
 
+// Revise makes a cluster like what its document is made into, in one transaction.
+func (s *Store) Revise(ctx context.Context, cluster string, revise func(capacity.Document) (capacity.Document, error), dryRun bool) (done app.Applied, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockCluster(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		before, version, err := document(ctx, q, id, false)
+		if err != nil {
+			return err
+		}
+		after, err := revise(before)
+		if err != nil {
+			return err
+		}
+		done.Version = version
+		if done, err = become(ctx, q, id, before, after, done, dryRun); err == nil && dryRun {
+			return errDryRun
+		}
+		return err
+	})
+	if errors.Is(err, errDryRun) {
+		return done, nil
+	}
+	return done, err
+}
+
 func apply(ctx context.Context, q querier, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
 	id, err := lockCluster(ctx, q, d.Cluster.Name)
 	done.Created = errors.Is(err, capacity.NotFound) && (version == 0 || dryRun)
@@ -48,7 +75,13 @@ func apply(ctx context.Context, q querier, version int64, d capacity.Document, d
 			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; delete those of hours that are past, or leave \"forecasts\" out", MostForecasts)
 		}
 	}
-	if d, err = settle(before, d); err != nil {
+	return become(ctx, q, id, before, d, done, dryRun)
+}
+
+// become makes a cluster that is locked like a document.
+func become(ctx context.Context, q querier, id int64, before, d capacity.Document, done app.Applied, dryRun bool) (app.Applied, error) {
+	d, err := settle(before, d)
+	if err != nil {
 		return done, err
 	}
 	if done.Changes = capacity.Changes(before, d); len(done.Changes) == 0 || dryRun {

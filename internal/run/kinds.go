@@ -18,7 +18,7 @@ type Kind struct {
 	Attempts int           // at most, those that died with their server among them
 }
 
-// Kinds are all that there are.
+// Kinds are those that need nothing but the App.
 var Kinds = map[string]Kind{
 	app.PlanRun:  {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
 	app.SweepRun: {Do: sweep, Timeout: time.Hour, Attempts: 5},

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(childVariable); url != "" {
 		child(url)
 	}
+	if url := os.Getenv(importerVariable); url != "" {
+		importer(url)
+	}
 	code := pgtest.Run(m)
 	if code == 0 {
 		if err := goleak.Find(); err != nil {

@@ -91,6 +91,13 @@ const (
 	EventRunFinished Event = "run.finished"
 )
 
+// Defines values for ImportedSheetFormat.
+const (
+	ImportedSheetFormatAws    ImportedSheetFormat = "aws"
+	ImportedSheetFormatAwsCsv ImportedSheetFormat = "aws-csv"
+	ImportedSheetFormatCsv    ImportedSheetFormat = "csv"
+)
+
 // Defines values for JobQuestionKind.
 const (
 	JobQuestionKindJob JobQuestionKind = "job"
@@ -1638,6 +1645,67 @@ type Hint struct {
 	Value interface{} `json:"value,omitempty"`
 }
 
+// ImportCount How many things of a kind an import makes, changes, and finds as they should be.
+type ImportCount struct {
+	Created   int64 `json:"created"`
+	Unchanged int64 `json:"unchanged"`
+	Updated   int64 `json:"updated"`
+}
+
+// ImportedInstance An instance of a sheet as a VM type.
+type ImportedInstance struct {
+	Instance string          `json:"instance"`
+	Offers   []ImportedOffer `json:"offers"`
+
+	// OnDemand An amount that is not negative, or null.
+	//
+	// Example: 250.00
+	OnDemand *MaybeMoney `json:"on_demand"`
+
+	// Region Empty where the sheet has no regions.
+	Region string `json:"region"`
+	VmType string `json:"vm_type"`
+}
+
+// ImportedOffer A reserved offer of an instance. Its `effective_price` is that of an hour where every hour is used, price + upfront / (8760 · years), exact and rounded once, half to even.
+type ImportedOffer struct {
+	// Billing Which hours of a contract's VMs are paid: those used, or all.
+	Billing Billing `json:"billing"`
+
+	// EffectivePrice An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	EffectivePrice Money  `json:"effective_price"`
+	Name           string `json:"name"`
+
+	// Price An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Price     Money `json:"price"`
+	TermYears int64 `json:"term_years"`
+
+	// Upfront An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Upfront Money `json:"upfront"`
+}
+
+// ImportedSheet Where prices come from.
+type ImportedSheet struct {
+	Currency  string              `json:"currency"`
+	Format    ImportedSheetFormat `json:"format"`
+	Published *time.Time          `json:"published"`
+
+	// Skipped How many products or rows were left out, by why.
+	Skipped map[string]int64 `json:"skipped"`
+
+	// Version The publisher's; empty where the sheet has none.
+	Version string `json:"version"`
+}
+
+// ImportedSheetFormat defines model for ImportedSheet.Format.
+type ImportedSheetFormat string
+
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
 type IntegerPlan struct {
 	Executable bool `json:"executable"`
@@ -2284,6 +2352,51 @@ type Price struct {
 
 // PricePurchase What it is the price of.
 type PricePurchase string
+
+// PriceFetch A price sheet at an address, and what is selected of it.
+type PriceFetch struct {
+	// As The names of VM types, by instance.
+	As     map[string]string `json:"as,omitempty"`
+	DryRun *bool             `json:"dry_run,omitempty"`
+
+	// From When the prices begin; left out, at the beginning of the hour in which it is asked for.
+	From         *time.Time `json:"from,omitempty"`
+	Instances    []string   `json:"instances,omitempty"`
+	OnDemandOnly *bool      `json:"on_demand_only,omitempty"`
+
+	// Region As in an import of a file.
+	Region *string `json:"region,omitempty"`
+
+	// Url Where it is; its host is on the list of allowed hosts.
+	Url        string `json:"url"`
+	ZeroPrices *bool  `json:"zero_prices,omitempty"`
+}
+
+// PriceImport What an import made of a price sheet, or would make of it.
+type PriceImport struct {
+	// Changes In the order in which they were carried out.
+	Changes []Change `json:"changes"`
+	DryRun  bool     `json:"dry_run"`
+
+	// From When its prices begin.
+	From time.Time `json:"from"`
+
+	// InputsVersion The cluster's, afterwards; of a dry run, now.
+	InputsVersion int64              `json:"inputs_version"`
+	Items         []ImportedInstance `json:"items"`
+
+	// Offers How many things of a kind an import makes, changes, and finds as they should be.
+	Offers ImportCount `json:"offers"`
+
+	// Prices How many things of a kind an import makes, changes, and finds as they should be.
+	Prices ImportCount `json:"prices"`
+
+	// Sheet Where prices come from.
+	Sheet ImportedSheet `json:"sheet"`
+
+	// VmTypes How many things of a kind an import makes, changes, and finds as they should be.
+	VmTypes ImportCount `json:"vm_types"`
+}
 
 // PriceList A page of price periods.
 type PriceList struct {
@@ -4084,6 +4197,39 @@ type GetPlanProblemParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ImportPricesJSONBody defines parameters for ImportPrices.
+type ImportPricesJSONBody = interface{}
+
+// ImportPricesParams defines parameters for ImportPrices.
+type ImportPricesParams struct {
+	// Region Take the instances of this region, by its code or name; left out, the sheet must have one region alone.
+	Region *string `form:"region,omitempty" json:"region,omitempty"`
+
+	// Instance Take this instance, or those like m5.*, or all but !m5.metal; given again for each. Left out: all.
+	Instance []string `form:"instance,omitempty" json:"instance,omitempty"`
+
+	// As Which VM type an instance is, as INSTANCE:VM_TYPE; given again for each. Left out: the one that is called like the instance.
+	As []string `form:"as,omitempty" json:"as,omitempty"`
+
+	// From When the prices begin; left out, at the beginning of this hour.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// OnDemandOnly Leave reserved offers out.
+	OnDemandOnly *bool `form:"on_demand_only,omitempty" json:"on_demand_only,omitempty"`
+
+	// ZeroPrices Take a price of 0 for one and not for a mistake.
+	ZeroPrices *bool `form:"zero_prices,omitempty" json:"zero_prices,omitempty"`
+
+	// DryRun Say what would change, and change nothing.
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+}
+
+// FetchPricesParams defines parameters for FetchPrices.
+type FetchPricesParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListPricesParams defines parameters for ListPrices.
 type ListPricesParams struct {
 	// Limit How many rows a page has at most.
@@ -4581,6 +4727,12 @@ type CreatePlanJSONRequestBody = PlanRequest
 
 // PinPlanJSONRequestBody defines body for PinPlan for application/json ContentType.
 type PinPlanJSONRequestBody = PinRequest
+
+// ImportPricesJSONRequestBody defines body for ImportPrices for application/json ContentType.
+type ImportPricesJSONRequestBody = ImportPricesJSONBody
+
+// FetchPricesJSONRequestBody defines body for FetchPrices for application/json ContentType.
+type FetchPricesJSONRequestBody = PriceFetch
 
 // CreatePriceJSONRequestBody defines body for CreatePrice for application/json ContentType.
 type CreatePriceJSONRequestBody = Price
@@ -5688,6 +5840,46 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 	VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportPricesWithBody Import a price sheet
+	//
+	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+	ImportPricesWithBody(ctx context.Context, cluster ClusterName, params *ImportPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportPrices Import a price sheet
+	//
+	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+	ImportPrices(ctx context.Context, cluster ClusterName, params *ImportPricesParams, body ImportPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FetchPricesWithBody Import a price sheet from an address
+	//
+	// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+	FetchPricesWithBody(ctx context.Context, cluster ClusterName, params *FetchPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FetchPrices Import a price sheet from an address
+	//
+	// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+	FetchPrices(ctx context.Context, cluster ClusterName, params *FetchPricesParams, body FetchPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPrices List price periods
 	//
@@ -7621,6 +7813,86 @@ func (c *Client) GetPlanProblem(ctx context.Context, cluster ClusterName, plan P
 // Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 func (c *Client) VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewVerifyPlanRequest(c.Server, cluster, plan)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportPricesWithBody Import a price sheet
+//
+// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+func (c *Client) ImportPricesWithBody(ctx context.Context, cluster ClusterName, params *ImportPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportPricesRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportPrices Import a price sheet
+//
+// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+func (c *Client) ImportPrices(ctx context.Context, cluster ClusterName, params *ImportPricesParams, body ImportPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportPricesRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FetchPricesWithBody Import a price sheet from an address
+//
+// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+func (c *Client) FetchPricesWithBody(ctx context.Context, cluster ClusterName, params *FetchPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFetchPricesRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FetchPrices Import a price sheet from an address
+//
+// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+func (c *Client) FetchPrices(ctx context.Context, cluster ClusterName, params *FetchPricesParams, body FetchPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFetchPricesRequest(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -12698,6 +12970,214 @@ func NewVerifyPlanRequest(server string, cluster ClusterName, plan PlanRef) (*ht
 	return req, nil
 }
 
+// NewImportPricesRequest calls the generic ImportPrices builder with application/json body
+func NewImportPricesRequest(server string, cluster ClusterName, params *ImportPricesParams, body ImportPricesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewImportPricesRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewImportPricesRequestWithBody constructs an http.Request for the ImportPrices method, with any body, and a specified content type
+func NewImportPricesRequestWithBody(server string, cluster ClusterName, params *ImportPricesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/price-imports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Region != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "region", *params.Region, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Instance != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "instance", params.Instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.As != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "as", params.As, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.OnDemandOnly != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "on_demand_only", *params.OnDemandOnly, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ZeroPrices != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "zero_prices", *params.ZeroPrices, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewFetchPricesRequest calls the generic FetchPrices builder with application/json body
+func NewFetchPricesRequest(server string, cluster ClusterName, params *FetchPricesParams, body FetchPricesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewFetchPricesRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewFetchPricesRequestWithBody constructs an http.Request for the FetchPrices method, with any body, and a specified content type
+func NewFetchPricesRequestWithBody(server string, cluster ClusterName, params *FetchPricesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/price-imports/fetch", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListPricesRequest constructs an http.Request for the ListPrices method
 func NewListPricesRequest(server string, cluster ClusterName, params *ListPricesParams) (*http.Request, error) {
 	var err error
@@ -16911,6 +17391,46 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 	VerifyPlanWithResponse(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*VerifyPlanResponse, error)
 
+	// ImportPricesWithBodyWithResponse Import a price sheet
+	//
+	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+	ImportPricesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportPricesResponse, error)
+
+	// ImportPricesWithResponse Import a price sheet
+	//
+	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+	ImportPricesWithResponse(ctx context.Context, cluster ClusterName, params *ImportPricesParams, body ImportPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportPricesResponse, error)
+
+	// FetchPricesWithBodyWithResponse Import a price sheet from an address
+	//
+	// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+	FetchPricesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *FetchPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FetchPricesResponse, error)
+
+	// FetchPricesWithResponse Import a price sheet from an address
+	//
+	// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+	FetchPricesWithResponse(ctx context.Context, cluster ClusterName, params *FetchPricesParams, body FetchPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*FetchPricesResponse, error)
+
 	// ListPricesWithResponse List price periods
 	//
 	// By VM type and start.
@@ -19066,6 +19586,56 @@ func (r VerifyPlanResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r VerifyPlanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ImportPricesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PriceImport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportPricesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportPricesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type FetchPricesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r FetchPricesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FetchPricesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -21593,6 +22163,70 @@ func (c *ClientWithResponses) VerifyPlanWithResponse(ctx context.Context, cluste
 		return nil, err
 	}
 	return ParseVerifyPlanResponse(rsp)
+}
+
+// ImportPricesWithBodyWithResponse Import a price sheet
+//
+// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+func (c *ClientWithResponses) ImportPricesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportPricesResponse, error) {
+	rsp, err := c.ImportPricesWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportPricesResponse(rsp)
+}
+
+// ImportPricesWithResponse Import a price sheet
+//
+// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports (the `ImportPrices` operationId).
+func (c *ClientWithResponses) ImportPricesWithResponse(ctx context.Context, cluster ClusterName, params *ImportPricesParams, body ImportPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportPricesResponse, error) {
+	rsp, err := c.ImportPrices(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportPricesResponse(rsp)
+}
+
+// FetchPricesWithBodyWithResponse Import a price sheet from an address
+//
+// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+func (c *ClientWithResponses) FetchPricesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *FetchPricesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FetchPricesResponse, error) {
+	rsp, err := c.FetchPricesWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFetchPricesResponse(rsp)
+}
+
+// FetchPricesWithResponse Import a price sheet from an address
+//
+// A run of the kind `price-import` fetches the sheet and takes it over; its progress is in bytes and its result the report that an upload answers. The address's host must be on the list of allowed hosts; redirects are followed on that host alone.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/price-imports/fetch (the `FetchPrices` operationId).
+func (c *ClientWithResponses) FetchPricesWithResponse(ctx context.Context, cluster ClusterName, params *FetchPricesParams, body FetchPricesJSONRequestBody, reqEditors ...RequestEditorFn) (*FetchPricesResponse, error) {
+	rsp, err := c.FetchPrices(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFetchPricesResponse(rsp)
 }
 
 // ListPricesWithResponse List price periods
@@ -24823,6 +25457,72 @@ func ParseVerifyPlanResponse(rsp *http.Response) (*VerifyPlanResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseImportPricesResponse parses an HTTP response from a ImportPricesWithResponse call
+func ParseImportPricesResponse(rsp *http.Response) (*ImportPricesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportPricesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PriceImport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFetchPricesResponse parses an HTTP response from a FetchPricesWithResponse call
+func ParseFetchPricesResponse(rsp *http.Response) (*FetchPricesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FetchPricesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
