@@ -41,4 +41,4 @@ var prices = resource{
 	},
 }
 
-func priceCommand() *cobra.Command { return prices.command() }
+func priceCommand() *cobra.Command { return prices.command(priceImportCommand) }
