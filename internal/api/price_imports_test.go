@@ -279,7 +279,7 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 
 // Two that come at once are one after the other; of more than two that are being read the last is told to
 // come again.
-func TestImportsAtOnce(t *testing.T) {
+func TestSheetsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"mine"}`).want(t, 201)
