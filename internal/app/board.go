@@ -47,6 +47,7 @@ type place struct {
 	changed  chan struct{} // closed when another plan, or another freshness, is shown
 	doubts   int           // counts the reasons to believe that the store has a newer one
 	answered int           // how many of them were answered
+	inVain   time.Time     // when the store was last asked by a poll and did not answer in time
 }
 
 // Shown is a cluster's current plan. It never changes: a newer state takes its place.
@@ -166,6 +167,22 @@ func (b *Board) state(cluster string) (*Shown, int) {
 		return p.shown, p.doubts
 	}
 	return nil, 0
+}
+
+// askedInVain notes that a poll was not answered by the store in time.
+func (b *Board) askedInVain(cluster string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.place(cluster).inVain = time.Now()
+}
+
+// quiet says whether the store left a poll about the cluster without an answer a moment ago: others need
+// not wait for it as well.
+func (b *Board) quiet(cluster string) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	p := b.places[cluster]
+	return p != nil && !p.inVain.IsZero() && time.Since(p.inVain) < quietFor
 }
 
 // readOne reads a cluster's current plan anew.

@@ -70,6 +70,9 @@ func (a *App) DeleteCluster(ctx context.Context, name string, version int64) err
 // older one is known.
 const lookWait = 500 * time.Millisecond
 
+// quietFor is how long nobody else waits for it after somebody has in vain.
+const quietFor = time.Second
+
 // Shown is a cluster's current plan: from memory where it is known there, else from the store. Where
 // the store does not answer, what was shown last is better than nothing; old says that it is this.
 func (a *App) Shown(ctx context.Context, cluster string) (shown *Shown, old bool, err error) {
@@ -77,6 +80,9 @@ func (a *App) Shown(ctx context.Context, cluster string) (shown *Shown, old bool
 		return shown, false, nil
 	}
 	last, _ := a.Board.state(cluster)
+	if last != nil && a.Board.quiet(cluster) {
+		return last, true, nil
+	}
 	asking := ctx
 	if last != nil {
 		var cancel context.CancelFunc
@@ -89,6 +95,7 @@ func (a *App) Shown(ctx context.Context, cluster string) (shown *Shown, old bool
 		return shown, false, err
 	}
 	if last != nil && ctx.Err() == nil && (asking.Err() != nil || errors.Is(err, capacity.Busy)) {
+		a.Board.askedInVain(cluster)
 		return last, true, nil
 	}
 	return nil, false, err

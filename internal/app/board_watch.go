@@ -11,7 +11,7 @@ import (
 const (
 	plansEvery = time.Minute      // at least so often all plans are read anew
 	plansAgain = time.Second      // after a lost connection
-	plansPing  = 5 * time.Second  // so often the store is asked whether it is there
+	plansPing  = 2 * time.Second  // so often the store is asked whether it is there
 	plansWait  = 10 * time.Second // for an answer of the store
 )
 
@@ -57,12 +57,13 @@ func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {
 	b.mu.Lock()
 	b.running, b.contact = true, time.Now()
 	b.mu.Unlock()
-	var both sync.WaitGroup
-	both.Go(func() { b.listen(ctx) })
-	both.Go(func() { b.work(ctx) })
+	var all sync.WaitGroup
+	all.Go(func() { b.listen(ctx) })
+	all.Go(func() { b.work(ctx) })
+	all.Go(func() { b.ping(ctx) })
 	done := make(chan struct{})
 	go func() {
-		both.Wait()
+		all.Wait()
 		b.mu.Lock()
 		b.running = false
 		b.mu.Unlock()
@@ -107,15 +108,25 @@ func (b *Board) changed(cluster string) {
 
 // work reads what has changed. It is the only one that shows plans.
 func (b *Board) work(ctx context.Context) {
-	ping := time.NewTicker(plansPing)
-	defer ping.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return
 		case <-b.wake:
 			b.readChanged(ctx)
-		case <-ping.C:
+		}
+	}
+}
+
+// ping asks the store whether it is there, beside what is read: that may hang.
+func (b *Board) ping(ctx context.Context) {
+	again := time.NewTicker(plansPing)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
 			b.ask(ctx, b.source.Ready)
 		}
 	}

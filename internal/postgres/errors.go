@@ -119,7 +119,7 @@ func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
 		}
 		return explain(ctx, conn, err, said)
 	}
-	if pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) {
+	if pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) { // by us: the caller is there
 		return &busy{slow, err}
 	}
 	var network net.Error

@@ -49,7 +49,7 @@ func (s *Store) Once(ctx context.Context, key app.OnceKey, do func(context.Conte
 		}
 		defer rollback(ctx, tx) // does nothing after the commit, and everything after a panic
 		// do has bounds of its own, and solving takes as long as it takes; the rest must not hang.
-		before, cancel := context.WithTimeout(ctx, s.longest())
+		before, cancel := s.bound(ctx, s.longest())
 		defer cancel()
 		first, err := reserve(before, tx, key)
 		if err != nil {
@@ -63,7 +63,7 @@ func (s *Store) Once(ctx context.Context, key app.OnceKey, do func(context.Conte
 		if answer, failed = do(context.WithValue(ctx, joinKey{}, tx)); failed != nil || !answer.Keep {
 			return nil
 		}
-		after, cancel := context.WithTimeout(ctx, s.longest())
+		after, cancel := s.bound(ctx, s.longest())
 		defer cancel()
 		if err := keep(after, tx, key, answer); err != nil {
 			return err

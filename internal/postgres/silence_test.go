@@ -113,3 +113,50 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 	line.Unlock()
 	eventually(t, "it recovers by itself", func() bool { return s.Ready(ctx) == nil })
 }
+
+// Once it is known that the database says nothing, nobody waits for it as long as for a slow statement:
+// neither who asks then, nor who had asked before. When it is back, what is slow has its time again.
+func TestSilenceIsKnown(t *testing.T) {
+	t.Parallel()
+	var line silencer
+	address := pgtest.Database(t)
+	s := pgtest.OpenWith(t, postgres.Config{URL: line.between(t, address)})
+	ctx := filled(t, s)
+	var warm, early sync.WaitGroup
+	for range 4 { // connections that were in use a moment ago are not looked at before they are used again
+		warm.Go(func() { must(s.Snapshot(ctx, night, january.From))(t) })
+	}
+	warm.Wait()
+	line.Lock()
+	known := make(chan time.Time, 1)
+	early.Go(func() {
+		_, err := s.Snapshot(ctx, night, january.From)
+		kindOf(t, err, capacity.Busy, "the database did not answer in time")
+		if took := time.Since(<-known); took > 3*time.Second {
+			t.Errorf("who had asked before was told %s after it was known", took)
+		}
+	})
+	kindOf(t, s.Ready(ctx), capacity.Busy, "the database")
+	known <- time.Now()
+	for range 3 {
+		began := time.Now()
+		_, err := s.Cluster(ctx, night)
+		kindOf(t, err, capacity.Busy, "the database")
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("with the silence known, a read took %s", took)
+		}
+	}
+	early.Wait()
+	line.Unlock()
+	eventually(t, "it recovers by itself", func() bool { return s.Ready(ctx) == nil })
+
+	locker := raw(t, address)
+	execute(t, locker, "BEGIN; LOCK TABLE classes")
+	locked := make(chan error, 1)
+	go func() {
+		_, err := locker.Exec(ctx, "SELECT pg_sleep(1.5); COMMIT")
+		locked <- err
+	}()
+	must(s.Classes().Get(ctx, night, "nightly"))(t)
+	check(t, <-locked)
+}

@@ -54,6 +54,7 @@ func (c Config) withDefaults() Config {
 type Store struct {
 	pool   *pgxpool.Pool
 	config Config
+	pulse  *pulse
 	turns  *turns
 	places chan struct{} // for idempotent requests, so that others always find a connection
 	sweep  sweeper
@@ -107,6 +108,8 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		_, err := conn.Exec(ctx, setting)
 		return err
 	}
+	heart := newPulse()
+	config.ConnConfig.Tracer = heart
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, &badAddress{err}
@@ -116,7 +119,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Store{pool: pool, config: c, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}, nil
+	return &Store{pool: pool, config: c, pulse: heart, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}, nil
 }
 
 // timesInUTC makes times come out in UTC, not in the zone this process happens to run in.
@@ -126,7 +129,7 @@ func timesInUTC(m *pgtype.Map) {
 
 // Away is a store whose database cannot be reached: everything is capacity.Busy.
 func Away() *Store {
-	return &Store{config: Config{}.withDefaults(), turns: newTurns(), places: make(chan struct{}, 1)}
+	return &Store{config: Config{}.withDefaults(), pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, 1)}
 }
 
 // longestClose is enough for all that a database answers; one that hangs must not hold up the end of
@@ -156,7 +159,7 @@ func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
 // Ready says whether reads can be answered.
 func (s *Store) Ready(ctx context.Context) error {
-	return s.read(ctx, func(ctx context.Context, q querier) error {
+	return s.readWithin(ctx, min(longestReady, s.longest()), func(ctx context.Context, q querier) error {
 		var one int
 		return q.QueryRow(ctx, `SELECT 1`).Scan(&one)
 	})

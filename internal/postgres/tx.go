@@ -39,19 +39,41 @@ const (
 
 func (s *Store) longest() time.Duration { return s.config.Statement + beyond }
 
+// bound lets a method wait for the database so long, and less when it falls silent. Bulk work that has
+// begun keeps its time.
+func (s *Store) bound(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+	if longest > s.longest() {
+		return context.WithTimeout(ctx, longest)
+	}
+	return s.pulse.bound(ctx, longest)
+}
+
 // read runs single statements on one connection.
 func (s *Store) read(ctx context.Context, work func(context.Context, querier) error) error {
-	bounded, cancel := context.WithTimeout(ctx, s.longest())
+	return s.readWithin(ctx, s.longest(), work)
+}
+
+func (s *Store) readWithin(ctx context.Context, longest time.Duration, work func(context.Context, querier) error) error {
+	since := s.pulse.replies.Load()
+	bounded, cancel := s.bound(ctx, longest)
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
-		return kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work))
+		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work)))
 	}
 	conn, err := s.acquire(bounded)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	return kindOf(ctx, conn.Conn(), work(bounded, conn))
+	return s.ended(ctx, bounded, since, kindOf(ctx, conn.Conn(), work(bounded, conn)))
+}
+
+// ended notes where nothing came of a method in all the time that it had.
+func (s *Store) ended(ctx, bounded context.Context, since int64, err error) error {
+	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+		s.pulse.missed(since)
+	}
+	return err
 }
 
 // readAll runs statements that all see the same moment.
@@ -87,17 +109,18 @@ func (s *Store) slowly(ctx context.Context, q querier, work func(context.Context
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.TxOptions, work func(context.Context, querier) error) error {
-	bounded, cancel := context.WithTimeout(ctx, within)
+	since := s.pulse.replies.Load()
+	bounded, cancel := s.bound(ctx, within)
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
-		return kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work))
+		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work)))
 	}
 	conn, err := s.acquire(bounded)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	return kindOf(ctx, conn.Conn(), func() error {
+	return s.ended(ctx, bounded, since, kindOf(ctx, conn.Conn(), func() error {
 		tx, err := s.begin(bounded, conn, options)
 		if err != nil {
 			return err
@@ -107,13 +130,13 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 			return err
 		}
 		return tx.Commit(bounded)
-	}())
+	}()))
 }
 
 // begin starts a transaction, which takes no time even where the work in it may take long: what does
 // not answer to that does not answer at all.
 func (s *Store) begin(ctx context.Context, conn *pgxpool.Conn, options pgx.TxOptions) (pgx.Tx, error) {
-	bounded, cancel := context.WithTimeout(ctx, s.longest())
+	bounded, cancel := s.bound(ctx, s.longest())
 	defer cancel()
 	return conn.BeginTx(bounded, options)
 }
@@ -145,12 +168,19 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if s.pool == nil {
 		return nil, &busy{away, errAway}
 	}
-	bounded, cancel := context.WithTimeout(ctx, s.config.AcquireTimeout)
+	silent, since := s.pulse.silent.Load(), s.pulse.replies.Load()
+	bounded, cancel := s.bound(ctx, s.config.AcquireTimeout)
 	defer cancel()
 	conn, err := s.pool.Acquire(bounded)
-	switch {
-	case err == nil:
+	if err == nil {
 		return conn, nil
+	}
+	if ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+		s.pulse.missed(since)
+	}
+	switch {
+	case errors.Is(context.Cause(bounded), errSilent), silent && errors.Is(bounded.Err(), context.DeadlineExceeded):
+		return nil, &busy{slow, err}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	case bounded.Err() != nil:

@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// pulse knows whether the database says anything at all. One that refuses is known at once; one that
+// hangs, or whose network swallows everything, is silent, and without this everybody would wait for it as
+// long as a slow statement may take.
+type pulse struct {
+	replies atomic.Int64 // of any kind, to anybody
+	silent  atomic.Bool
+
+	mu      sync.Mutex
+	waiting context.Context // of those who wait for an answer; it ends when silence lasts
+	end     context.CancelCauseFunc
+	lasting *time.Timer
+}
+
+const (
+	// patience is how long an answer is waited for once the database is known to be silent, and how long
+	// those go on who waited already.
+	patience = time.Second
+	// longestReady is how long the shortest question may go without an answer.
+	longestReady = 3 * time.Second
+)
+
+var errSilent = errors.New("the database says nothing at all")
+
+func newPulse() *pulse {
+	p := &pulse{}
+	p.waiting, p.end = context.WithCancelCause(context.Background())
+	return p
+}
+
+// bound lets somebody wait for the database so long, and less when it falls silent.
+func (p *pulse) bound(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
+	if p.silent.Load() {
+		longest = min(longest, patience)
+	}
+	limited, release := context.WithTimeout(ctx, longest)
+	bounded, cut := context.WithCancelCause(limited)
+	p.mu.Lock()
+	waiting := p.waiting
+	p.mu.Unlock()
+	stop := context.AfterFunc(waiting, func() { cut(errSilent) })
+	return bounded, func() { stop(); cut(nil); release() }
+}
+
+// missed notes that somebody waited in vain. When nobody else was told anything either since then, the
+// database is silent.
+func (p *pulse) missed(since int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.replies.Load() != since || p.silent.Load() {
+		return
+	}
+	p.silent.Store(true)
+	p.lasting = time.AfterFunc(patience, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.silent.Load() {
+			p.end(errSilent)
+			p.waiting, p.end = context.WithCancelCause(context.Background())
+		}
+	})
+}
+
+// replied notes that the database has said something.
+func (p *pulse) replied() {
+	p.replies.Add(1)
+	if !p.silent.Load() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.silent.Load() {
+		p.silent.Store(false)
+		p.lasting.Stop()
+	}
+}
+
+// heard is told how a statement ended: a refusal is a reply as well.
+func (p *pulse) heard(err error) {
+	var said *pgconn.PgError
+	if err == nil || errors.As(err, &said) {
+		p.replied()
+	}
+}
+
+// Of pgx.QueryTracer, pgx.BatchTracer and pgx.ConnectTracer.
+
+func (p *pulse) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+func (p *pulse) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+	p.heard(data.Err)
+}
+
+func (p *pulse) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+func (p *pulse) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+	p.heard(data.Err)
+}
+
+func (p *pulse) TraceBatchEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
+	p.heard(data.Err)
+}
+
+func (p *pulse) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
+	return ctx
+}
+
+func (p *pulse) TraceConnectEnd(_ context.Context, data pgx.TraceConnectEndData) {
+	p.heard(data.Err)
+}
