@@ -79,7 +79,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		}
 	}
 	t := telemetry.New(stderr, settings.logLevel(isTerminal(stderr)))
-	listener, err := listen(settings.Listen)
+	listener, err := listen(settings.Listen, "--listen")
 	if err != nil {
 		return err
 	}
@@ -100,6 +100,11 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	var draining atomic.Bool
 	keys, door := auth.NewKeyring(), newDoor(listener, t.Log)
 	defer door.Close()
+	if settings.MetricsListen != "" {
+		if err := door.showMetrics(settings.MetricsListen, t); err != nil {
+			return err
+		}
+	}
 	if settings.AdminKey != "" {
 		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: auth.HashOf(settings.AdminKey)})
 	}
@@ -164,18 +169,9 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	door.lead(handler)
 	copyOver()
-	servers := []*http.Server{door.Server}
-	if settings.MetricsListen != "" {
-		metrics, err := listen(settings.MetricsListen)
-		if err != nil {
-			return errors.Join(err, servers[0].Close())
-		}
-		servers = append(servers, newServer(api.Metrics(t), t.Log))
-		go func() { door.failed <- servers[1].Serve(metrics) }()
-	}
 	greet, err := introduce(ctx, a, settings, beyond, listener.Addr(), plan)
 	if err != nil {
-		return errors.Join(err, servers[0].Close())
+		return err
 	}
 	defer greet.leave()
 	fmt.Fprint(stdout, greet.text)
@@ -199,7 +195,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	defer time.AfterFunc(solveEnd, a.EndSolves).Stop()
 	t.Log.Info("stopping")
 	_ = notify(notifyStopping) // who could not be told that it is ready has been named
-	return errors.Join(err, door.stop(ctx, servers[1:]...))
+	return errors.Join(err, door.stop(ctx))
 }
 
 // apiConfig is how the interface works.
@@ -223,8 +219,8 @@ func measure(t *telemetry.Telemetry, a *app.App, store openedDatabase) {
 	t.Gauge("headroom_database_connections_busy", "Connections to the database that are in use.", func() float64 { return float64(store.Stat().AcquiredConns()) })
 }
 
-// listen takes the address before anything else is started.
-func listen(address string) (net.Listener, error) {
+// listen takes the address of a setting before anything else is started.
+func listen(address, setting string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		var op *net.OpError
@@ -232,7 +228,7 @@ func listen(address string) (net.Listener, error) {
 		if errors.As(err, &op) {
 			reason = op.Err
 		}
-		return nil, fmt.Errorf("cannot listen on %s: %v; choose another address with --listen", address, reason)
+		return nil, fmt.Errorf("cannot listen on %s: %v; choose another address with %s", address, reason, setting)
 	}
 	return l, nil
 }

@@ -25,9 +25,10 @@ import (
 	"headroom/internal/telemetry"
 )
 
-// door is the HTTP server, which can get another handler while it serves.
+// door is the HTTP server, which can get another handler while it serves, with the one for metrics.
 type door struct {
 	*http.Server
+	metrics  *http.Server // nil where they are not served without a key
 	listener net.Listener
 	handler  atomic.Pointer[http.Handler]
 	opened   sync.Once
@@ -40,6 +41,26 @@ func newDoor(l net.Listener, log *slog.Logger) *door {
 	d.Server = newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.handler.Load()).ServeHTTP(w, r) }), log)
 	d.kept.attach(d.Server)
 	return d
+}
+
+// showMetrics serves metrics at an address of their own, from the start on: also while the database is away.
+func (d *door) showMetrics(address string, t *telemetry.Telemetry) error {
+	l, err := listen(address, "HEADROOM_METRICS_LISTEN")
+	if err != nil {
+		return err
+	}
+	d.metrics = newServer(api.Metrics(t), t.Log)
+	go func() { d.failed <- d.metrics.Serve(l) }()
+	return nil
+}
+
+// Close cuts everything off.
+func (d *door) Close() error {
+	err := d.Server.Close()
+	if d.metrics != nil {
+		err = errors.Join(err, d.metrics.Close())
+	}
+	return err
 }
 
 // lead sends every request from now on to a handler, and opens the door the first time.
@@ -162,12 +183,15 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 	}
 }
 
-// stop lets what is being answered end, for a while, then what others answer.
-func (d *door) stop(ctx context.Context, others ...*http.Server) (err error) {
+// stop lets what is being answered end, for a while, then the metrics.
+func (d *door) stop(ctx context.Context) (err error) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	d.kept.drain(ending, d.listener) // what it leaves is cut off below
-	for _, s := range append([]*http.Server{d.Server}, others...) {
+	for _, s := range []*http.Server{d.Server, d.metrics} {
+		if s == nil {
+			continue
+		}
 		if late := s.Shutdown(ending); late != nil {
 			_ = s.Close()
 			err = errors.Join(err, fmt.Errorf("requests were still being answered after %s and were cut off", drainTime))

@@ -184,12 +184,40 @@ func TestOutageOfTheDatabase(t *testing.T) {
 	}
 	load("three servers")
 	servers[2].stop(t)
-	servers[2] = startServing(t, servers[2].dataDir, "--database-url", url)
+	metrics := testPort(t)
+	servers[2] = startServingWith(t, servers[2].dataDir, []string{"HEADROOM_METRICS_LISTEN=" + metrics}, "--database-url", url)
 	t.Logf("a server started during the outage is ready after %v", servers[2].ready.Round(time.Millisecond))
 	if !strings.Contains(servers[2].greeted, "The database is away") {
 		t.Errorf("the server says nothing of the outage:\n%s", servers[2].greeted)
 	}
 	load("after a start from the copy")
+	scrape := func() {
+		t.Helper()
+		answer, err := http.Get("http://" + metrics + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(text), `headroom_plan_vms{cluster="demo"`) {
+			t.Errorf("metrics without a key: %s, %v\n%.2000s", answer.Status, err, text)
+		}
+	}
+	scrape()
+	withCookie, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+servers[2].address+"/v1/session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	withCookie.Header.Set("Cookie", "headroom_session=hrs_"+strings.Repeat("x", 43))
+	if answer, err := http.DefaultClient.Do(withCookie); err != nil {
+		t.Error(err)
+	} else {
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(text), "ask with a key") {
+			t.Errorf("a browser's session gets %s: %s", answer.Status, text)
+		}
+	}
 	watching[2] = watch(servers[2], "--until-number", "2")
 	waitFor(t, "a watcher has the plan from the copy", func() bool { return strings.Contains(followers[3].String(), `"number":1`) })
 
@@ -222,6 +250,7 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		})
 	}
 	back.Wait()
+	scrape()
 	if status, answer, err := servers[0].ask(t.Context(), "", "/readyz", ""); err != nil || strings.TrimSpace(answer) != `{"status":"ok"}` {
 		t.Errorf("readyz afterwards: %d %s, %v", status, answer, err)
 	}

@@ -118,11 +118,21 @@ func (s *server) findSession(r *http.Request, token string) (auth.Session, error
 	case errors.Is(err, capacity.NotFound):
 		s.sessions.forget(hash)
 		return auth.Session{}, auth.ErrToken
+	case errors.Is(err, capacity.Busy):
+		return auth.Session{}, sessionsAway{err}
 	case err == nil:
 		s.sessions.keep(hash, knownSession{session, now})
 	}
 	return session, err
 }
+
+// sessionsAway is an error of a database that cannot say whether there is a session, or keep a new one.
+type sessionsAway struct{ error }
+
+func (sessionsAway) Error() string {
+	return "browsers' sessions are kept in the database, which does not answer at the moment; try again soon, or ask with a key, which is known without it"
+}
+func (e sessionsAway) Unwrap() error { return e.error }
 
 func (c *sessions) get(hash auth.Hash) (knownSession, bool) {
 	c.mu.Lock()
@@ -195,6 +205,9 @@ func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, auth.ErrToken):
 		s.badToken(w, r)
+		return
+	case errors.Is(err, capacity.Busy):
+		s.fail(w, r, sessionsAway{err})
 		return
 	case err != nil:
 		s.fail(w, r, err)

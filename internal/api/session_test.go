@@ -143,7 +143,13 @@ func TestSessionsWhileTheDatabaseIsAway(t *testing.T) {
 		t.Errorf("got the headers %v, want Retry-After and the cookie left alone", w.Header())
 	}
 	wantStatus(t, f.do("GET", "/v1/session", "", "X-API-KEY", key), http.StatusOK)
-	wantStatus(t, f.signIn(key), http.StatusServiceUnavailable)
+	again := f.signIn(key)
+	wantStatus(t, again, http.StatusServiceUnavailable)
+	for _, w := range []*httptest.ResponseRecorder{w, again} {
+		if p := problemIn(t, w); !strings.Contains(p.Detail, "sessions are kept in the database") || !strings.Contains(p.Detail, "ask with a key") {
+			t.Errorf("got %q", p.Detail)
+		}
+	}
 }
 
 // badTokens are what people and attackers send in the place of a key; good is a key that is valid.
