@@ -37,9 +37,13 @@ func openDatabase(ctx context.Context, settings config, log *slog.Logger) (opene
 	return d, nil
 }
 
-// close ends the connections, then the private Postgres, by the hard way at the moment named.
+// close ends the connections, then the private Postgres, by the hard way at the moment named, and at once
+// where it says nothing any more.
 func (d openedDatabase) close(until time.Time) error {
 	d.Store.Close()
+	if d.Store.Silent() {
+		until = time.Now()
+	}
 	return d.stop(until)
 }
 

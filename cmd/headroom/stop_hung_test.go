@@ -1,10 +1,7 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,33 +14,7 @@ func TestStopWithAHungDatabase(t *testing.T) {
 	}
 	dir := dataDirectory(t)
 	s := startServing(t, dir, "--demo")
-	files, _ := filepath.Glob(filepath.Join(dir, "*", "postmaster.pid"))
-	if len(files) != 1 {
-		t.Fatalf("got %q", files)
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	postmaster, err := strconv.Atoi(first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := append([]int{postmaster}, descendants(postmaster)...)
-	if len(all) < 4 {
-		t.Fatalf("Postgres has the processes %v alone", all)
-	}
-	for _, pid := range all {
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() {
-		for _, pid := range all {
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		}
-	})
+	all, _ := hang(t, dir)
 	began := time.Now()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -55,7 +26,7 @@ func TestStopWithAHungDatabase(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatalf("it goes on after 30 s\n%s", s.stderr)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > 7*time.Second {
 		t.Errorf("it took %s\n%s", took, s.stderr)
 	}
 	for _, pid := range all {

@@ -146,7 +146,11 @@ func (s *Store) Close() {
 		defer close(closed)
 		s.pool.Close()
 	}()
-	late := time.NewTimer(longestClose)
+	longest := longestClose
+	if s.Silent() { // whose connections are not closed in any time
+		longest = 0
+	}
+	late := time.NewTimer(longest)
 	defer late.Stop()
 	select {
 	case <-closed:
@@ -164,6 +168,9 @@ func (s *Store) Ready(ctx context.Context) error {
 		return q.QueryRow(ctx, `SELECT 1`).Scan(&one)
 	})
 }
+
+// Silent says whether the database is known to say nothing at all.
+func (s *Store) Silent() bool { return s.pulse.silent.Load() }
 
 // badAddress keeps what was wrong with a database's address, which may hold a password, out of sight.
 type badAddress struct{ cause error }

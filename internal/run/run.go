@@ -46,7 +46,7 @@ const (
 	sweepEvery = 2 * time.Second  // for runs that dead servers have left
 	pollEvery  = 5 * time.Second  // for work, in case a notification was lost
 	stopWait   = 3 * time.Second
-	stopTime   = 4 * time.Second // to end what does not end by itself, beyond StopWait
+	stopTime   = 2 * time.Second // to end what does not end by itself, beyond StopWait
 
 	workKept    = time.Minute // once it is done: nobody reads it, and a backlog that is put off makes 60 each second
 	forgetEvery = 6 * time.Hour

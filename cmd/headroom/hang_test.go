@@ -1,0 +1,138 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hang stops the private database of a data directory in the middle of everything, until goOn is called.
+func hang(t *testing.T, dir string) (pids []int, goOn func()) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "postmaster.pid"))
+	if len(files) != 1 {
+		t.Fatalf("got %q", files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	postmaster, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids = append([]int{postmaster}, descendants(postmaster)...)
+	if len(pids) < 4 {
+		t.Fatalf("Postgres has the processes %v alone", pids)
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goOn = func() {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
+	t.Cleanup(goOn)
+	return pids, goOn
+}
+
+// While the database hangs polls are answered from memory as ever, and everything else is refused: within
+// moments of when it is known, which is within seconds (R12).
+func TestADatabaseThatHangs(t *testing.T) {
+	t.Parallel()
+	dir := dataDirectory(t)
+	s := startServing(t, dir, "--demo")
+	key := s.key(t)
+	s.until(t, key, "fresh", fresh)
+	_, goOn := hang(t, dir)
+	hung := time.Now()
+	over := make(chan struct{})
+	var mu sync.Mutex
+	var polls []time.Duration
+	refused := map[string][]time.Duration{} // after the hang, in order
+	longest := map[string]time.Duration{}   // of what was asked once it was known
+	var known time.Time
+	var clients sync.WaitGroup
+	going := func() bool {
+		select {
+		case <-over:
+			return false
+		default:
+			return true
+		}
+	}
+	for range 4 {
+		clients.Go(func() {
+			for going() {
+				p, err := s.poll(t.Context(), key)
+				if err != nil || p.status != http.StatusOK || p.Number != 1 {
+					t.Errorf("a poll: %+v, %v", p, err)
+					return
+				}
+				mu.Lock()
+				polls = append(polls, p.took)
+				if p.Stale && known.IsZero() {
+					known = time.Now()
+				}
+				mu.Unlock()
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+	}
+	for what, ask := range map[string][2]string{
+		"read": {"/v1/clusters/demo/classes", ""}, "list": {"/v1/clusters", ""}, "write": {"/v1/clusters", `{"name":"other"}`}, "plan": {"/v1/clusters/demo/plans", `{}`},
+	} {
+		clients.Go(func() {
+			for going() {
+				began := time.Now()
+				status, answer, err := s.ask(t.Context(), key, ask[0], ask[1])
+				if err != nil || status != http.StatusServiceUnavailable {
+					t.Errorf("a %s: got %d %.200s, %v", what, status, answer, err)
+					return
+				}
+				mu.Lock()
+				refused[what] = append(refused[what], time.Since(hung))
+				if !known.IsZero() {
+					longest[what] = max(longest[what], time.Since(began)-max(0, known.Sub(began)))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	time.Sleep(7 * time.Second) // longer than it takes until everybody knows
+	close(over)
+	clients.Wait()
+	slices.Sort(polls)
+	t.Logf("known after %v; %d polls: p99 %v, longest %v", known.Sub(hung), len(polls), share(polls, 0.99), share(polls, 1))
+	if known.IsZero() || known.Sub(hung) > 7*time.Second || share(polls, 0.99) > 100*time.Millisecond {
+		t.Errorf("known after %v, want 5 s; polls took %v, want 100 ms", known.Sub(hung), share(polls, 0.99))
+	}
+	for what, times := range refused {
+		t.Logf("%s: refused %d times, first after %v; once it was known within %v", what, len(times), times[0].Round(time.Millisecond), longest[what].Round(time.Millisecond))
+		if longest[what] > 3*time.Second {
+			t.Errorf("a %s was refused %v after it was known", what, longest[what])
+		}
+	}
+	if len(refused) != 4 {
+		t.Errorf("not everything was refused: %v", refused)
+	}
+	goOn()
+	back := time.Now()
+	waits(t, "writes are taken again", 20*time.Second, func() bool {
+		status, _, err := s.ask(t.Context(), key, "/v1/clusters", `{"name":"after"}`)
+		return err == nil && status == http.StatusCreated
+	})
+	s.until(t, key, "fresh", fresh)
+	t.Logf("all is well %v after its return", time.Since(back).Round(time.Millisecond))
+}
