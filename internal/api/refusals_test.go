@@ -120,6 +120,12 @@ func TestEveryFaultIsNamedAtOnce(t *testing.T) {
 	if p := s.ask(s.admin, "PUT", "/v1/clusters/night/forecasts", `{"rows":[`+rows[:len(rows)-1]+`]}`).want(t, 400).problem(t); len(p.Errors) != 50 {
 		t.Errorf("%d errors are listed of 400", len(p.Errors))
 	}
+	for _, value := range []string{`{"max":2}`, `["spot"]`} { // in the place of a word
+		p := s.ask(s.admin, "POST", "/v1/clusters/night/scenarios", `{"name":"s","changes":[{"what":"price","purchase":`+value+`,"factor":2}]}`).want(t, 400).problem(t)
+		if e := p.Errors[0]; e.Code != "type" || !strings.HasPrefix(e.Detail, "Here one of the words on_demand, ") || strings.Contains(e.Detail, "map[") {
+			t.Errorf("%s: got %+v", value, e)
+		}
+	}
 }
 
 func TestBodiesThatAreNotTaken(t *testing.T) {

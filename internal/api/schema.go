@@ -161,7 +161,10 @@ func describeViolation(e *openapi3.SchemaError, pointer string) (code, detail st
 		for i, w := range s.Enum {
 			words[i] = fmt.Sprint(w)
 		}
-		if e.Value == nil {
+		switch e.Value.(type) {
+		case map[string]any, []any:
+			return "type", fmt.Sprintf("Here one of the words %s is needed, not %s.", strings.Join(words, ", "), given(e.Value)), nil
+		case nil:
 			return "null", fmt.Sprintf("Here one of the words %s is needed, not null; leave the member out where it has no value.", strings.Join(words, ", ")), nil
 		}
 		detail = fmt.Sprintf("%s is none of the words that can stand here: %s.", shown(e.Value), strings.Join(words, ", "))
