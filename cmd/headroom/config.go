@@ -37,7 +37,7 @@ type config struct {
 	ImportMaxBytes    int64    `env:"HEADROOM_IMPORT_MAX_BYTES" envDefault:"8589934592" validate:"min=1048576" help:"size of a price sheet that is imported, in bytes, also when it is unpacked"`
 	SolverProcesses   int      `env:"HEADROOM_SOLVER_PROCESSES" envDefault:"0" validate:"min=0,max=1024" help:"solver processes; 0 is one a processor"`
 	Runs              int      `env:"HEADROOM_RUNS" envDefault:"0" validate:"min=0,max=1024" help:"background runs at once; 0 is one a processor"`
-	Copy              string   `env:"HEADROOM_COPY" help:"file with a copy of the last plans and the keys' hashes, for a start while the database is away; default last-plans in the data directory, none keeps none"`
+	Copy              string   `env:"HEADROOM_COPY" help:"file with a copy of the last plans and the keys' hashes, for a start while the database is away; who can write to it as the server's user can let keys of theirs read, and solve, in an outage; default last-plans in the data directory, none keeps none"`
 	LogLevel          string   `env:"HEADROOM_LOG_LEVEL" validate:"omitempty,oneof=debug info warn error" help:"debug, info, warn or error; default info, on a terminal warn"`
 }
 

@@ -38,6 +38,11 @@ func serveCommand() *cobra.Command {
 directory, started from the installed binaries, and prints a link with which a browser on this machine
 signs in. The other verbs on this machine find the server by themselves.
 
+A copy of the current plans and of the keys' hashes is kept on disk (HEADROOM_COPY): a server that is
+started while the database is away answers polls from it, and refuses what needs the database. Whoever
+can write to the file as the server's user could let keys of their own read, and solve, in an outage;
+HEADROOM_COPY=none keeps no copy.
+
 "headroom config" shows every setting. SIGTERM and Ctrl-C end it gracefully.`,
 		Example: "  headroom serve --demo\n  DATABASE_URL=postgres://headroom@db.example.com/headroom headroom serve --listen 0.0.0.0:8080",
 		Args:    cobra.NoArgs,
