@@ -124,7 +124,7 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 		return nil, &badAddress{err}
 	}
 	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 5 * time.Second
+		config.ConnectTimeout = 3 * time.Second
 	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
