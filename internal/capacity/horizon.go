@@ -2,8 +2,10 @@ package capacity
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -32,62 +34,94 @@ type TermContract struct {
 	Until   time.Time `json:"until"`
 }
 
-// HorizonPeriod is some hours with the same demand and prices.
+// HorizonPeriod is some time with the same demand and prices.
 type HorizonPeriod struct {
-	Start time.Time `json:"start"`
-	Hours int64     `json:"hours"`
+	Start   time.Time `json:"start"`
+	Hours   int64     `json:"hours,omitzero"`   // exactly one of the two
+	Seconds int64     `json:"seconds,omitzero"` // of what is no whole number of hours
 	// Jobs is how many jobs of each class are expected at once, in the order of the problem's classes; null
 	// is every class's own jobs.max. It takes the place of jobs.max, and jobs.min becomes the smaller of
 	// itself and this. Periods may share one slice.
-	Jobs          []float64 `json:"jobs,omitempty"`
-	OnDemandPrice *Money    `json:"on_demand_price,omitempty"` // null is the problem's
+	Jobs []float64 `json:"jobs,omitempty"`
+	// Prices that differ from the problem's: of the one kind of VM there is, or by VM type.
+	OnDemandPrice *Money                  `json:"on_demand_price,omitempty"`
+	SpotPrice     *Money                  `json:"spot_price,omitempty"`
+	Prices        map[string]PeriodPrices `json:"prices,omitempty"`
+}
+
+// PeriodPrices is the prices of a VM type in a period; null is the problem's.
+type PeriodPrices struct {
+	OnDemand *Money `json:"on_demand,omitempty"`
+	Spot     *Money `json:"spot,omitempty"`
+}
+
+// length is how many seconds the period has.
+func (p *HorizonPeriod) length() int64 {
+	if p.Seconds != 0 {
+		return p.Seconds
+	}
+	return 3600 * p.Hours
 }
 
 // End is when the period is over.
-func (p HorizonPeriod) End() time.Time { return p.Start.Add(time.Duration(p.Hours) * time.Hour) }
-
-// PurchaseQuestion asks how many VMs of each offer to buy for a horizon. As JSON, a horizon with
-//
-//	"offers": [{"name": "one-year", "price": "0.04", "upfront": "400.00", "term_years": 1, "billing": "always", "max": 200}],
-//	"factors": [0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3]
-//
-// The problem's options.gap is the relative gap at which a recommendation is good enough.
-type PurchaseQuestion struct {
-	Horizon
-	Offers  []Offer   `json:"offers"`
-	Factors []float64 `json:"factors,omitempty"` // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
+func (p HorizonPeriod) End() time.Time {
+	return p.Start.Add(time.Duration(p.length()) * time.Second)
 }
 
-// Offer is a contract that may be bought: any number of VMs up to Max. It holds for its term from From on.
-//
-// An offer counts by what of it lies in the horizon: the hourly price (used: of the VM-hours used; always: of
-// every hour) for the hours that lie in both, and of the upfront payment the share of the term's seconds that
-// do. A term that ends before the horizon does is not renewed.
-type Offer struct {
-	Name      string     `json:"name"`
-	Price     Money      `json:"price"`   // per VM-hour
-	Upfront   Money      `json:"upfront"` // per VM, paid at From
-	Billing   Billing    `json:"billing"`
-	From      *time.Time `json:"from,omitempty"`      // null is the horizon's start
-	TermHours int64      `json:"term_hours,omitzero"` // exactly one of the two
-	TermYears int64      `json:"term_years,omitzero"` // calendar years
-	Max       int64      `json:"max"`
-}
-
-// Term is when the offer is in force, in a horizon that begins at start.
-func (o Offer) Term(start time.Time) (from, until time.Time) {
-	from = start
-	if o.From != nil {
-		from = *o.From
+// setLength says how long the period is, in hours where they are whole.
+func (p *HorizonPeriod) setLength(seconds int64) {
+	p.Hours, p.Seconds = 0, seconds
+	if seconds%3600 == 0 {
+		p.Hours, p.Seconds = seconds/3600, 0
 	}
-	if o.TermYears > 0 {
-		return from, from.AddDate(int(o.TermYears), 0, 0)
-	}
-	return from, from.Add(time.Duration(o.TermHours) * time.Hour)
 }
 
-// DefaultFactors is the demands at which a recommendation is tried where the question names none.
-func DefaultFactors() []float64 { return []float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3} }
+// Priced is a supply at the period's prices.
+func (p *HorizonPeriod) Priced(s Supply) Supply {
+	if p.OnDemandPrice != nil {
+		s.OnDemand.Price = *p.OnDemandPrice
+	}
+	if p.SpotPrice != nil && s.Spot != nil {
+		s.Spot = &Spot{Price: *p.SpotPrice, MaxShare: s.Spot.MaxShare}
+	}
+	if len(p.Prices) == 0 {
+		return s
+	}
+	s.VMTypes = slices.Clone(s.VMTypes)
+	for i := range s.VMTypes {
+		t := &s.VMTypes[i]
+		of := p.Prices[t.Name]
+		if of.OnDemand != nil {
+			t.OnDemand.Price = *of.OnDemand
+		}
+		if of.Spot != nil && t.Spot != nil {
+			t.Spot = &Spot{Price: *of.Spot, MaxShare: t.Spot.MaxShare}
+		}
+	}
+	return s
+}
+
+// PriceKey tells periods of different prices apart.
+func (p *HorizonPeriod) PriceKey() string {
+	if p.OnDemandPrice == nil && p.SpotPrice == nil && len(p.Prices) == 0 {
+		return ""
+	}
+	var key strings.Builder
+	write := func(m *Money) {
+		key.WriteByte(' ')
+		if m != nil {
+			key.WriteString(m.String())
+		}
+	}
+	write(p.OnDemandPrice)
+	write(p.SpotPrice)
+	for _, name := range slices.Sorted(maps.Keys(p.Prices)) {
+		fmt.Fprintf(&key, " %q", name)
+		write(p.Prices[name].OnDemand)
+		write(p.Prices[name].Spot)
+	}
+	return key.String()
+}
 
 // Limits of horizons.
 const (
@@ -96,6 +130,7 @@ const (
 	MaxOffers       = 8
 	MaxOfferVMs     = 1_000_000
 	MaxFactors      = 13
+	MaxDemandFactor = 10
 	MaxTermYears    = 10
 	MaxHorizonHours = 10 * 8784
 )
@@ -205,12 +240,19 @@ func (h Horizon) checkPeriods(c *checker) {
 		c.refuse("", "too_many", "Here are %d periods of %d classes; a horizon has %d of both together at most. Give longer periods.", len(h.Periods), len(classes), MaxHorizonLoad)
 		return
 	}
-	hours := int64(0)
+	seconds := int64(0)
 	for i := range h.Periods {
 		p := &h.Periods[i]
 		c.element(i)
-		c.whole("hours", "The length", "hours", p.Hours, 1, MaxHorizonHours)
-		hours = min(hours+p.Hours, math.MaxInt64/2)
+		switch {
+		case p.Hours != 0 && p.Seconds != 0:
+			c.refuse("seconds", "one_of", `Here are two lengths; give "hours" or "seconds".`)
+		case p.Seconds != 0:
+			c.whole("seconds", "The length", "seconds", p.Seconds, 1, MaxHorizonHours*3600)
+		default:
+			c.whole("hours", "The length", "hours", p.Hours, 1, MaxHorizonHours)
+		}
+		seconds = min(seconds+max(0, min(p.length(), math.MaxInt64/4)), math.MaxInt64/2)
 		if c.wholeSecond("start", p.Start) && i > 0 {
 			if end := h.Periods[i-1].End(); !p.Start.Equal(end) {
 				c.found("start", "range", fmt.Sprintf("The period begins at %s and the one before ends at %s; periods follow each other without a gap.", p.Start.Format(time.RFC3339), end.Format(time.RFC3339)),
@@ -222,19 +264,62 @@ func (h Horizon) checkPeriods(c *checker) {
 		} else if p.Jobs != nil {
 			h.checkJobs(c, i)
 		}
-		if p.OnDemandPrice != nil {
-			c.money("on_demand_price", "The price", *p.OnDemandPrice)
-			if len(h.Problem.Supply.VMTypes) > 0 {
-				c.refuse("on_demand_price", "not_here", "The problem has several VM types; prices of a period are taken for one kind of VM alone.")
-			}
-		}
+		h.checkPrices(c, p)
 		c.leave()
 		if len(c.findings) >= MaxFindings {
 			return
 		}
 	}
-	if hours > MaxHorizonHours {
-		c.refuse("", "range", "The periods last %d hours; a horizon lasts %d at most.", hours, MaxHorizonHours)
+	if seconds > MaxHorizonHours*3600 {
+		c.refuse("", "range", "The periods last %d hours; a horizon lasts %d at most. Ask for a part of it.", seconds/3600, MaxHorizonHours)
+	}
+}
+
+// checkPrices looks at a period's prices: they are of what the problem has.
+func (h *Horizon) checkPrices(c *checker, p *HorizonPeriod) {
+	typed := len(h.Problem.Supply.VMTypes) > 0
+	for _, price := range []struct {
+		member string
+		amount *Money
+		spot   *Spot
+	}{{"on_demand_price", p.OnDemandPrice, nil}, {"spot_price", p.SpotPrice, h.Problem.Supply.Spot}} {
+		switch {
+		case price.amount == nil:
+		case typed:
+			c.refuse(price.member, "not_here", `The problem has several VM types; give each its price in "prices", by its name.`)
+		case price.member == "spot_price" && price.spot == nil:
+			c.refuse(price.member, "not_here", `The problem has no spot VMs; add "spot" to its supply, or leave this price out.`)
+		default:
+			c.money(price.member, "The price", *price.amount)
+		}
+	}
+	if len(p.Prices) == 0 {
+		return
+	}
+	c.enter("prices")
+	defer c.leave()
+	if !typed {
+		c.refuse("", "not_here", `The problem has one kind of VM; give its prices as "on_demand_price" and "spot_price".`)
+		return
+	}
+	types := h.Problem.Supply.VMTypes
+	for _, name := range slices.Sorted(maps.Keys(p.Prices)) {
+		at := slices.IndexFunc(types, func(t VMTypeSupply) bool { return t.Name == name })
+		if at < 0 {
+			c.refuse(name, "unknown_name", "The problem has no VM type %q.", clip(name))
+			continue
+		}
+		c.enter(name)
+		of := p.Prices[name]
+		if of.OnDemand != nil {
+			c.money("on_demand", "The price", *of.OnDemand)
+		}
+		if of.Spot != nil {
+			if c.money("spot", "The price", *of.Spot); types[at].Spot == nil {
+				c.refuse("spot", "not_here", `The VM type %q has no spot VMs; add "spot" to it, or leave this price out.`, clip(name))
+			}
+		}
+		c.leave()
 	}
 }
 
@@ -263,81 +348,4 @@ func (c *checker) wholeSecond(member string, at time.Time) bool {
 		return false
 	}
 	return true
-}
-
-// Validate says everything that is wrong with the question, as an *InputError, or nil.
-func (q PurchaseQuestion) Validate() error {
-	return findingsOf(func(c *checker) {
-		q.Horizon.check(c)
-		q.checkOffers(c)
-		c.enter("factors")
-		if len(q.Factors) > MaxFactors {
-			c.refuse("", "too_many", "Here are %d factors; give %d at most.", len(q.Factors), MaxFactors)
-		}
-		for i, f := range q.Factors {
-			c.element(i)
-			if c.number("", "The factor", "", f, 10) && f == 0 {
-				c.refuse("", "range", "The factor is 0; without demand there is nothing to compare.")
-			}
-			c.leave()
-		}
-		c.leave()
-	})
-}
-
-func (q *PurchaseQuestion) checkOffers(c *checker) {
-	p := &q.Problem
-	c.enter("problem")
-	if len(p.Supply.VMTypes) > 0 || p.Supply.Spot != nil {
-		c.refuse("supply", "not_taken", "Offers are weighed for one kind of VM without spot VMs; ask for each VM type by itself.")
-	}
-	if p.Budget != nil {
-		c.refuse("budget", "not_taken", "Offers are weighed without a budget; leave it out, and see what the recommendation costs.")
-	}
-	c.leave()
-	taken := make(map[string]bool)
-	for _, contract := range p.Supply.Contracts {
-		taken[contract.Name] = true
-	}
-	for _, contract := range q.Contracts {
-		taken[contract.Name] = true
-	}
-	c.enter("offers")
-	defer c.leave()
-	if len(q.Offers) == 0 {
-		c.refuse("", "missing", "There is no offer; give at least one, or ask for the horizon alone.")
-	}
-	if len(q.Offers) > MaxOffers {
-		c.refuse("", "too_many", "Here are %d offers; %d are weighed at once at most.", len(q.Offers), MaxOffers)
-		return
-	}
-	for i, o := range q.Offers {
-		c.element(i)
-		c.name(o.Name)
-		if taken[o.Name] {
-			c.refuse("name", "duplicate_name", "Another offer or contract is called %q as well; give each a name of its own.", clip(o.Name))
-		}
-		taken[o.Name] = true
-		o.checkTerms(c)
-		c.leave()
-	}
-}
-
-// checkTerms is check without the name.
-func (o Offer) checkTerms(c *checker) {
-	c.money("price", "The price", o.Price)
-	c.money("upfront", "The upfront payment", o.Upfront)
-	oneOf(c, "billing", o.Billing, billings)
-	c.whole("max", "The most VMs", "VMs", o.Max, 0, MaxOfferVMs)
-	switch {
-	case o.TermHours != 0 && o.TermYears != 0:
-		c.refuse("term_years", "one_of", `Here are two terms; give "term_hours" or "term_years".`)
-	case o.TermYears != 0:
-		c.whole("term_years", "The term", "years", o.TermYears, 1, MaxTermYears)
-	default:
-		c.whole("term_hours", "The term", "hours", o.TermHours, 1, MaxHorizonHours)
-	}
-	if o.From != nil {
-		c.wholeSecond("from", *o.From)
-	}
 }

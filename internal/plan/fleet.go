@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/shopspring/decimal"
-
 	"headroom/internal/capacity"
 	"headroom/internal/perf"
 )
@@ -52,37 +50,12 @@ func isFleet(p *capacity.Problem) bool {
 		p.Options.Integrality == capacity.Relaxed && p.Budget != nil && p.Budget.VMCost != nil
 }
 
-// onType is a class as it runs on VMs of one type: all its times but the start-up of a profile are
-// divided by its speed there. At speed 0 it does not run there, and nothing is divided.
+// onType is a class as it runs on VMs of one type, with nothing promised there.
 func onType(c capacity.Class, name string) capacity.Class {
-	speed := c.Speed.On(name)
-	c.SlotsPerVM, c.Speed, c.Jobs.Min = c.SlotsPerVM.On(name), nil, 0
-	if speed == 0 || speed == 1 {
-		return c
-	}
-	switch {
-	case c.VMsPerJob != nil:
-		gamma := c.VMsPerJob.DivRound(decimal.NewFromFloat(speed), speedPlaces)
-		c.VMsPerJob = &gamma
-	case c.Demand != nil:
-		d := *c.Demand
-		d.MapWorkSeconds, d.ReduceWorkSeconds, d.FixedSeconds = d.MapWorkSeconds/speed, d.ReduceWorkSeconds/speed, d.FixedSeconds/speed
-		c.Demand = &d
-	case c.Profile != nil:
-		f := *c.Profile
-		for _, seconds := range []*float64{
-			&f.MapAvgSeconds, &f.MapMaxSeconds, &f.FirstShuffleAvgSeconds, &f.FirstShuffleMaxSeconds,
-			&f.ShuffleAvgSeconds, &f.ShuffleMaxSeconds, &f.ReduceAvgSeconds, &f.ReduceMaxSeconds,
-		} {
-			*seconds /= speed
-		}
-		c.Profile = &f
-	}
+	c = c.OnType(name)
+	c.Jobs.Min = 0
 	return c
 }
-
-// speedPlaces is how many decimals a ratio of VMs per job and speed keeps.
-const speedPlaces = 18
 
 func newFleet(p *capacity.Problem) (*fleet, error) {
 	n := len(p.Classes)

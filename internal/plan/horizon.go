@@ -2,6 +2,8 @@ package plan
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,20 +15,44 @@ import (
 
 // HorizonAnswer is a plan for every period of a horizon, and what they add up to. All money is for the time
 // that stands beside it, by the calendar's own hours. Every sum closes: days, months and the total are sums
-// of the same amounts as the periods, each rounded once.
+// of the same amounts as the periods, each rounded once; so are the classes' penalties.
 type HorizonAnswer struct {
-	Status    capacity.Status `json:"status"` // infeasible where a period is; totals leave its hours out
-	Currency  string          `json:"currency"`
-	Periods   []PeriodAnswer  `json:"periods"` // a period in which a contract begins or ends is answered in parts
-	Days      []SpanTotal     `json:"days"`    // by UTC
-	Months    []SpanTotal     `json:"months"`
-	Total     SpanTotal       `json:"total"`
-	Contracts []ContractTotal `json:"contracts"` // the problem's first, then those with a term
-	Upfront   capacity.Money  `json:"upfront"`   // of all contracts, the share that lies in the horizon; not in the totals above
-	Gap       capacity.Money  `json:"gap"`       // all periods together cost at most so much more than necessary
-	Solved    int             `json:"solved"`    // different problems; periods that are alike are solved once
+	Status      capacity.Status    `json:"status"`   // infeasible where a period is; totals leave its hours out
+	Complete    bool               `json:"complete"` // false: everything ends before the horizon does, because the work was ended
+	Currency    string             `json:"currency"`
+	Explanation string             `json:"explanation"`
+	Total       SpanTotal          `json:"total"`
+	Upfront     capacity.Money     `json:"upfront"` // of all contracts, the share that lies in the time answered; not in the totals
+	Gap         capacity.Money     `json:"gap"`     // all periods together cost at most so much more than necessary
+	Months      []SpanTotal        `json:"months"`
+	Contracts   []ContractTotal    `json:"contracts"` // the problem's first, then those with a term
+	Classes     []ClassTotal       `json:"classes"`   // in the order of the problem
+	Infeasible  []InfeasibleSpan   `json:"infeasible"`
+	Days        []SpanTotal        `json:"days"` // by UTC
+	Detail      capacity.Detail    `json:"detail"`
+	Periods     []PeriodAnswer     `json:"periods"`    // none in a summary; a period in which a contract begins or ends is answered in parts
+	Situations  []SituationAnswer  `json:"situations"` // with the detail classes alone: what the plans of the different problems are, by class and type
+	Solved      int                `json:"solved"`     // different problems; periods that are alike are solved once
+	Warnings    []capacity.Warning `json:"warnings"`
+}
 
-	Situations []SituationAnswer `json:"situations"` // what those problems' plans are, by class and type
+// InfeasibleSpan is some time for which there is no plan, and why.
+type InfeasibleSpan struct {
+	Start    time.Time `json:"start"`
+	Hours    float64   `json:"hours"`
+	Conflict string    `json:"conflict"` // the first sentence
+}
+
+// infeasibleShown bounds the spans that are told; Total has the hours of all.
+const infeasibleShown = 100
+
+// ClassTotal is what became of a class.
+type ClassTotal struct {
+	Name          string         `json:"name"`
+	AdmittedHours float64        `json:"admitted_job_hours"`
+	RefusedHours  float64        `json:"refused_job_hours"`
+	VMHours       float64        `json:"vm_hours"` // its share of the VMs
+	Penalties     capacity.Money `json:"penalties"`
 }
 
 // SituationAnswer is what all periods that are alike have in common besides their totals.
@@ -111,39 +137,112 @@ type ContractTotal struct {
 // by itself, those that are alike once, by so many workers at a time; the answer does not depend on them.
 // A nil solve is the core method alone. Progress, if given, is told after every solve, one call at a time.
 func Horizon(ctx context.Context, h capacity.Horizon, solve Planner, workers int, progress func(done, total int)) (HorizonAnswer, error) {
+	return horizon(ctx, h, solve, Crew{Workers: workers}, progress)
+}
+
+func horizon(ctx context.Context, h capacity.Horizon, solve Planner, crew Crew, progress func(done, total int)) (HorizonAnswer, error) {
+	c := NewCourse(h, solve)
+	if err := each(ctx, c.total(), crew, progress, c.one); err != nil {
+		return HorizonAnswer{}, err
+	}
+	return c.Answer(), nil
+}
+
+// Crew is who does work that falls into many pieces.
+type Crew struct {
+	Workers int
+	// Turn, if given, is asked before every piece, and waits until it may be done: so that others get their
+	// turn in between.
+	Turn func(ctx context.Context) (leave func(), err error)
+}
+
+// Course is a horizon at work: any number of workers take situations until none is left.
+type Course struct {
+	calendar  *calendar
+	contracts []capacity.TermContract
+	solve     Planner
+	settled   []settlement
+	finished  []atomic.Bool
+	next      atomic.Int64
+	done      atomic.Int64
+	totals    []ContractTotal
+}
+
+// NewCourse makes a valid horizon ready. A nil solve is the core method alone; plans in brief (see Series) are
+// enough.
+func NewCourse(h capacity.Horizon, solve Planner) *Course {
 	if solve == nil {
 		h.Problem.Options.Engine = capacity.EngineExact
-		solve = func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) { return Solve(ctx, p, nil) }
+		solve = NewSeries(h.Problem, nil).Solve
 	}
 	terms := make([]term, len(h.Contracts))
 	for i, c := range h.Contracts {
 		terms[i] = term{c.From, c.Until}
 	}
-	c := newCalendar(&h, terms)
-	settled := make([]settlement, len(c.situations))
-	contracts := contractsOf(&h)
-	err := each(ctx, len(settled), workers, progress, func(i int) error {
-		p := c.problem(&c.situations[i], h.Contracts)
-		pl, err := solve(ctx, p)
-		if err == nil {
-			settled[i] = settle(&p, &pl, contracts)
+	c := &Course{calendar: newCalendar(&h, terms), contracts: h.Contracts, solve: solve, totals: contractsOf(&h)}
+	c.settled, c.finished = make([]settlement, c.total()), make([]atomic.Bool, c.total())
+	return c
+}
+
+func (c *Course) total() int { return len(c.calendar.situations) }
+
+// Total is how many different problems there are, and Done how many are solved.
+func (c *Course) Total() int64 { return int64(c.total()) }
+
+// Done is how many problems are solved.
+func (c *Course) Done() int64 { return c.done.Load() }
+
+// Work solves until nothing is left or the context ends; several may work at once.
+func (c *Course) Work(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		return err
-	})
-	if err != nil {
-		return HorizonAnswer{}, err
+		i := int(c.next.Add(1)) - 1
+		if i >= c.total() {
+			return nil
+		}
+		if err := c.one(ctx, i); err != nil {
+			return err
+		}
 	}
-	return c.answer(settled, contracts), nil
+}
+
+// one solves a situation. One whose demand no cluster could carry has no plan, like one whose promises do not fit.
+func (c *Course) one(ctx context.Context, i int) error {
+	p := c.calendar.problem(&c.calendar.situations[i], c.contracts)
+	pl, err := c.solve(ctx, p)
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
+	}
+	if err == nil {
+		c.settled[i] = settle(&p, &pl, c.totals)
+		c.finished[i].Store(true)
+		c.done.Add(1)
+	}
+	return err
+}
+
+// Answer is what is known once all workers have ended: up to the first hour that nobody has come to.
+func (c *Course) Answer() HorizonAnswer {
+	stints := c.calendar.stints
+	for i, p := range stints {
+		if !c.finished[p.situation].Load() {
+			stints = stints[:i]
+			break
+		}
+	}
+	return c.calendar.answer(c.settled, slices.Clone(c.totals), stints)
 }
 
 // each does so much work, several at a time, and answers the first error there was.
-func each(ctx context.Context, total, workers int, progress func(done, total int), work func(i int) error) error {
+func each(ctx context.Context, total int, crew Crew, progress func(done, total int), work func(ctx context.Context, i int) error) error {
 	var next atomic.Int64
 	var mutex sync.Mutex
 	var first error
 	var group sync.WaitGroup
 	done := 0
-	for range max(1, min(workers, total)) {
+	for range max(1, min(crew.Workers, total)) {
 		group.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
@@ -152,7 +251,7 @@ func each(ctx context.Context, total, workers int, progress func(done, total int
 				}
 				err := ctx.Err()
 				if err == nil {
-					err = work(i)
+					err = crew.piece(ctx, i, work)
 				}
 				mutex.Lock()
 				if done++; err == nil && progress != nil {
@@ -171,6 +270,18 @@ func each(ctx context.Context, total, workers int, progress func(done, total int
 	}
 	group.Wait()
 	return first
+}
+
+func (c *Crew) piece(ctx context.Context, i int, work func(ctx context.Context, i int) error) error {
+	if c.Turn == nil {
+		return work(ctx, i)
+	}
+	leave, err := c.Turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return work(ctx, i)
 }
 
 // contractsOf is all contracts of a horizon as totals that are still empty.
@@ -193,209 +304,4 @@ func contractsOf(h *capacity.Horizon) []ContractTotal {
 // proRata is an amount times part/whole, rounded once.
 func proRata(amount decimal.Decimal, part, whole int64) capacity.Money {
 	return capacity.Money{Decimal: amount.Mul(decimal.NewFromInt(part)).DivRound(decimal.NewFromInt(whole), capacity.MoneyPlaces)}
-}
-
-// settlement is what a horizon keeps of a situation's plan: its counts, and money as exact rates.
-type settlement struct {
-	SituationAnswer
-	status            capacity.Status
-	conflict          string
-	vms               RentedVMs
-	used              []float64 // by contract
-	inForce           []bool
-	admitted, refused float64
-	gap               float64
-	gapAmount         decimal.Decimal // per period of the problem, as penalties
-	penalties         decimal.Decimal
-	onDemand, spot    decimal.Decimal // per hour
-	usedRate          []decimal.Decimal
-	idleRate          []decimal.Decimal
-
-	amounts map[int64]*amounts // by seconds
-}
-
-// amounts is a settlement's money for so many seconds, every line rounded once.
-type amounts struct {
-	cost       SpanCost
-	used, idle []capacity.Money // by contract
-	gap        decimal.Decimal
-}
-
-func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) settlement {
-	n := len(contracts)
-	s := settlement{status: pl.Status, used: make([]float64, n), inForce: make([]bool, n), amounts: make(map[int64]*amounts, 1)}
-	if pl.Status == capacity.InfeasibleStatus {
-		s.Classes = []ClassShare{}
-		if len(pl.Conflicts) > 0 {
-			s.conflict = pl.Conflicts[0].Detail
-		}
-		return s
-	}
-	o := outcome("", *pl, false)
-	s.vms, s.admitted, s.refused, s.gap = o.VMs, o.Admitted, o.Refused, o.Gap
-	s.SituationAnswer = SituationAnswer{sharesOf(p, pl), pl.VMs.Types}
-	s.penalties = penaltiesOf(p, pl)
-	if pl.Proof != nil {
-		s.gapAmount = pl.Objective.Sub(pl.Proof.Bound.Decimal)
-	}
-	byName := make(map[string]int, n)
-	for i := range contracts {
-		byName[contracts[i].Name] = i
-	}
-	for _, u := range pl.VMs.Contracts {
-		s.used[byName[u.Name]] = u.Used
-	}
-	s.usedRate, s.idleRate = make([]decimal.Decimal, n), make([]decimal.Decimal, n)
-	for v, t := range p.Supply.Types() {
-		onDemand, spot := pl.VMs.OnDemand, pl.VMs.Spot
-		if len(pl.VMs.Types) > 0 {
-			onDemand, spot = pl.VMs.Types[v].OnDemand, pl.VMs.Types[v].Spot
-		}
-		s.onDemand = s.onDemand.Add(t.OnDemand.Price.Mul(decimal.NewFromFloat(onDemand)))
-		if t.Spot != nil {
-			s.spot = s.spot.Add(t.Spot.Price.Mul(decimal.NewFromFloat(spot)))
-		}
-		for _, c := range t.Contracts {
-			i := byName[c.Name]
-			used := decimal.NewFromFloat(s.used[i])
-			s.inForce[i] = true
-			s.usedRate[i] = c.Price.Mul(used)
-			if c.Billing == capacity.BilledAlways {
-				s.idleRate[i] = c.Price.Mul(decimal.NewFromInt(c.VMs).Sub(used))
-			}
-		}
-	}
-	return s
-}
-
-// sharesOf is the classes' parts of a plan, in one allocation for all their VMs.
-func sharesOf(p *capacity.Problem, pl *capacity.Plan) []ClassShare {
-	types := p.Supply.Types()
-	shares, vms := make([]ClassShare, len(pl.Classes)), make([]float64, len(pl.Classes)*len(types))
-	for i := range pl.Classes {
-		c := &pl.Classes[i]
-		own := vms[i*len(types) : (i+1)*len(types) : (i+1)*len(types)]
-		if len(p.Supply.VMTypes) == 0 {
-			own[0] = c.VMs
-		}
-		for _, on := range c.Types {
-			for v := range types {
-				if types[v].Name == on.VMType {
-					own[v] = on.VMs
-				}
-			}
-		}
-		shares[i] = ClassShare{c.Admitted, c.Refused, own}
-	}
-	return shares
-}
-
-// penaltiesOf is what the refused jobs cost per period of the problem, not rounded.
-func penaltiesOf(p *capacity.Problem, pl *capacity.Plan) decimal.Decimal {
-	var sum amountSum
-	for i := range pl.Classes {
-		sum.add(p.Classes[i].Penalty, pl.Classes[i].Refused)
-	}
-	return sum.value()
-}
-
-// over is the settlement's money for so many seconds of a problem with such a period.
-func (s *settlement) over(seconds, period int64) *amounts {
-	if known := s.amounts[seconds]; known != nil {
-		return known
-	}
-	a := &amounts{used: make([]capacity.Money, len(s.used)), idle: make([]capacity.Money, len(s.used))}
-	a.cost.OnDemand, a.cost.Spot = proRata(s.onDemand, seconds, 3600), proRata(s.spot, seconds, 3600)
-	a.cost.Penalties = proRata(s.penalties, seconds, period)
-	a.gap = s.gapAmount.Mul(decimal.NewFromInt(seconds)).Div(decimal.NewFromInt(period)).RoundCeil(capacity.MoneyPlaces)
-	for i := range s.usedRate {
-		if s.inForce[i] {
-			a.used[i], a.idle[i] = proRata(s.usedRate[i], seconds, 3600), proRata(s.idleRate[i], seconds, 3600)
-			a.cost.Reserved.Decimal = a.cost.Reserved.Add(a.used[i].Decimal)
-			a.cost.ReservedIdle.Decimal = a.cost.ReservedIdle.Add(a.idle[i].Decimal)
-		}
-	}
-	c := &a.cost
-	c.Total.Decimal = decimal.Sum(c.OnDemand.Decimal, c.Spot.Decimal, c.Reserved.Decimal, c.ReservedIdle.Decimal, c.Penalties.Decimal)
-	s.amounts[seconds] = a
-	return a
-}
-
-// answer adds the stints up, in their order.
-func (c *calendar) answer(settled []settlement, contracts []ContractTotal) HorizonAnswer {
-	a := HorizonAnswer{
-		Status: capacity.Optimal, Currency: c.horizon.Problem.Currency, Contracts: contracts, Solved: len(settled),
-		Periods: make([]PeriodAnswer, 0, len(c.horizon.Periods)), Situations: make([]SituationAnswer, len(settled)), Days: []SpanTotal{}, Months: []SpanTotal{},
-		Total: SpanTotal{Start: c.horizon.Start().UTC()},
-	}
-	for i := range settled {
-		a.Situations[i] = settled[i].SituationAnswer
-	}
-	gap := decimal.Zero
-	for i, p := range c.stints {
-		s := &settled[p.situation]
-		m := s.over(p.seconds, c.horizon.Problem.PeriodSeconds)
-		gap = gap.Add(m.gap)
-		if i == 0 || c.stints[i-1].period != p.period || c.stints[i-1].situation != p.situation {
-			a.Periods = append(a.Periods, PeriodAnswer{Start: p.start, Status: s.status, VMs: s.vms, Used: s.used,
-				Admitted: s.admitted, Refused: s.refused, Gap: s.gap, Conflict: s.conflict, Situation: p.situation})
-		}
-		row := &a.Periods[len(a.Periods)-1]
-		hours := float64(p.seconds) / 3600
-		row.Hours += hours
-		row.Cost.add(&m.cost)
-		day := time.Date(p.start.Year(), p.start.Month(), p.start.Day(), 0, 0, 0, 0, time.UTC)
-		month := time.Date(p.start.Year(), p.start.Month(), 1, 0, 0, 0, 0, time.UTC)
-		for _, span := range [...]*SpanTotal{spanFor(&a.Days, day), spanFor(&a.Months, month), &a.Total} {
-			span.add(s, m, hours)
-		}
-		for k := range contracts {
-			contracts[k].add(s, m, k, hours)
-		}
-		if s.status == capacity.InfeasibleStatus || a.Status == capacity.Optimal {
-			a.Status = s.status
-		}
-	}
-	a.Gap = capacity.Money{Decimal: gap}
-	for k := range contracts {
-		t := &contracts[k]
-		a.Upfront.Decimal = a.Upfront.Add(t.Upfront.Decimal)
-		if all := t.UsedHours + t.IdleHours; all > 0 {
-			used, idle := t.UsedHours/all, t.IdleHours/all
-			t.Utilisation, t.IdleShare = &used, &idle
-		}
-	}
-	return a
-}
-
-func spanFor(list *[]SpanTotal, start time.Time) *SpanTotal {
-	if n := len(*list); n == 0 || !(*list)[n-1].Start.Equal(start) {
-		*list = append(*list, SpanTotal{Start: start})
-	}
-	return &(*list)[len(*list)-1]
-}
-
-func (t *SpanTotal) add(s *settlement, m *amounts, hours float64) {
-	t.Hours += hours
-	if s.status == capacity.InfeasibleStatus {
-		t.InfeasibleHours += hours
-		return
-	}
-	t.Cost.add(&m.cost)
-	t.VMHours += s.vms.Total * hours
-	t.OnDemandHours += s.vms.OnDemand * hours
-	t.ReservedHours += s.vms.Reserved * hours
-	t.AdmittedHours += s.admitted * hours
-	t.RefusedHours += s.refused * hours
-}
-
-func (t *ContractTotal) add(s *settlement, m *amounts, k int, hours float64) {
-	if !s.inForce[k] {
-		return
-	}
-	t.Hours += hours
-	t.UsedHours += s.used[k] * hours
-	t.IdleHours += (float64(t.VMs) - s.used[k]) * hours
-	t.Reserved.Decimal = t.Reserved.Add(m.used[k].Decimal)
-	t.ReservedIdle.Decimal = t.ReservedIdle.Add(m.idle[k].Decimal)
 }

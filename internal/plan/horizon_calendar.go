@@ -27,12 +27,12 @@ type stint struct {
 	seconds   int64
 }
 
-// situation is a demand, a price and what is in force.
+// situation is a demand, prices and what is in force.
 type situation struct {
-	demand  int             // in calendar.jobs
-	price   *capacity.Money // on demand; nil is the problem's
-	inForce []bool          // by term
-	seconds int64           // of all its stints
+	demand  int                     // in calendar.jobs
+	prices  *capacity.HorizonPeriod // whose prices they are
+	inForce []bool                  // by term
+	seconds int64                   // of all its stints
 }
 
 // term is when something is in force.
@@ -69,10 +69,7 @@ func newCalendar(h *capacity.Horizon, terms []term) *calendar {
 	inForce, mask, next := []bool(nil), "", 0
 	for i := range h.Periods {
 		p := &h.Periods[i]
-		k := key{demand: demands.of(i)}
-		if p.OnDemandPrice != nil {
-			k.price = p.OnDemandPrice.String()
-		}
+		k := key{demand: demands.of(i), price: p.PriceKey()}
 		end := p.End()
 		for at := p.Start; at.Before(end); {
 			until := midnightAfter(at)
@@ -93,7 +90,7 @@ func newCalendar(h *capacity.Horizon, terms []term) *calendar {
 			if !seen {
 				s = len(c.situations)
 				known[k] = s
-				c.situations = append(c.situations, situation{demand: k.demand, price: p.OnDemandPrice, inForce: inForce})
+				c.situations = append(c.situations, situation{demand: k.demand, prices: p, inForce: inForce})
 			}
 			seconds := until.Unix() - at.Unix()
 			c.situations[s].seconds += seconds
@@ -166,9 +163,7 @@ func (c *calendar) problem(s *situation, contracts []capacity.TermContract) capa
 	for i, jobs := range c.jobs[s.demand] {
 		p.Classes[i].Jobs = jobs
 	}
-	if s.price != nil {
-		p.Supply.OnDemand.Price = *s.price
-	}
+	p.Supply = s.prices.Priced(p.Supply)
 	p.Supply.Contracts = slices.Clip(p.Supply.Contracts)
 	p.Supply.VMTypes = slices.Clone(p.Supply.VMTypes)
 	for i := range p.Supply.VMTypes {

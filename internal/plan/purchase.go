@@ -14,22 +14,27 @@ import (
 
 // PurchaseAnswer is how many VMs of each offer to buy, and what that is worth.
 type PurchaseAnswer struct {
-	Status       capacity.Status `json:"status"` // infeasible where not even all offers serve the promised jobs
-	Currency     string          `json:"currency"`
-	Offers       []OfferAnswer   `json:"offers"`
-	Recommended  PurchaseCost    `json:"recommended"`
-	Today        PurchaseCost    `json:"today"`          // without any offer
-	OnDemandOnly PurchaseCost    `json:"on_demand_only"` // without any contract either
-	Saving       *Saving         `json:"saving"`         // against today; null where today is infeasible
-	SavingOnly   *Saving         `json:"saving_against_on_demand"`
-	Coverage     *float64        `json:"coverage"`    // VM-hours on contracts and offers, of all
-	Utilisation  *float64        `json:"utilisation"` // VM-hours used of those bought; null where nothing is
-	Months       []SavingMonth   `json:"months"`
-	BreakEven    *time.Time      `json:"break_even_month"` // from the end of which on the balance is never negative; null: not in the horizon
-	Curves       []SavingCurve   `json:"curves"`
-	Regret       []RegretPoint   `json:"regret"`
-	Proof        PurchaseProof   `json:"proof"`
-	Horizon      HorizonAnswer   `json:"horizon"` // with the recommendation; the offers stand among its contracts
+	Answer       string             `json:"answer"`      // one sentence
+	Explanation  string             `json:"explanation"` // the sentence and what it rests on, as one paragraph that can be forwarded
+	Status       capacity.Status    `json:"status"`      // infeasible where not even all offers serve the promised jobs
+	Complete     bool               `json:"complete"`    // false: curves or regret are missing, because the work was ended
+	Currency     string             `json:"currency"`
+	Offers       []OfferAnswer      `json:"offers"`
+	Recommended  PurchaseCost       `json:"recommended"`
+	Today        PurchaseCost       `json:"today"`          // without any offer
+	OnDemandOnly PurchaseCost       `json:"on_demand_only"` // without any contract either
+	Saving       *Saving            `json:"saving"`         // against today; null where today is infeasible
+	SavingOnly   *Saving            `json:"saving_against_on_demand"`
+	Coverage     *float64           `json:"coverage"`    // VM-hours on contracts and offers, of all
+	Utilisation  *float64           `json:"utilisation"` // VM-hours used of those bought; null where nothing is
+	Months       []SavingMonth      `json:"months"`
+	BreakEven    *time.Time         `json:"break_even_month"` // from the end of which on the balance is never negative; null: not in the horizon
+	Curves       []SavingCurve      `json:"curves"`
+	Regret       []RegretPoint      `json:"regret"`
+	Proof        PurchaseProof      `json:"proof"`
+	Facts        []Fact             `json:"facts"` // the figures of the explanation
+	Warnings     []capacity.Warning `json:"warnings"`
+	Horizon      HorizonAnswer      `json:"horizon"` // with the recommendation; the offers stand among its contracts
 }
 
 // OfferAnswer is one offer in the recommendation.
@@ -71,6 +76,8 @@ type SavingMonth struct {
 // SavingCurve is what other numbers of one offer come to, the others as recommended.
 type SavingCurve struct {
 	Offer  string        `json:"offer"`
+	Bought int64         `json:"bought"`
+	Means  string        `json:"means"` // one sentence
 	Exact  bool          `json:"exact"` // false: of the convex program, which is a little lower
 	Points []SavingPoint `json:"points"`
 }
@@ -100,43 +107,53 @@ type PurchaseProof struct {
 	Situations int            `json:"situations"`
 }
 
-// Purchase weighs the offers of a valid question. The numbers are searched by the core method; solve is
-// asked for the plans of the answer and may be nil (see Horizon). The answer does not depend on workers. A
-// context that ends gives its error; progress is told of finished parts, in order.
+// Purchase is Weigh with so many workers.
 func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, workers int, progress func(done, total int)) (PurchaseAnswer, error) {
+	return Weigh(ctx, q, solve, Crew{Workers: workers}, progress)
+}
+
+// Weigh weighs the offers of a valid question. The numbers are searched by the core method; solve is
+// asked for the plans of the answer and may be nil (see NewCourse). The answer does not depend on the workers.
+// A context that ends gives its error; the recommendation comes with it where it had been found and priced, which
+// its Status says. Progress is told as work goes on, one call at a time, and never goes back.
+func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, crew Crew, progress func(done, total int)) (PurchaseAnswer, error) {
 	if q.Factors == nil {
 		q.Factors = capacity.DefaultFactors()
 	}
-	w, err := newWeighing(&q, workers)
+	if solve == nil {
+		q.Problem.Options.Engine = capacity.EngineExact
+		solve = NewSeries(q.Problem, nil).Solve
+	}
+	steps := newSteps(&q, progress)
+	w, err := newWeighing(ctx, &q, crew)
 	if err != nil {
 		return PurchaseAnswer{}, err
 	}
-	done, total := 0, 4+len(q.Offers)+len(q.Factors)
-	step := func(err error) error {
-		if done++; progress != nil && err == nil {
-			progress(done, total)
-		}
-		return err
-	}
+	w.told = steps.begin(searchSteps)
 	found, err := w.search(ctx, fullEffort, q.Problem.Options.Gap, nil)
-	if err := step(err); err != nil {
+	if err != nil {
 		return PurchaseAnswer{}, err
 	}
-	a := PurchaseAnswer{Status: capacity.InfeasibleStatus, Currency: q.Problem.Currency, Offers: []OfferAnswer{},
-		Months: []SavingMonth{}, Curves: []SavingCurve{}, Regret: []RegretPoint{}}
+	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
+		Regret: []RegretPoint{}, Facts: []Fact{}, Warnings: []capacity.Warning{}}
 	bought := found.bought
 	var today, alone HorizonAnswer
 	for _, part := range [...]struct {
 		to   *HorizonAnswer
 		with capacity.Horizon
 	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
-		*part.to, err = Horizon(ctx, part.with, solve, workers, nil)
-		if err := step(err); err != nil {
+		told := steps.begin(horizonSteps)
+		*part.to, err = horizon(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
+		if err != nil {
 			return PurchaseAnswer{}, err
 		}
 	}
+	a.Horizon.Show(q.Detail)
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
 	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
+		a.Status, a.Complete = capacity.InfeasibleStatus, true
+		a.tell(&q)
+		steps.end()
 		return a, nil
 	}
 	if err := a.prove(w, &found); err != nil {
@@ -144,21 +161,34 @@ func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, w
 	}
 	a.describe(&q, bought)
 	a.follow(&q, &today)
-	for k := range q.Offers {
-		curve, err := w.curve(ctx, bought, k)
-		if err := step(err); err != nil {
-			return PurchaseAnswer{}, err
+	err = a.compare(ctx, w, &found, steps)
+	a.Complete = err == nil
+	a.tell(&q)
+	if err == nil {
+		steps.end()
+	}
+	return a, err
+}
+
+// compare adds what other numbers of each offer come to, and other demands.
+func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, found *choiceOfOffers, steps *steps) error {
+	for k := range w.question.Offers {
+		w.told = steps.begin(curveSteps)
+		curve, err := w.curve(ctx, found.bought, k)
+		if err != nil {
+			return err
 		}
 		a.Curves = append(a.Curves, curve)
 	}
-	for _, factor := range q.Factors {
-		point, err := w.regret(ctx, factor, &found)
-		if err := step(err); err != nil {
-			return PurchaseAnswer{}, err
+	for _, factor := range w.question.Factors {
+		w.told = steps.begin(regretSteps)
+		point, err := w.regret(ctx, factor, found)
+		if err != nil {
+			return err
 		}
 		a.Regret = append(a.Regret, point)
 	}
-	return a, nil
+	return nil
 }
 
 // Bought is the horizon that the answer plans: the question's, with what is to be bought among its contracts.
@@ -169,6 +199,44 @@ func (a *PurchaseAnswer) Bought(q *capacity.PurchaseQuestion) capacity.Horizon {
 	}
 	return withOffers(q, bought)
 }
+
+// How much of the work the parts of a question are, roughly: what its progress counts.
+const (
+	searchSteps  = 60
+	horizonSteps = 10
+	curveSteps   = 5
+	regretSteps  = 30
+)
+
+// steps is how far the work on a question is.
+type steps struct {
+	tell               func(done, total int)
+	before, done, part int
+	total              int
+}
+
+func newSteps(q *capacity.PurchaseQuestion, tell func(done, total int)) *steps {
+	s := &steps{tell: tell, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*len(q.Factors)}
+	s.show(0)
+	return s
+}
+
+func (s *steps) show(done int) {
+	if s.tell != nil && (done > s.done || s.total > 0 && done == 0 && s.done == 0) {
+		s.tell(done, s.total)
+	}
+	s.done = max(s.done, done)
+}
+
+// begin ends the part before and begins one of so many steps; it answers what is to be told how much of it is done.
+func (s *steps) begin(part int) func(share float64) {
+	s.before += s.part
+	s.part = part
+	s.show(s.before)
+	return func(share float64) { s.show(s.before + int(share*float64(part))) }
+}
+
+func (s *steps) end() { s.show(s.total) }
 
 // withOffers is the question's horizon once so many VMs of each offer are bought: contracts like others.
 func withOffers(q *capacity.PurchaseQuestion, bought []int64) capacity.Horizon {
@@ -305,6 +373,7 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 		}
 		return line.value, err
 	}
+	c.Bought = n
 	today, err := cost(make([]int64, len(bought)))
 	if err != nil {
 		return c, err
@@ -332,9 +401,10 @@ func (w *weighing) regret(ctx context.Context, factor float64, recommended *choi
 		q := *w.question
 		q.Horizon = q.Scaled(factor)
 		var err error
-		if there, err = newWeighing(&q, w.workers); err != nil {
+		if there, err = newWeighing(ctx, &q, w.crew); err != nil {
 			return point, err
 		}
+		there.told = w.told
 		if best, err = there.search(ctx, quickEffort, q.Problem.Options.Gap, recommended.bought); err != nil {
 			return point, err
 		}

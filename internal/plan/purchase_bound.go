@@ -26,8 +26,10 @@ type weighing struct {
 	curves   []demandCurve // by demand of the calendar
 	shortage float64       // the price of a VM that is missing for promised jobs, see newWeighing
 	constant float64       // what the horizon costs in any case: contracts billed always, upfront payments of signed ones
-	workers  int
+	crew     Crew
 	kept     keptValues
+	told     func(share float64) // how far the part is that is worked on
+	solved   int                 // stages, for that
 }
 
 // weighed is an offer as it counts in the horizon.
@@ -186,7 +188,7 @@ func (w *weighing) cutAt(ctx context.Context, bought []float64) (cut, error) {
 	const chunk = 512 // stages summed by themselves, so that the sum is the same for any number of workers
 	n := (len(w.stages) + chunk - 1) / chunk
 	parts := make([]cut, n)
-	err := each(ctx, n, w.workers, nil, func(part int) error {
+	err := each(ctx, n, w.crew, nil, func(_ context.Context, part int) error {
 		var sum neumaier
 		slope, short := make([]float64, len(w.offers)), false
 		for i := part * chunk; i < min(len(w.stages), (part+1)*chunk); i++ {

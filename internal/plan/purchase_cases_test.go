@@ -33,7 +33,7 @@ func TestPurchaseLooksBeyondALocalMinimum(t *testing.T) {
 	p.Classes = []capacity.Class{byGamma(t, "wide", "3", "10.00", 0, 1)}
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 1)}, Factors: []float64{}}
 	q.Offers = []capacity.Offer{{Name: "hour", Price: money(t, "2.00"), Billing: capacity.BilledAlways, TermHours: 1, Max: 4}}
-	w, err := newWeighing(&q, 1)
+	w, err := newWeighing(t.Context(), &q, Crew{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 // newWeighing makes a valid question ready; the offers' terms follow those of the contracts.
-func newWeighing(q *capacity.PurchaseQuestion, workers int) (*weighing, error) {
+func newWeighing(ctx context.Context, q *capacity.PurchaseQuestion, crew Crew) (*weighing, error) {
 	h := &q.Horizon
 	whole := term{h.Start(), h.End()}
-	w := &weighing{question: q, workers: workers}
+	w := &weighing{question: q, crew: crew}
 	var terms []term
 	for _, c := range h.Contracts {
 		t := term{c.From, c.Until}
@@ -30,8 +30,12 @@ func newWeighing(q *capacity.PurchaseQuestion, workers int) (*weighing, error) {
 	if w.base, err = newModel(w.largest()); err != nil {
 		return nil, err
 	}
+	w.base.keepWholeSlots()
 	hulls := newHulls(w.base)
 	for _, jobs := range w.calendar.jobs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		w.curves = append(w.curves, hulls.curve(jobs))
 	}
 	for k, o := range q.Offers {
@@ -78,10 +82,7 @@ func (w *weighing) addStages() {
 				contracts = append(contracts, c.Contract)
 			}
 		}
-		m := model{Problem: &capacity.Problem{Supply: capacity.Supply{Contracts: contracts, OnDemand: h.Problem.Supply.OnDemand}}, hours: w.base.hours}
-		if t.price != nil {
-			m.Supply.OnDemand.Price = *t.price
-		}
+		m := model{Problem: &capacity.Problem{Supply: capacity.Supply{Contracts: contracts, OnDemand: t.prices.Priced(h.Problem.Supply).OnDemand}}, hours: w.base.hours}
 		m.addSupply()
 		s.tiers = slices.DeleteFunc(m.tiers, func(t Tier) bool { return t.VMs == 0 })
 		w.constant += s.scale * m.committed()
@@ -106,7 +107,7 @@ func (w *weighing) addStages() {
 // +Inf where the promised jobs of one do not fit. The gap says how much less it may be in truth.
 func (w *weighing) exactCost(ctx context.Context, bought []int64) (cost, gap float64, err error) {
 	costs, gaps := make([]float64, len(w.stages)), make([]float64, len(w.stages))
-	err = each(ctx, len(w.stages), w.workers, nil, func(i int) error {
+	err = each(ctx, len(w.stages), w.crew, w.heed, func(ctx context.Context, i int) error {
 		v, err := w.exactStage(ctx, i, bought)
 		costs[i], gaps[i] = v.cost, v.gap
 		return err
@@ -127,6 +128,13 @@ func (w *weighing) exactCost(ctx context.Context, bought []int64) (cost, gap flo
 		sum.add(o.certain * float64(bought[k]))
 	}
 	return sum.value(), open.value(), nil
+}
+
+// heed tells how far a search is, of which nobody knows how many stages it will look at.
+func (w *weighing) heed(int, int) {
+	if w.solved++; w.told != nil {
+		w.told(1 - 1/(1+float64(w.solved)/float64(3*len(w.stages))))
+	}
 }
 
 // keptValues is what stages have been found to cost. Purchases that differ in VMs which a stage does not
@@ -215,4 +223,28 @@ func (m *model) least(ctx context.Context) kept {
 		return kept{cost: math.Inf(1)}
 	}
 	return kept{r.Objective, r.Gap}
+}
+
+// wholeKept bounds the answers that keepWholeSlots works out.
+const wholeKept = 1 << 20
+
+// keepWholeSlots works out the slots of all job counts once, where thousands of stages ask for the same.
+func (m *model) keepWholeSlots() {
+	if m.Options.Integrality != capacity.Executable {
+		return
+	}
+	room := int64(wholeKept)
+	for i := range m.classes {
+		c := &m.classes[i]
+		most := int64(c.high)
+		if room -= most; !c.slotted || c.impossible || room < 0 {
+			continue
+		}
+		all := make([]wholeSlots, most+1)
+		for jobs := int64(1); jobs <= most; jobs++ {
+			all[jobs].jobs = jobs
+			all[jobs].mapSlots, all[jobs].redSlots = c.shape.cheapestWhole(jobs)
+		}
+		c.shape.all = all
+	}
 }

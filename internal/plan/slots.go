@@ -15,6 +15,7 @@ type shape struct {
 	hasMap, hasReduce  bool            // the phases that need slots at all
 	oneSlotPerJob      bool
 	latest             wholeSlots   // what whole has answered last
+	all                []wholeSlots // the answers for the first counts of jobs, where many solves ask for them; never changed
 	recent             []wholeSlots // what it has answered lately, where that is kept for other solves
 }
 
@@ -106,6 +107,9 @@ func (s *shape) inTime(h, mapSlots, redSlots float64) bool {
 // several cost the same. The answer is kept, because the same jobs are asked for by the search, by the
 // layout and by the plan.
 func (s *shape) whole(jobs int64) (mapSlots, redSlots int64) {
+	if jobs < int64(len(s.all)) {
+		return s.all[jobs].mapSlots, s.all[jobs].redSlots
+	}
 	answer := &s.latest
 	if n := int64(len(s.recent)); n > 0 {
 		answer = &s.recent[jobs%n]

@@ -1,0 +1,147 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Purchase is a cluster's question about its outlook: the offers, of one VM type, beside the classes that run
+// on it, as if they ran on nothing else. What purchases are not weighed with, spot VMs and a budget, must be
+// left out on purpose, and a warning says so.
+func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []Warning, error) {
+	vmType, err := o.typeToBuy(q.VMType)
+	if err != nil {
+		return PurchaseQuestion{}, nil, err
+	}
+	var left []Warning
+	if o, left, err = o.without(q.LeaveOut, vmType); err != nil {
+		return PurchaseQuestion{}, nil, err
+	}
+	o, others := o.onType(vmType.Name)
+	left = append(left, others...)
+	h, warnings, err := o.Horizon()
+	if err != nil {
+		return PurchaseQuestion{}, nil, err
+	}
+	h.alone(vmType.Name)
+	h.Problem.Options.Gap = DefaultPurchaseGap
+	if q.Gap != nil {
+		h.Problem.Options.Gap = *q.Gap
+	}
+	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
+}
+
+// typeToBuy is the VM type that a question is about: the named one, or the only one in use.
+func (o *Outlook) typeToBuy(name string) (VMType, error) {
+	var used []VMType
+	var names []string
+	for _, v := range o.VMTypes {
+		if v.InUse {
+			used, names = append(used, v), append(names, v.Name)
+		}
+	}
+	at := slices.Index(names, name)
+	switch {
+	case name == "" && len(used) == 1:
+		return used[0], nil
+	case at >= 0:
+		return used[at], nil
+	case len(used) == 0: // which Problem has a sentence for
+		_, err := o.Snapshot.Problem(o.From)
+		return VMType{}, err
+	case name == "":
+		return VMType{}, &InputError{[]Finding{{Pointer: "/vm_type", Code: "missing",
+			Detail: fmt.Sprintf("The cluster has %d VM types in use: %s. Offers are weighed for one of them, with the classes that run on it as if they ran on nothing else; say which.", len(used), clip(strings.Join(names, ", "))),
+			Hint:   &Hint{Detail: fmt.Sprintf("Name %q, for instance.", clip(names[0])), Pointer: "/vm_type", Value: names[0]}}}}
+	}
+	var k checker
+	unknownName(&k, "vm_type", "VM type in use", name, names)
+	return VMType{}, inputError(k.findings)
+}
+
+// without leaves out what purchases are not weighed with; what nobody has said to leave out is refused.
+func (o Outlook) without(out []LeftOut, vmType VMType) (Outlook, []Warning, error) {
+	var has []LeftOut
+	var said []string
+	warnings := []Warning{}
+	if vmType.Spot != nil {
+		has = append(has, WithoutSpot)
+		said = append(said, fmt.Sprintf("the spot VMs of %q", clip(vmType.Name)))
+		warnings = append(warnings, Warning{Code: "spot_left_out", Detail: fmt.Sprintf("Spot VMs of %q are left out: everything is weighed against VMs on demand.", clip(vmType.Name))})
+	}
+	if b := o.Cluster.Budget; b != nil && (b.VMCost != nil || b.Total != nil) {
+		has = append(has, WithoutBudget)
+		said = append(said, "the cluster's budget")
+		warnings = append(warnings, Warning{Code: "budget_left_out", Detail: "The cluster's budget is left out: see what the recommendation costs."})
+	}
+	for _, what := range has {
+		if !slices.Contains(out, what) {
+			return o, nil, &InputError{[]Finding{{Pointer: "/leave_out", Code: "not_taken",
+				Detail: fmt.Sprintf("Offers are weighed for VMs on demand and contracts without a limit of money, so not with %s.", strings.Join(said, " and ")),
+				Hint:   &Hint{Detail: "Leave that out of the question, or ask for the horizon, which counts it.", Pointer: "/leave_out", Value: has}}}}
+		}
+	}
+	o.Cluster.Budget = nil
+	o.VMTypes = slices.Clone(o.VMTypes)
+	for i := range o.VMTypes {
+		if o.VMTypes[i].Name == vmType.Name {
+			o.VMTypes[i].Spot = nil
+		}
+	}
+	return o, warnings, nil
+}
+
+// onType is the outlook with one VM type in use, and the classes that run on it.
+func (o Outlook) onType(name string) (Outlook, []Warning) {
+	o.VMTypes = slices.Clone(o.VMTypes)
+	several := 0
+	for i := range o.VMTypes {
+		if o.VMTypes[i].InUse {
+			several++
+		}
+		o.VMTypes[i].InUse = o.VMTypes[i].Name == name
+	}
+	var classes []PlannedClass
+	var left []string
+	for _, c := range o.Classes {
+		if class, err := o.class(c); err == nil && class.byType() && !class.RunsOn(name) {
+			left = append(left, fmt.Sprintf("%q", clip(c.Name)))
+			continue
+		}
+		classes = append(classes, c)
+	}
+	o.Classes = classes
+	var warnings []Warning
+	if several > 1 {
+		warnings = append(warnings, Warning{Code: "one_vm_type", Detail: fmt.Sprintf("Weighed for VMs of %q alone: the classes that can run on it count as if they ran on nothing else.", clip(name))})
+	}
+	if n := len(left); n > 0 {
+		shown := strings.Join(left[:min(n, holesReported)], ", ")
+		if n > holesReported {
+			shown += fmt.Sprintf(" and %d more", n-holesReported)
+		}
+		warnings = append(warnings, Warning{Code: "classes_left_out", Detail: fmt.Sprintf("Classes that do not run on VMs of %q are left out: %s.", clip(name), shown)})
+	}
+	return o, warnings
+}
+
+// alone makes of a horizon of one VM type, of which classes speak, one with a single kind of VM.
+func (h *Horizon) alone(vmType string) {
+	s := &h.Problem.Supply
+	if len(s.VMTypes) == 0 {
+		return
+	}
+	t := s.VMTypes[0]
+	*s = Supply{Contracts: t.Contracts, OnDemand: t.OnDemand, Spot: t.Spot}
+	for i := range h.Problem.Classes {
+		h.Problem.Classes[i] = h.Problem.Classes[i].OnType(vmType)
+	}
+	for i := range h.Contracts {
+		h.Contracts[i].VMType = ""
+	}
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		p.OnDemandPrice, p.SpotPrice, p.Prices = p.Prices[vmType].OnDemand, p.Prices[vmType].Spot, nil
+	}
+}

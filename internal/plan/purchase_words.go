@@ -1,0 +1,217 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"headroom/internal/capacity"
+)
+
+// tell says what to buy and what that rests on, and lists the figures in it.
+func (a *PurchaseAnswer) tell(q *capacity.PurchaseQuestion) {
+	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
+	if a.Status == capacity.InfeasibleStatus {
+		a.Answer = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
+		if len(a.Horizon.Infeasible) > 0 {
+			first := &a.Horizon.Infeasible[0]
+			a.Answer += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
+		}
+		a.Explanation = a.Answer
+		return
+	}
+	a.Answer = a.advice(span)
+	var b strings.Builder
+	b.WriteString(a.Answer)
+	a.tellCosts(&b)
+	a.tellUse(&b)
+	for i := range a.Curves {
+		c := &a.Curves[i]
+		if c.Means = a.flatness(c); c.Bought > 0 {
+			b.WriteString(" " + c.Means)
+		}
+	}
+	a.tellRegret(&b)
+	fmt.Fprintf(&b, " No purchase costs less than %s, so this one is within %s of the best.", cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
+	a.fact("gap", "", plainFigure(a.Proof.Gap), "share of the total")
+	if !a.Complete {
+		b.WriteString(" The work was ended before all curves and other demands were looked at.")
+	}
+	a.Explanation = b.String()
+}
+
+func (a *PurchaseAnswer) fact(name, of, value, unit string) {
+	a.Facts = append(a.Facts, Fact{Name: name, Of: of, Value: value, Unit: unit})
+}
+
+// advice is what to buy, and what that saves.
+func (a *PurchaseAnswer) advice(span string) string {
+	var buy []string
+	for i := range a.Offers {
+		if o := &a.Offers[i]; o.VMs > 0 {
+			buy = append(buy, fmt.Sprintf("%s of %q", vmCountOf(float64(o.VMs)), o.Name))
+			a.fact("buy", o.Name, strconv.FormatInt(o.VMs, 10), "VMs")
+		}
+	}
+	if len(buy) == 0 {
+		return fmt.Sprintf("Buy none of the offers: %s no number of them is cheaper than what there is today.", span)
+	}
+	sentence := "Buy " + inWords(buy)
+	switch {
+	case a.Saving == nil && a.SavingOnly == nil:
+		return sentence + ": without them not all promised jobs can be served " + span + "."
+	case a.Saving == nil:
+		sentence += ", without which today's contracts do not serve all promised jobs"
+	default:
+		sentence += fmt.Sprintf(": %s that saves %s %s against today (%s)", span, cents(a.Saving.Amount.Float()), a.Currency, percent(a.Saving.Share))
+	}
+	if a.SavingOnly != nil {
+		sentence += fmt.Sprintf(", and %s %s against VMs on demand only (%s)", cents(a.SavingOnly.Amount.Float()), a.Currency, percent(a.SavingOnly.Share))
+	}
+	return sentence + "."
+}
+
+func inWords(parts []string) string {
+	if n := len(parts); n > 1 {
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return parts[0]
+}
+
+func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
+	fmt.Fprintf(b, " The time then costs %s %s, upfront payments by their share of it", cents(a.Recommended.Total.Float()), a.Currency)
+	a.fact("cost_recommended", "", a.Recommended.Total.String(), a.Currency)
+	for _, other := range []struct {
+		cost       *PurchaseCost
+		name, what string
+	}{{&a.Today, "cost_today", "today's contracts"}, {&a.OnDemandOnly, "cost_on_demand_only", "VMs on demand only"}} {
+		if other.cost.Status != capacity.InfeasibleStatus {
+			fmt.Fprintf(b, "; with %s %s", other.what, cents(other.cost.Total.Float()))
+			a.fact(other.name, "", other.cost.Total.String(), a.Currency)
+		}
+	}
+	b.WriteString(".")
+	for _, s := range []struct {
+		saving *Saving
+		name   string
+	}{{a.Saving, "saving"}, {a.SavingOnly, "saving_against_on_demand"}} {
+		if s.saving != nil {
+			a.fact(s.name, "", s.saving.Amount.String(), a.Currency)
+		}
+	}
+}
+
+func (a *PurchaseAnswer) tellUse(b *strings.Builder) {
+	bought, paid := false, 0.0
+	for i := range a.Offers {
+		bought, paid = bought || a.Offers[i].VMs > 0, paid+a.Offers[i].Paid.Float()
+	}
+	if bought && paid > 0 {
+		fmt.Fprintf(b, " %s is paid upfront.", cents(paid))
+	}
+	switch {
+	case bought && a.BreakEven != nil && paid > 0:
+		fmt.Fprintf(b, " By the end of %s that has paid for itself.", a.BreakEven.Format("January 2006"))
+	case bought && a.BreakEven != nil:
+		fmt.Fprintf(b, " From %s on it saves money.", a.BreakEven.Format("January 2006"))
+	case bought && a.Saving != nil:
+		b.WriteString(" In this time it does not pay for itself: what is paid upfront is for a longer term.")
+	}
+	if bought && a.BreakEven != nil {
+		a.fact("break_even_month", "", a.BreakEven.Format("2006-01"), "month")
+	}
+	if a.Coverage != nil {
+		fmt.Fprintf(b, " Contracts and offers cover %s of all VM-hours", percent(*a.Coverage))
+		a.fact("coverage", "", plainFigure(*a.Coverage), "share of VM-hours")
+		if a.Utilisation != nil {
+			fmt.Fprintf(b, ", and %s of the hours bought are used", percent(*a.Utilisation))
+			a.fact("utilisation", "", plainFigure(*a.Utilisation), "share of VM-hours bought")
+		}
+		b.WriteString(".")
+	}
+}
+
+// nearlyBest is how much more than the recommendation a number of VMs may cost that is as good as it.
+const nearlyBest = 0.005
+
+// flatness says what a curve shows: over which numbers the cost hardly changes, and what none would cost.
+func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
+	at, best := -1, 0.0
+	for i, p := range c.Points {
+		if p.VMs == c.Bought && p.Cost != nil {
+			at, best = i, p.Cost.Float()
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	nearly := func(i int) bool {
+		return c.Points[i].Cost != nil && c.Points[i].Cost.Float() <= best+nearlyBest*math.Abs(best)
+	}
+	low, high := at, at
+	for low > 0 && nearly(low-1) {
+		low--
+	}
+	for high < len(c.Points)-1 && nearly(high+1) {
+		high++
+	}
+	var said string
+	switch n := len(c.Points) - 1; {
+	case low == 0 && high == n && n > 0:
+		said = fmt.Sprintf("Of %q any number up to %d costs nearly the same, within %s", c.Offer, c.Points[n].VMs, percent(nearlyBest))
+	case low < high:
+		said = fmt.Sprintf("Of %q any number looked at from %d to %d costs at most %s more", c.Offer, c.Points[low].VMs, c.Points[high].VMs, percent(nearlyBest))
+	default:
+		said = fmt.Sprintf("Of %q the number matters: of those looked at, already the next ones cost more than %s more", c.Offer, percent(nearlyBest))
+	}
+	if none := c.Points[0]; c.Bought > 0 && none.VMs == 0 {
+		switch {
+		case none.Cost == nil:
+			said += "; without any of it promised jobs are not served"
+		case none.Cost.Float() > best:
+			said += fmt.Sprintf("; none of it costs %s more", cents(none.Cost.Float()-best))
+		}
+	}
+	if last := c.Points[len(c.Points)-1]; c.Bought > 0 && c.Bought == last.VMs {
+		said += "; it is all that is on offer"
+	}
+	return said + "."
+}
+
+func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
+	var said []string
+	for i := range a.Regret {
+		p := &a.Regret[i]
+		if p.Factor == 1 {
+			continue
+		}
+		of := plainFigure(p.Factor)
+		change := fmt.Sprintf("%s more", percent(p.Factor-1))
+		if p.Factor < 1 {
+			change = fmt.Sprintf("%s less", percent(1-p.Factor))
+		}
+		switch {
+		case p.Regret != nil:
+			a.fact("regret", "demand "+of, p.Regret.String(), a.Currency)
+			if i == 0 || i == len(a.Regret)-1 {
+				said = append(said, fmt.Sprintf("with %s demand than expected it costs %s more than the best purchase for that", change, cents(max(0, p.Regret.Float()))))
+			}
+		case p.Best != nil:
+			said = append(said, fmt.Sprintf("with %s demand it does not serve all promised jobs, and another purchase would", change))
+		}
+	}
+	if len(said) > 0 {
+		text := inWords(said)
+		b.WriteString(" " + strings.ToUpper(text[:1]) + text[1:] + ".")
+	}
+}
+
+func gapShare(gap float64) string {
+	if gap == 0 {
+		return "0 %"
+	}
+	return strconv.FormatFloat(100*gap, 'g', 2, 64) + " %"
+}
+
+func plainFigure(x float64) string { return capacity.RoundMoney(x).Decimal.String() }
