@@ -216,13 +216,13 @@ type steps struct {
 }
 
 func newSteps(q *capacity.PurchaseQuestion, tell func(done, total int)) *steps {
-	s := &steps{tell: tell, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*len(q.Factors)}
+	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*len(q.Factors)}
 	s.show(0)
 	return s
 }
 
 func (s *steps) show(done int) {
-	if s.tell != nil && (done > s.done || s.total > 0 && done == 0 && s.done == 0) {
+	if s.tell != nil && done > s.done {
 		s.tell(done, s.total)
 	}
 	s.done = max(s.done, done)

@@ -38,10 +38,14 @@ func newWeighing(ctx context.Context, q *capacity.PurchaseQuestion, crew Crew) (
 		}
 		w.curves = append(w.curves, hulls.curve(jobs))
 	}
+	most := int64(0) // no plan needs more VMs
+	for i := range w.curves {
+		most = max(most, w.curves[i].most)
+	}
 	for k, o := range q.Offers {
 		t := terms[len(h.Contracts)+k]
 		inside, length := t.within(whole), t.until.Unix()-t.from.Unix()
-		x := weighed{price: o.Price.Float() * w.base.hours, most: o.Max}
+		x := weighed{price: o.Price.Float() * w.base.hours, most: min(o.Max, most)}
 		x.certain = o.Upfront.Float() * float64(inside) / float64(length)
 		if o.Billing == capacity.BilledAlways {
 			x.price = 0

@@ -173,8 +173,10 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 			said += fmt.Sprintf("; none of it costs %s more", cents(none.Cost.Float()-best))
 		}
 	}
-	if last := c.Points[len(c.Points)-1]; c.Bought > 0 && c.Bought == last.VMs {
-		said += "; it is all that is on offer"
+	for i := range a.Offers {
+		if o := &a.Offers[i]; o.Name == c.Offer && o.VMs > 0 && o.VMs == o.Most {
+			said += "; it is all that is on offer"
+		}
 	}
 	return said + "."
 }
