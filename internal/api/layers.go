@@ -103,7 +103,7 @@ func wantsCSV(r *http.Request) bool {
 func (s *server) once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get(idempotencyKey)
-		if key == "" || !s.operationOf(r).creates {
+		if o := s.operationOf(r); key == "" || !o.creates || o.keyAsync && !prefersAsync(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

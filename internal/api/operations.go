@@ -26,7 +26,8 @@ type operation struct {
 	streamed    bool             // its handler reads the body
 	large       bool             // its body lists many things
 	tables      bool             // its body may be CSV, which is read as it comes
-	creates     bool             // takes an Idempotency-Key
+	creates     bool             // takes an Idempotency-Key,
+	keyAsync    bool             // but only where it is asked to be worked on in the background
 	inCluster   bool             // its path names a cluster
 }
 
@@ -38,7 +39,7 @@ const (
 
 // readByHand are operations whose bodies capacity reads: as strictly, and many times faster than a
 // schema can be held against them.
-var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "ask", "askCluster"}
+var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "ask", "askCluster", "horizon", "clusterHorizon", "purchase", "clusterPurchase"}
 
 // readOperations reads the operations by method and pattern.
 func readOperations(doc *openapi3.T) (map[string]*operation, error) {
@@ -48,6 +49,7 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 			o := &operation{id: op.OperationID}
 			o.role, _ = op.Extensions["x-role"].(string)
 			o.agent, _ = op.Extensions["x-agent"].(bool)
+			o.keyAsync, _ = op.Extensions["x-key-async"].(bool)
 			o.allClusters, _ = op.Extensions["x-all-clusters"].(bool)
 			if o.role != roleOpen && o.role != roleAny && !slices.Contains(auth.Roles, auth.Role(o.role)) {
 				return nil, fmt.Errorf("%s %s: x-role %q is no role", method, path, o.role)

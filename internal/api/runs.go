@@ -133,7 +133,7 @@ func (s *server) waitForRun(w http.ResponseWriter, r *http.Request, known capaci
 
 // getRunResult answers what a run made, in whatever form that is.
 func (s *server) getRunResult(w http.ResponseWriter, r *http.Request) {
-	if format := r.URL.Query().Get("format"); format == "csv" || format == "xlsx" {
+	if formatOf(r) != "" {
 		s.runTable(w, r)
 		return
 	}

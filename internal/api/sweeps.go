@@ -17,6 +17,9 @@ import (
 // xlsxType is the media type of spreadsheets.
 const xlsxType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
+// csvType is the media type of tables.
+const csvType = "text/csv; charset=utf-8; header=present"
+
 // sweep answers a sweep that brings its problem along. Like that of solve it is read by hand, once there is a
 // place to solve in.
 func (s *server) sweep(w http.ResponseWriter, r *http.Request) {
@@ -50,19 +53,25 @@ func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *pla
 	switch {
 	case err != nil:
 	case answer == nil:
-		var started reply[capacity.Run]
-		if started, err = startedRun[capacity.Run](run, nil); err == nil {
-			if prefersAsync(r) {
-				started.applied = "respond-async"
-			}
-			err = started.write(w, r)
-		}
+		err = s.answerRun(w, r, run)
 	default:
 		err = answerIn(w, r, "sweep", *answer, report.Sweep, report.SweepWorkbook)
 	}
 	if err != nil {
 		s.fail(w, r, err)
 	}
+}
+
+// answerRun answers 202 and the run that works on what was asked.
+func (s *server) answerRun(w http.ResponseWriter, r *http.Request, run capacity.Run) error {
+	started, err := startedRun[capacity.Run](run, nil)
+	if err != nil {
+		return err
+	}
+	if prefersAsync(r) {
+		started.applied = "respond-async"
+	}
+	return started.write(w, r)
 }
 
 // answerIn answers as a document, or where the request asks for one as a table or a spreadsheet of a name.
@@ -75,39 +84,53 @@ func answerIn[T any](w http.ResponseWriter, r *http.Request, name string, answer
 		}
 		return (&csvReply{name: name + ".csv", first: text.Bytes()}).write(w, r)
 	case "xlsx":
-		var file bytes.Buffer
-		if err := workbook(&file, answer); err != nil {
-			return err
-		}
-		h := w.Header()
-		h.Set("Content-Type", xlsxType)
-		h.Set("Content-Disposition", `attachment; filename="`+name+`.xlsx"`)
-		h.Set("Content-Length", strconv.Itoa(file.Len()))
-		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(file.Bytes()) // who is gone does not want to know
-		return nil
+		return answerFile(w, name+".xlsx", xlsxType, func(to io.Writer) error { return workbook(to, answer) })
 	}
 	return reply[T]{body: answer}.write(w, r)
 }
 
-// runTable answers the result of a run as a table or a spreadsheet.
+// answerFile answers a file of a name: wholly, or not at all.
+func answerFile(w http.ResponseWriter, name, mediaType string, fill func(io.Writer) error) error {
+	var file bytes.Buffer
+	if err := fill(&file); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Content-Length", strconv.Itoa(file.Len()))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(file.Bytes()) // who is gone does not want to know
+	return nil
+}
+
+// runTable answers the result of a run in another form than the one that it was made in.
 func (s *server) runTable(w http.ResponseWriter, r *http.Request) {
 	run, err := s.app.Run(r.Context(), pathValue(r, "id"))
-	if err == nil && run.Kind != app.SweepRun {
-		err = refusal{aboutParameter("format", "choice", fmt.Sprintf("What a run of the kind %q makes comes in its own form alone; leave \"format\" out.", run.Kind), nil)}
-	}
-	var result app.RunResult
 	if err == nil {
-		result, err = s.app.RunResult(r.Context(), run.ID)
-	}
-	var answer plan.SweepAnswer
-	if err == nil {
-		err = json.Unmarshal(result.Body, &answer)
-	}
-	if err == nil {
-		err = answerIn(w, r, "sweep", answer, report.Sweep, report.SweepWorkbook)
+		err = s.runIn(w, r, run)
 	}
 	if err != nil {
 		s.fail(w, r, err)
 	}
+}
+
+func (s *server) runIn(w http.ResponseWriter, r *http.Request, run capacity.Run) error {
+	switch {
+	case run.Kind == app.HorizonRun, run.Kind == app.PurchaseRun:
+	case run.Kind != app.SweepRun || formatOf(r) == "focus":
+		return refusal{aboutParameter("format", "choice", fmt.Sprintf("What a run of the kind %q makes does not come in the form %q; leave \"format\" out.", run.Kind, formatOf(r)), nil)}
+	}
+	result, err := s.app.RunResult(r.Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	if run.Kind != app.SweepRun {
+		return s.runMonths(w, r, run, result)
+	}
+	var answer plan.SweepAnswer
+	if err := json.Unmarshal(result.Body, &answer); err != nil {
+		return fmt.Errorf("read the result of run %s: %w", run.ID, err)
+	}
+	return answerIn(w, r, "sweep", answer, report.Sweep, report.SweepWorkbook)
 }

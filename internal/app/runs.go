@@ -49,6 +49,8 @@ type Runs interface {
 	Runs(ctx context.Context, of RunFilter, page Page) (Listed[capacity.Run], error)
 	// RunResult is what a run made; one that is not over is a Conflict.
 	RunResult(ctx context.Context, id string) (RunResult, error)
+	// RunInput is what a run works on, as JSON.
+	RunInput(ctx context.Context, id string) (json.RawMessage, error)
 	// CancelRun ends a run that waits, and asks the server that works on it to end one that does not.
 	// It does nothing to a run that is over.
 	CancelRun(ctx context.Context, id string) (capacity.Run, error)
@@ -155,6 +157,14 @@ func (a *App) RunResult(ctx context.Context, id string) (RunResult, error) {
 		return RunResult{}, err
 	}
 	return a.Store.RunResult(ctx, id)
+}
+
+// RunInput is what a run that the caller may see works on.
+func (a *App) RunInput(ctx context.Context, id string) (json.RawMessage, error) {
+	if _, err := a.Run(ctx, id); err != nil {
+		return nil, err
+	}
+	return a.Store.RunInput(ctx, id)
 }
 
 // CancelRun ends a run.

@@ -60,6 +60,8 @@ type Store interface {
 	Revise(ctx context.Context, cluster string, revise func(before capacity.Document) (capacity.Document, error), dryRun bool) (Applied, error)
 
 	Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error)
+	// Outlook is a snapshot of whole hours, with their forecasts.
+	Outlook(ctx context.Context, cluster string, from, until time.Time) (capacity.Outlook, error)
 	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
 	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too
 	// late: what it depends on had changed before it was Ready, and there is another plan. Then it is not

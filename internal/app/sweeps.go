@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
@@ -14,16 +13,6 @@ import (
 
 // SweepRun is the kind of run that plans the points of a sweep.
 const SweepRun = "sweep"
-
-// How long a sweep may take to be answered at once: what it will take is judged by its first points, and
-// whatever has been judged, it is not waited for longer than sweepMost.
-const (
-	sweepAtOnce = 2 * time.Second
-	sweepJudged = 200 * time.Millisecond // of work, before it is judged
-	sweepMost   = 4 * time.Second
-)
-
-var errLongSweep = errors.New("the sweep takes too long to be waited for")
 
 // Sweep answers a sweep that brings its problem along, or the run that goes on with it where it takes long or
 // the caller does not want to wait.
@@ -62,38 +51,28 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 func (a *App) sweepOrRun(ctx context.Context, cluster string, q capacity.SweepQuestion, background bool, leave func()) (*plan.SweepAnswer, capacity.Run, error) {
 	if !background {
 		answer, err := a.sweepAtOnce(ctx, q, leave)
-		if !errors.Is(err, errLongSweep) {
+		if !errors.Is(err, errLong) {
 			return answer, capacity.Run{}, err
 		}
 	} else {
 		leave()
 	}
-	if who := auth.From(ctx); cluster == "" && who.Clusters != nil {
-		return nil, capacity.Run{}, fmt.Errorf("this sweep takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or for fewer points: %w", who.Name, capacity.Forbidden)
-	}
-	run, err := a.StartRun(ctx, NewRun{Kind: SweepRun, Cluster: cluster, Role: auth.Planner, Input: q})
+	run, err := a.startLong(ctx, NewRun{Kind: SweepRun, Cluster: cluster, Role: auth.Planner, Input: q})
 	return nil, run, err
 }
 
 func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion, leave func()) (*plan.SweepAnswer, error) {
 	defer leave()
-	working, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	patience := time.AfterFunc(sweepMost, func() { stop(errLongSweep) })
-	defer patience.Stop()
-	s, began := plan.NewSweep(q), time.Now()
-	judge := func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-		pl, err := a.plan(ctx, p)
-		took := time.Since(began)
-		if done := s.Done() + 1; took > sweepJudged && took.Seconds()*float64(s.Total())/float64(done) > sweepAtOnce.Seconds() {
-			stop(errLongSweep)
-		}
-		return pl, err
-	}
-	err := a.together(working, int(s.Total()), func() error { return s.Work(working, judge) })
-	if errors.Is(context.Cause(working), errLongSweep) && s.Done() < s.Total() {
-		return nil, errLongSweep
-	}
+	s := plan.NewSweep(q)
+	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
+		return a.together(ctx, int(s.Total()), func() error {
+			return s.Work(ctx, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+				pl, err := a.plan(ctx, p)
+				tell(s.Done()+1, s.Total())
+				return pl, err
+			})
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -101,33 +80,27 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion, leave f
 	return &answer, err
 }
 
-// SweepForRun plans the points that a run asks for, and reports how many are done. When it is ended before, the
+// SweepForRun plans the points that a run asks for, a turn for each, and reports how many are done. When it is ended before, the
 // points until then come with the error.
 func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
 	var q capacity.SweepQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return RunResult{}, err
-	}
-	defer leave()
 	s := plan.NewSweep(q)
 	show := func() { report(capacity.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
 	show()
-	working, stop := context.WithCancel(ctx) // one that fails ends the others
-	defer stop()
-	worked := a.together(working, int(s.Total()), func() error {
-		err := s.Work(working, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	worked := a.allPlaces(ctx, func(ctx context.Context) error {
+		return s.Work(ctx, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+			leave, err := a.turn(ctx)
+			if err != nil {
+				return capacity.Plan{}, err
+			}
+			defer leave()
 			pl, err := a.plan(ctx, p)
 			show()
 			return pl, err
 		})
-		if err != nil {
-			stop()
-		}
-		return err
 	})
 	show()
 	answer, err := s.Answer()

@@ -47,7 +47,10 @@ func newTurnstile(places, waiting int) *turnstile {
 
 // enter waits for a place; leave gives it back. A caller who goes away while waiting frees theirs.
 func (t *turnstile) enter(ctx context.Context) (leave func(), err error) {
-	key := auth.From(ctx).ID
+	return t.enterAs(ctx, auth.From(ctx).ID)
+}
+
+func (t *turnstile) enterAs(ctx context.Context, key string) (leave func(), err error) {
 	mine, err := t.queue(key)
 	if err != nil {
 		return nil, err

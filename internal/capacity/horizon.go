@@ -141,6 +141,20 @@ func (h Horizon) Start() time.Time { return h.Periods[0].Start }
 // End is when the horizon is over.
 func (h Horizon) End() time.Time { return h.Periods[len(h.Periods)-1].End() }
 
+// First is so many hours of the horizon from its start.
+func (h Horizon) First(hours float64) Horizon {
+	end := h.Start().Add(time.Duration(math.Round(hours*3600)) * time.Second)
+	n := 0
+	for n < len(h.Periods) && h.Periods[n].Start.Before(end) {
+		n++
+	}
+	if h.Periods = slices.Clone(h.Periods[:n]); n > 0 && h.Periods[n-1].End().After(end) {
+		last := &h.Periods[n-1]
+		last.setLength(end.Unix() - last.Start.Unix())
+	}
+	return h
+}
+
 // JobsIn is the jobs of a class in a period.
 func (h *Horizon) JobsIn(period, class int) JobRange {
 	own := h.Problem.Classes[class].Jobs

@@ -27,7 +27,7 @@ const (
 // HorizonQuestion asks what a horizon comes to.
 type HorizonQuestion struct {
 	Horizon
-	Detail Detail `json:"detail,omitempty"` // left out: periods, where there are few
+	Detail Detail `json:"detail,omitempty"` // left out: periods, where there are few of them
 }
 
 // ClusterHorizonQuestion is about a cluster's forecasts, prices and contracts of some time.
@@ -40,7 +40,8 @@ type ClusterHorizonQuestion struct {
 type ClusterPurchaseQuestion struct {
 	Span
 	VMType   string    `json:"vm_type,omitempty"`   // which the offers are of; needed where several are in use
-	Offers   []Offer   `json:"offers,omitempty"`    // null is those that the cluster has
+	Offers   []Offer   `json:"offers,omitempty"`    // null is those that the cluster has,
+	Named    []string  `json:"named,omitempty"`     // or of those the named ones
 	Factors  []float64 `json:"factors,omitzero"`    // as in PurchaseQuestion
 	Gap      *float64  `json:"gap,omitempty"`       // null is DefaultPurchaseGap
 	LeaveOut []LeftOut `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
@@ -107,7 +108,7 @@ var (
 	horizonShape         = newShape("a horizon", []string{"problem", "periods"}, "contracts", "detail")
 	purchaseShape        = newShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "factors", "detail")
 	clusterHorizonShape  = newShape("a horizon", nil, "from", "until", "detail")
-	clusterPurchaseShape = newShape("a question about offers", nil, "from", "until", "vm_type", "offers", "factors", "gap", "leave_out", "detail")
+	clusterPurchaseShape = newShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "factors", "gap", "leave_out", "detail")
 	termContractShape    = newShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
 	periodShape          = newShape("a period", []string{"start"}, "hours", "seconds", "jobs", "on_demand_price", "spot_price", "prices")
 	periodPricesShape    = newShape("the prices of a VM type", nil, "on_demand", "spot")
@@ -212,6 +213,12 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 			q.VMType, _ = r.text()
 		case "offers":
 			q.Offers = r.offers()
+		case "named":
+			before := len(r.findings)
+			q.Named = list(r, "of names of offers", MaxOffers, func(name *string) { *name, _ = r.text() })
+			if len(q.Named) == 0 && len(r.findings) == before {
+				r.found("missing", "No offer is named; name at least one, or leave this out for all of them.", nil)
+			}
 		case "factors":
 			q.Factors = r.factors()
 		case "gap":
@@ -237,6 +244,18 @@ func (q *ClusterPurchaseQuestion) check(c *checker) {
 	if q.Offers != nil {
 		checkOffers(c, q.Offers, map[string]bool{})
 		checkFree(c, q.Offers)
+	}
+	c.enter("named")
+	for i, name := range q.Named {
+		if slices.Contains(q.Named[:i], name) {
+			c.element(i)
+			c.refuse("", "duplicate_name", "The offer %q is named twice; keep one.", clip(name))
+			c.leave()
+		}
+	}
+	c.leave()
+	if q.Named != nil && q.Offers != nil {
+		c.refuse("named", "one_of", `Here are offers and names of offers; give "offers", or name those of the cluster.`)
 	}
 	checkFactors(c, q.Factors)
 	if q.Gap != nil {

@@ -10,7 +10,7 @@ import (
 // on it, as if they ran on nothing else. What purchases are not weighed with, spot VMs and a budget, must be
 // left out on purpose, and a warning says so.
 func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []Warning, error) {
-	vmType, err := o.typeToBuy(q.VMType)
+	vmType, err := o.typeNamed(q.VMType)
 	if err != nil {
 		return PurchaseQuestion{}, nil, err
 	}
@@ -32,8 +32,13 @@ func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []Warnin
 	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
 }
 
-// typeToBuy is the VM type that a question is about: the named one, or the only one in use.
-func (o *Outlook) typeToBuy(name string) (VMType, error) {
+// TypeToBuy is the name of the VM type that a question is about: the named one, or the only one in use.
+func (o *Outlook) TypeToBuy(name string) (string, error) {
+	t, err := o.typeNamed(name)
+	return t.Name, err
+}
+
+func (o *Outlook) typeNamed(name string) (VMType, error) {
 	var used []VMType
 	var names []string
 	for _, v := range o.VMTypes {
@@ -58,6 +63,51 @@ func (o *Outlook) typeToBuy(name string) (VMType, error) {
 	var k checker
 	unknownName(&k, "vm_type", "VM type in use", name, names)
 	return VMType{}, inputError(k.findings)
+}
+
+// Standing is the cluster's own offers of a VM type as a question has them: those it names, or all. One that is
+// called like a contract gets another name.
+func (o *Outlook) Standing(all []StandingOffer, q ClusterPurchaseQuestion) ([]Offer, error) {
+	var k checker
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	chosen := all
+	if q.Named != nil {
+		chosen = nil
+		k.enter("named")
+		for i, name := range q.Named {
+			at := slices.Index(names, name)
+			if at >= 0 {
+				chosen = append(chosen, all[at])
+				continue
+			}
+			k.element(i)
+			unknownName(&k, "", fmt.Sprintf("offer of the VM type %q", clip(q.VMType)), name, names)
+			k.leave()
+		}
+		k.leave()
+	}
+	switch n := len(chosen); {
+	case len(k.findings) > 0:
+	case n == 0:
+		k.refuse("offers", "missing", "The cluster %q has no offer of the VM type %q; give offers in the question, or add some to the cluster.", clip(o.Cluster.Name), clip(q.VMType))
+	case n > MaxOffers:
+		k.found("named", "too_many", fmt.Sprintf("The cluster %q has %d offers of the VM type %q; %d are weighed at once at most. Name those that matter.", clip(o.Cluster.Name), n, clip(q.VMType), MaxOffers),
+			k.hint("named", names[:MaxOffers], "Name up to %d of them.", MaxOffers))
+	}
+	if err := inputError(k.findings); err != nil {
+		return nil, err
+	}
+	offers := make([]Offer, len(chosen))
+	for i := range chosen {
+		offers[i] = chosen[i].Offer(nil)
+		for slices.ContainsFunc(o.Contracts, func(c SignedContract) bool { return c.Name == offers[i].Name }) {
+			offers[i].Name += " (offer)"
+		}
+	}
+	return offers, nil
 }
 
 // without leaves out what purchases are not weighed with; what nobody has said to leave out is refused.

@@ -206,6 +206,21 @@ func (s *Store) RunResult(ctx context.Context, id string) (result app.RunResult,
 	return result, err
 }
 
+// RunInput is what a run works on.
+func (s *Store) RunInput(ctx context.Context, id string) (input json.RawMessage, err error) {
+	if uuid.Validate(id) != nil {
+		return nil, app.NoRun(id)
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		err := q.QueryRow(ctx, `SELECT input::text FROM runs WHERE id = @id`, pgx.NamedArgs{"id": id}).Scan((*[]byte)(&input))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return app.NoRun(id)
+		}
+		return err
+	})
+	return input, err
+}
+
 // CancelRun ends a run that waits, and asks for the end of one that does not.
 func (s *Store) CancelRun(ctx context.Context, id string) (r capacity.Run, err error) {
 	if uuid.Validate(id) != nil {

@@ -20,8 +20,10 @@ type Kind struct {
 
 // Kinds are those that need nothing but the App.
 var Kinds = map[string]Kind{
-	app.PlanRun:  {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
-	app.SweepRun: {Do: sweep, Timeout: time.Hour, Attempts: 5},
+	app.PlanRun:     {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	app.SweepRun:    {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
+	app.HorizonRun:  {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
+	app.PurchaseRun: {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
 }
 
 // Result is what work makes; the zero Result is nothing.
@@ -49,4 +51,12 @@ func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(capac
 	}
 	report(capacity.Progress{Done: 1, Total: 1, Unit: "plan"})
 	return Result{Make: save}, nil
+}
+
+// kept is work of the service whose result, whole or a part, is kept as it is.
+func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (app.RunResult, error)) func(context.Context, *app.App, app.RunClaim, func(capacity.Progress)) (Result, error) {
+	return func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+		made, err := work(a, ctx, claim, report)
+		return Result{Type: made.Type, Body: made.Body}, err
+	}
 }

@@ -54,6 +54,26 @@ const (
 	ClassPlanVerdictPartial    ClassPlanVerdict = "partial"
 )
 
+// Defines values for ClusterHorizonRequestDetail.
+const (
+	ClusterHorizonRequestDetailClasses ClusterHorizonRequestDetail = "classes"
+	ClusterHorizonRequestDetailPeriods ClusterHorizonRequestDetail = "periods"
+	ClusterHorizonRequestDetailSummary ClusterHorizonRequestDetail = "summary"
+)
+
+// Defines values for ClusterPurchaseRequestDetail.
+const (
+	ClusterPurchaseRequestDetailClasses ClusterPurchaseRequestDetail = "classes"
+	ClusterPurchaseRequestDetailPeriods ClusterPurchaseRequestDetail = "periods"
+	ClusterPurchaseRequestDetailSummary ClusterPurchaseRequestDetail = "summary"
+)
+
+// Defines values for ClusterPurchaseRequestLeaveOut.
+const (
+	ClusterPurchaseRequestLeaveOutBudget ClusterPurchaseRequestLeaveOut = "budget"
+	ClusterPurchaseRequestLeaveOutSpot   ClusterPurchaseRequestLeaveOut = "spot"
+)
+
 // Defines values for ClusterQuestionRequestQuestion.
 const (
 	ClusterQuestionRequestQuestionCheapestDeadline ClusterQuestionRequestQuestion = "cheapest_deadline"
@@ -89,6 +109,20 @@ const (
 	EventPlanChanged Event = "plan.changed"
 	EventPlanFailed  Event = "plan.failed"
 	EventRunFinished Event = "run.finished"
+)
+
+// Defines values for HorizonDetail.
+const (
+	HorizonDetailClasses HorizonDetail = "classes"
+	HorizonDetailPeriods HorizonDetail = "periods"
+	HorizonDetailSummary HorizonDetail = "summary"
+)
+
+// Defines values for HorizonRequestDetail.
+const (
+	HorizonRequestDetailClasses HorizonRequestDetail = "classes"
+	HorizonRequestDetailPeriods HorizonRequestDetail = "periods"
+	HorizonRequestDetailSummary HorizonRequestDetail = "summary"
 )
 
 // Defines values for ImportedSheetFormat.
@@ -146,6 +180,13 @@ const (
 const (
 	PricePurchaseOnDemand PricePurchase = "on_demand"
 	PricePurchaseSpot     PricePurchase = "spot"
+)
+
+// Defines values for PurchaseRequestDetail.
+const (
+	PurchaseRequestDetailClasses PurchaseRequestDetail = "classes"
+	PurchaseRequestDetailPeriods PurchaseRequestDetail = "periods"
+	PurchaseRequestDetailSummary PurchaseRequestDetail = "summary"
 )
 
 // Defines values for QuestionAnswerQuestion.
@@ -291,6 +332,14 @@ const (
 	WhatIfRequestDetailSummary WhatIfRequestDetail = "summary"
 )
 
+// Defines values for BookFormat.
+const (
+	BookFormatCsv   BookFormat = "csv"
+	BookFormatFocus BookFormat = "focus"
+	BookFormatJson  BookFormat = "json"
+	BookFormatXlsx  BookFormat = "xlsx"
+)
+
 // Defines values for Format.
 const (
 	FormatCsv  Format = "csv"
@@ -386,6 +435,14 @@ const (
 	PutForecastsParamsHolesRefuse PutForecastsParamsHoles = "refuse"
 )
 
+// Defines values for ClusterHorizonParamsFormat.
+const (
+	ClusterHorizonParamsFormatCsv   ClusterHorizonParamsFormat = "csv"
+	ClusterHorizonParamsFormatFocus ClusterHorizonParamsFormat = "focus"
+	ClusterHorizonParamsFormatJson  ClusterHorizonParamsFormat = "json"
+	ClusterHorizonParamsFormatXlsx  ClusterHorizonParamsFormat = "xlsx"
+)
+
 // Defines values for ListObservationsParamsFormat.
 const (
 	ListObservationsParamsFormatCsv  ListObservationsParamsFormat = "csv"
@@ -440,6 +497,14 @@ const (
 	ListProfileVersionsParamsFormatJson ListProfileVersionsParamsFormat = "json"
 )
 
+// Defines values for ClusterPurchaseParamsFormat.
+const (
+	ClusterPurchaseParamsFormatCsv   ClusterPurchaseParamsFormat = "csv"
+	ClusterPurchaseParamsFormatFocus ClusterPurchaseParamsFormat = "focus"
+	ClusterPurchaseParamsFormatJson  ClusterPurchaseParamsFormat = "json"
+	ClusterPurchaseParamsFormatXlsx  ClusterPurchaseParamsFormat = "xlsx"
+)
+
 // Defines values for AskClusterParamsFormat.
 const (
 	AskClusterParamsFormatCsv  AskClusterParamsFormat = "csv"
@@ -484,10 +549,26 @@ const (
 	ClusterWhatIfParamsFormatJson ClusterWhatIfParamsFormat = "json"
 )
 
+// Defines values for HorizonParamsFormat.
+const (
+	HorizonParamsFormatCsv   HorizonParamsFormat = "csv"
+	HorizonParamsFormatFocus HorizonParamsFormat = "focus"
+	HorizonParamsFormatJson  HorizonParamsFormat = "json"
+	HorizonParamsFormatXlsx  HorizonParamsFormat = "xlsx"
+)
+
 // Defines values for ListKeysParamsFormat.
 const (
 	ListKeysParamsFormatCsv  ListKeysParamsFormat = "csv"
 	ListKeysParamsFormatJson ListKeysParamsFormat = "json"
+)
+
+// Defines values for PurchaseParamsFormat.
+const (
+	PurchaseParamsFormatCsv   PurchaseParamsFormat = "csv"
+	PurchaseParamsFormatFocus PurchaseParamsFormat = "focus"
+	PurchaseParamsFormatJson  PurchaseParamsFormat = "json"
+	PurchaseParamsFormatXlsx  PurchaseParamsFormat = "xlsx"
 )
 
 // Defines values for AskParamsFormat.
@@ -514,9 +595,10 @@ const (
 
 // Defines values for GetRunResultParamsFormat.
 const (
-	GetRunResultParamsFormatCsv  GetRunResultParamsFormat = "csv"
-	GetRunResultParamsFormatJson GetRunResultParamsFormat = "json"
-	GetRunResultParamsFormatXlsx GetRunResultParamsFormat = "xlsx"
+	GetRunResultParamsFormatCsv   GetRunResultParamsFormat = "csv"
+	GetRunResultParamsFormatFocus GetRunResultParamsFormat = "focus"
+	GetRunResultParamsFormatJson  GetRunResultParamsFormat = "json"
+	GetRunResultParamsFormatXlsx  GetRunResultParamsFormat = "xlsx"
 )
 
 // Defines values for SweepParamsFormat.
@@ -948,6 +1030,15 @@ type ClassPlan struct {
 // ClassPlanVerdict The first that fits: no number of slots meets the deadline; all jobs are admitted; none is; only the promised ones; some.
 type ClassPlanVerdict string
 
+// ClassShare A class's part of a plan.
+type ClassShare struct {
+	Admitted float64 `json:"admitted"`
+	Refused  float64 `json:"refused"`
+
+	// Vms Its share of the VMs, by VM type.
+	Vms []float64 `json:"vms"`
+}
+
 // ClassSlots How many slots of a class stand on one VM.
 type ClassSlots struct {
 	Class  string `json:"class"`
@@ -980,6 +1071,21 @@ type ClassSplit struct {
 	//
 	// Example: -44.80
 	Values Amount `json:"values"`
+}
+
+// ClassTotal What became of a class.
+type ClassTotal struct {
+	AdmittedJobHours float64 `json:"admitted_job_hours"`
+	Name             string  `json:"name"`
+
+	// Penalties An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Penalties       Amount  `json:"penalties"`
+	RefusedJobHours float64 `json:"refused_job_hours"`
+
+	// VmHours Its share of the VMs.
+	VmHours float64 `json:"vm_hours"`
 }
 
 // Cluster The shared pool being planned.
@@ -1021,6 +1127,21 @@ type Cluster struct {
 	Version *int64 `json:"version,omitempty"`
 }
 
+// ClusterHorizonRequest A time of a cluster.
+type ClusterHorizonRequest struct {
+	// Detail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+	Detail *ClusterHorizonRequestDetail `json:"detail,omitempty"`
+
+	// From A whole hour of UTC; left out, the next one.
+	From *time.Time `json:"from,omitempty"`
+
+	// Until A whole hour of UTC; left out, a year later, or where the forecasts end.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// ClusterHorizonRequestDetail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+type ClusterHorizonRequestDetail string
+
 // ClusterList A page of clusters.
 type ClusterList struct {
 	Items []Cluster `json:"items"`
@@ -1028,6 +1149,42 @@ type ClusterList struct {
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
 }
+
+// ClusterPurchaseRequest A time of a cluster, and offers.
+type ClusterPurchaseRequest struct {
+	// Detail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+	Detail *ClusterPurchaseRequestDetail `json:"detail,omitempty"`
+
+	// Factors Demands at which the recommendation is tried; left out, 0.7 to 1.3, and empty, none.
+	Factors []float64 `json:"factors,omitempty"`
+
+	// From A whole hour of UTC; left out, the next one.
+	From *time.Time `json:"from,omitempty"`
+
+	// Gap How far from the cheapest a recommendation may be, relative.
+	Gap *float64 `json:"gap,omitempty"`
+
+	// LeaveOut What the cluster has and purchases are not weighed with.
+	LeaveOut []ClusterPurchaseRequestLeaveOut `json:"leave_out,omitempty"`
+
+	// Named Names of the cluster's offers to weigh; left out, all of the VM type.
+	Named []string `json:"named,omitempty"`
+
+	// Offers Left out, those that the cluster has.
+	Offers []PurchaseOffer `json:"offers,omitempty"`
+
+	// Until A whole hour of UTC; left out, a year later, or where the forecasts end.
+	Until *time.Time `json:"until,omitempty"`
+
+	// VmType Which VM type the offers are of; needed where several are in use.
+	VmType *string `json:"vm_type,omitempty"`
+}
+
+// ClusterPurchaseRequestDetail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+type ClusterPurchaseRequestDetail string
+
+// ClusterPurchaseRequestLeaveOut defines model for ClusterPurchaseRequest.LeaveOut.
+type ClusterPurchaseRequestLeaveOut string
 
 // ClusterQuestionRequest A question about a cluster's problem.
 type ClusterQuestionRequest struct {
@@ -1122,6 +1279,37 @@ type ContractList struct {
 
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// ContractTotal What became of a contract in the hours in which it was in force and there was a plan.
+type ContractTotal struct {
+	Hours float64 `json:"hours"`
+
+	// IdleShare Idle of all; null where there is none.
+	IdleShare   *float64 `json:"idle_share"`
+	IdleVmHours float64  `json:"idle_vm_hours"`
+	Name        string   `json:"name"`
+
+	// Reserved An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Reserved Amount `json:"reserved"`
+
+	// ReservedIdle An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	ReservedIdle Amount `json:"reserved_idle"`
+
+	// Upfront An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Upfront     Amount  `json:"upfront"`
+	UsedVmHours float64 `json:"used_vm_hours"`
+
+	// Utilisation Used of all; null where there is none.
+	Utilisation *float64 `json:"utilisation"`
+	VmType      *string  `json:"vm_type,omitempty"`
+	Vms         int64    `json:"vms"`
 }
 
 // ContractUse How many of a contract's VMs the plan uses.
@@ -1645,6 +1833,103 @@ type Hint struct {
 	Value interface{} `json:"value,omitempty"`
 }
 
+// Horizon What time comes to. All money is for the time that stands beside it.
+type Horizon struct {
+	Classes []ClassTotal `json:"classes"`
+
+	// Complete False: everything ends before the horizon does, because the work was ended.
+	Complete bool `json:"complete"`
+
+	// Contracts The problem's first, then those with a term.
+	Contracts []ContractTotal `json:"contracts"`
+	Currency  string          `json:"currency"`
+	Days      []SpanTotal     `json:"days"`
+	Detail    HorizonDetail   `json:"detail"`
+
+	// Explanation What it comes to, as a paragraph.
+	Explanation string `json:"explanation"`
+
+	// Gap An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Gap Amount `json:"gap"`
+
+	// Infeasible The first 100 times for which there is no plan.
+	Infeasible []InfeasibleSpan `json:"infeasible"`
+
+	// Months By the calendar, in UTC.
+	Months []SpanTotal `json:"months"`
+
+	// Periods None in a summary. A period in which a contract begins or ends is answered in parts.
+	Periods []PeriodAnswer `json:"periods"`
+
+	// Situations With the detail classes: the plans of the different problems.
+	Situations []SituationAnswer `json:"situations"`
+
+	// Solved Different problems; periods that are alike are solved once.
+	Solved int `json:"solved"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+
+	// Total What a day, a month or a horizon comes to.
+	Total SpanTotal `json:"total"`
+
+	// Upfront An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Upfront  Amount    `json:"upfront"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// HorizonDetail defines model for Horizon.Detail.
+type HorizonDetail string
+
+// HorizonPeriod Some time with the same demand and prices.
+type HorizonPeriod struct {
+	// Hours Exactly one of the two.
+	Hours *int64 `json:"hours,omitempty"`
+
+	// Jobs How many jobs of each class are expected at once, in the order of the classes; left out, their own jobs.max.
+	Jobs []float64 `json:"jobs,omitempty"`
+
+	// OnDemandPrice An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	OnDemandPrice *Money `json:"on_demand_price,omitempty"`
+
+	// Prices By VM type, where the problem has several.
+	Prices map[string]PeriodPrices `json:"prices,omitempty"`
+
+	// Seconds Of what is no whole number of hours.
+	Seconds *int64 `json:"seconds,omitempty"`
+
+	// SpotPrice An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	SpotPrice *Money    `json:"spot_price,omitempty"`
+	Start     time.Time `json:"start"`
+}
+
+// HorizonRequest A problem over time.
+type HorizonRequest struct {
+	Contracts []TermContract `json:"contracts,omitempty"`
+
+	// Detail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+	Detail *HorizonRequestDetail `json:"detail,omitempty"`
+
+	// Periods Each begins where the one before ends.
+	Periods []HorizonPeriod `json:"periods"`
+
+	// Problem Everything one plan is computed from.
+	//
+	// Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
+	Problem Problem `json:"problem"`
+}
+
+// HorizonRequestDetail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+type HorizonRequestDetail string
+
 // ImportCount How many things of a kind an import makes, changes, and finds as they should be.
 type ImportCount struct {
 	Created   int64 `json:"created"`
@@ -1705,6 +1990,14 @@ type ImportedSheet struct {
 
 // ImportedSheetFormat defines model for ImportedSheet.Format.
 type ImportedSheetFormat string
+
+// InfeasibleSpan Some time for which there is no plan.
+type InfeasibleSpan struct {
+	// Conflict Why, the first sentence.
+	Conflict string    `json:"conflict"`
+	Hours    float64   `json:"hours"`
+	Start    time.Time `json:"start"`
+}
 
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
 type IntegerPlan struct {
@@ -2011,6 +2304,41 @@ type ObservationRequest struct {
 	Vms int64 `json:"vms"`
 }
 
+// OfferAnswer One offer in the recommendation.
+type OfferAnswer struct {
+	Max  int64  `json:"max"`
+	Name string `json:"name"`
+
+	// Paid An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Paid Amount `json:"paid"`
+
+	// Reserved An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Reserved Amount `json:"reserved"`
+
+	// ReservedIdle An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	ReservedIdle Amount `json:"reserved_idle"`
+
+	// Share Of its term that lies in the horizon.
+	Share float64 `json:"share"`
+
+	// Upfront An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Upfront Amount `json:"upfront"`
+
+	// Utilisation Null where none is bought.
+	Utilisation *float64 `json:"utilisation"`
+
+	// Vms To buy.
+	Vms int64 `json:"vms"`
+}
+
 // OnDemand What is rented by the hour.
 type OnDemand struct {
 	// Price An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
@@ -2070,6 +2398,49 @@ type PairedJob struct {
 	MeanS float64 `json:"mean_s"`
 	Share float64 `json:"share"`
 	Tasks int64   `json:"tasks"`
+}
+
+// PeriodAnswer The plan of a period or of a part.
+type PeriodAnswer struct {
+	// Admitted Jobs of all classes.
+	Admitted float64 `json:"admitted"`
+
+	// Conflict Of an infeasible one: why, the first sentence.
+	Conflict string `json:"conflict"`
+
+	// Cost Money for some time. The total is the sum of the others.
+	Cost SpanCost `json:"cost"`
+
+	// Gap No plan is cheaper by more, as a share of the objective.
+	Gap     float64 `json:"gap"`
+	Hours   float64 `json:"hours"`
+	Refused float64 `json:"refused"`
+
+	// Situation Its place among the situations.
+	Situation int       `json:"situation"`
+	Start     time.Time `json:"start"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+
+	// Used VMs by contract, in the order of the contracts.
+	Used []float64 `json:"used"`
+
+	// Vms How many VMs are rented, and how they are paid for.
+	Vms RentedVMs `json:"vms"`
+}
+
+// PeriodPrices The prices of a VM type in a period; what is left out is as in the problem.
+type PeriodPrices struct {
+	// OnDemand An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	OnDemand *Money `json:"on_demand,omitempty"`
+
+	// Spot An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Spot *Money `json:"spot,omitempty"`
 }
 
 // PhaseAnswer When a phase is done at the earliest and at the latest.
@@ -2546,6 +2917,150 @@ type Proof struct {
 	SolveMs float64 `json:"solve_ms"`
 }
 
+// Purchase What to buy, and what that is worth.
+type Purchase struct {
+	// Answer One sentence.
+	Answer string `json:"answer"`
+
+	// BreakEvenMonth From the end of which on the balance is never negative; null: not in the horizon.
+	BreakEvenMonth *time.Time `json:"break_even_month"`
+
+	// Complete False: curves or regret are missing, because the work was ended.
+	Complete bool `json:"complete"`
+
+	// Coverage VM-hours on contracts and offers, of all.
+	Coverage *float64      `json:"coverage"`
+	Currency string        `json:"currency"`
+	Curves   []SavingCurve `json:"curves"`
+
+	// Explanation The sentence and what it rests on, as one paragraph that can be forwarded.
+	Explanation string `json:"explanation"`
+
+	// Facts The figures of the explanation.
+	Facts []Fact `json:"facts"`
+
+	// Horizon With the recommendation; the offers stand among its contracts.
+	Horizon Horizon       `json:"horizon"`
+	Months  []SavingMonth `json:"months"`
+	Offers  []OfferAnswer `json:"offers"`
+
+	// OnDemandOnly Without any contract either.
+	OnDemandOnly PurchaseCost `json:"on_demand_only"`
+
+	// Proof No purchase costs less than the bound.
+	Proof PurchaseProof `json:"proof"`
+
+	// Recommended What the horizon costs.
+	Recommended PurchaseCost  `json:"recommended"`
+	Regret      []RegretPoint `json:"regret"`
+
+	// Saving Against today; null where today is infeasible.
+	Saving *Saving `json:"saving"`
+
+	// SavingAgainstOnDemand Null where that is infeasible.
+	SavingAgainstOnDemand *Saving `json:"saving_against_on_demand"`
+
+	// Status Infeasible where not even all offers serve the promised jobs.
+	Status Status `json:"status"`
+
+	// Today Without any offer.
+	Today PurchaseCost `json:"today"`
+
+	// Utilisation VM-hours used of those bought; null where nothing is.
+	Utilisation *float64  `json:"utilisation"`
+	Warnings    []Warning `json:"warnings"`
+}
+
+// PurchaseCost What the horizon costs.
+type PurchaseCost struct {
+	// Cost Money for some time. The total is the sum of the others.
+	Cost SpanCost `json:"cost"`
+
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
+	Status Status `json:"status"`
+
+	// Total An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Total Amount `json:"total"`
+
+	// Upfront An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Upfront Amount `json:"upfront"`
+}
+
+// PurchaseOffer A contract that may be bought, any number of VMs up to `max`. It costs something, at once or by the hour.
+type PurchaseOffer struct {
+	// Billing Which hours of a contract's VMs are paid: those used, or all.
+	Billing *Billing `json:"billing,omitempty"`
+
+	// From When it is bought; left out, when the horizon starts.
+	From *time.Time `json:"from,omitempty"`
+
+	// Max The most VMs that can be bought.
+	Max int64 `json:"max"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Price An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Price *Money `json:"price,omitempty"`
+
+	// TermHours Exactly one of the two.
+	TermHours *int64 `json:"term_hours,omitempty"`
+
+	// TermYears Years of the calendar.
+	TermYears *int64 `json:"term_years,omitempty"`
+
+	// Upfront An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Upfront *Money `json:"upfront,omitempty"`
+}
+
+// PurchaseProof No purchase costs less than the bound.
+type PurchaseProof struct {
+	// Bound An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Bound Amount `json:"bound"`
+
+	// Gap Relative to the recommendation's total.
+	Gap float64 `json:"gap"`
+
+	// PriceBound An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	PriceBound Amount `json:"price_bound"`
+	Situations int    `json:"situations"`
+}
+
+// PurchaseRequest A problem over time, and offers.
+type PurchaseRequest struct {
+	Contracts []TermContract `json:"contracts,omitempty"`
+
+	// Detail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+	Detail *PurchaseRequestDetail `json:"detail,omitempty"`
+
+	// Factors Demands at which the recommendation is tried; left out, 0.7 to 1.3, and empty, none.
+	Factors []float64       `json:"factors,omitempty"`
+	Offers  []PurchaseOffer `json:"offers"`
+
+	// Periods Each begins where the one before ends.
+	Periods []HorizonPeriod `json:"periods"`
+
+	// Problem Everything one plan is computed from.
+	//
+	// Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
+	Problem Problem `json:"problem"`
+}
+
+// PurchaseRequestDetail How much is answered besides days, months and totals; left out, periods where there are up to 1,000 of them.
+type PurchaseRequestDetail string
+
 // QuestionAnswer A plan in few figures, and what it means.
 type QuestionAnswer struct {
 	// Answer One sentence.
@@ -2599,6 +3114,25 @@ type QuestionRequestQuestion string
 
 // RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
 type RefusalReason string
+
+// RegretPoint The recommendation at another demand, beside the best purchase there.
+type RegretPoint struct {
+	// Best By offer; null where nothing fits.
+	Best []int64 `json:"best"`
+
+	// BestCost An amount; null where there is none.
+	BestCost *MaybeAmount `json:"best_cost"`
+
+	// Cost An amount; null where there is none.
+	Cost   *MaybeAmount `json:"cost"`
+	Factor float64      `json:"factor"`
+
+	// Gap How far best_cost may be from the cheapest, relative.
+	Gap float64 `json:"gap"`
+
+	// Regret An amount; null where there is none.
+	Regret *MaybeAmount `json:"regret"`
+}
 
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan struct {
@@ -2720,6 +3254,58 @@ type RunProgress struct {
 
 // RunState The last three are final.
 type RunState string
+
+// Saving An amount, and its share of what is paid without it.
+type Saving struct {
+	// Amount An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Amount Amount  `json:"amount"`
+	Share  float64 `json:"share"`
+}
+
+// SavingCurve What other numbers of one offer come to, the others as recommended.
+type SavingCurve struct {
+	// Bought As recommended.
+	Bought int64 `json:"bought"`
+
+	// Exact False: of the convex program, which is a little lower.
+	Exact bool `json:"exact"`
+
+	// Means What the curve shows, as a sentence.
+	Means  string        `json:"means"`
+	Offer  string        `json:"offer"`
+	Points []SavingPoint `json:"points"`
+}
+
+// SavingMonth A month as money moves.
+type SavingMonth struct {
+	// Balance An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Balance Amount    `json:"balance"`
+	Month   time.Time `json:"month"`
+
+	// Paid An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Paid Amount `json:"paid"`
+
+	// Saved An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Saved Amount `json:"saved"`
+}
+
+// SavingPoint One number of VMs.
+type SavingPoint struct {
+	// Cost An amount; null where there is none.
+	Cost *MaybeAmount `json:"cost"`
+
+	// Saving An amount; null where there is none.
+	Saving *MaybeAmount `json:"saving"`
+	Vms    int64        `json:"vms"`
+}
 
 // Scaling What an autoscaler follows. Numbers are finite and not negative.
 type Scaling struct {
@@ -2996,6 +3582,15 @@ type SharedPhaseQuestion struct {
 // SharedPhaseQuestionKind defines model for SharedPhaseQuestion.Kind.
 type SharedPhaseQuestionKind string
 
+// SituationAnswer What all periods that are alike have in common.
+type SituationAnswer struct {
+	// Classes In the problem's order; empty where there is no plan.
+	Classes []ClassShare `json:"classes"`
+
+	// Types Where the problem has several.
+	Types []TypeVMs `json:"types,omitempty"`
+}
+
 // SlotPools All the map and all the reduce slots there are.
 type SlotPools struct {
 	Map    int64  `json:"map"`
@@ -3018,6 +3613,57 @@ type SlotsOnVM struct {
 //
 // Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
 type SlotsPerVM = json.RawMessage
+
+// SpanCost Money for some time. The total is the sum of the others.
+type SpanCost struct {
+	// OnDemand An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	OnDemand Amount `json:"on_demand"`
+
+	// Penalties An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Penalties Amount `json:"penalties"`
+
+	// Reserved An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Reserved Amount `json:"reserved"`
+
+	// ReservedIdle An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	ReservedIdle Amount `json:"reserved_idle"`
+
+	// Spot An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Spot *Amount `json:"spot,omitempty"`
+
+	// Total An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
+	//
+	// Example: -44.80
+	Total Amount `json:"total"`
+}
+
+// SpanTotal What a day, a month or a horizon comes to.
+type SpanTotal struct {
+	// AdmittedJobHours Jobs running at once, times hours.
+	AdmittedJobHours float64 `json:"admitted_job_hours"`
+
+	// Cost Money for some time. The total is the sum of the others.
+	Cost  SpanCost `json:"cost"`
+	Hours float64  `json:"hours"`
+
+	// InfeasibleHours There where it is not 0: hours without a plan, which the figures leave out.
+	InfeasibleHours *float64  `json:"infeasible_hours,omitempty"`
+	OnDemandVmHours float64   `json:"on_demand_vm_hours"`
+	RefusedJobHours float64   `json:"refused_job_hours"`
+	ReservedVmHours float64   `json:"reserved_vm_hours"`
+	Start           time.Time `json:"start"`
+	VmHours         float64   `json:"vm_hours"`
+}
 
 // Speed How fast a class's tasks run on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
 //
@@ -3204,6 +3850,31 @@ type SweepRequest struct {
 
 	// Vary One parameter, or two for a grid.
 	Vary []Vary `json:"vary"`
+}
+
+// TermContract A contract that is in force from a moment until another.
+type TermContract struct {
+	// Billing Which hours of a contract's VMs are paid: those used, or all.
+	Billing *Billing  `json:"billing,omitempty"`
+	From    time.Time `json:"from"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Price An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Price Money     `json:"price"`
+	Until time.Time `json:"until"`
+
+	// Upfront An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Upfront *Money `json:"upfront,omitempty"`
+
+	// VmType Where the problem has several.
+	VmType *string `json:"vm_type,omitempty"`
+	Vms    int64   `json:"vms"`
 }
 
 // Times The predicted time of an execution. A class given by a demand has the average alone.
@@ -3590,6 +4261,9 @@ type At = time.Time
 
 // AuditCluster defines model for AuditCluster.
 type AuditCluster = string
+
+// BookFormat defines model for BookFormat.
+type BookFormat string
 
 // ClassName defines model for ClassName.
 type ClassName = string
@@ -4026,6 +4700,21 @@ type GetForecastPatternParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ClusterHorizonParams defines parameters for ClusterHorizon.
+type ClusterHorizonParams struct {
+	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
+	Format *ClusterHorizonParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// ClusterHorizonParamsFormat defines parameters for ClusterHorizon.
+type ClusterHorizonParamsFormat string
+
 // ListObservationsParams defines parameters for ListObservations.
 type ListObservationsParams struct {
 	// From Only of this moment or later.
@@ -4350,6 +5039,21 @@ type GetProfileVersionParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ClusterPurchaseParams defines parameters for ClusterPurchase.
+type ClusterPurchaseParams struct {
+	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
+	Format *ClusterPurchaseParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// ClusterPurchaseParamsFormat defines parameters for ClusterPurchase.
+type ClusterPurchaseParamsFormat string
+
 // AskClusterParams defines parameters for AskCluster.
 type AskClusterParams struct {
 	// Format How the answer is written: a document, a table, or a spreadsheet.
@@ -4491,6 +5195,21 @@ type ClusterWhatIfParams struct {
 // ClusterWhatIfParamsFormat defines parameters for ClusterWhatIf.
 type ClusterWhatIfParamsFormat string
 
+// HorizonParams defines parameters for Horizon.
+type HorizonParams struct {
+	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
+	Format *HorizonParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// HorizonParamsFormat defines parameters for Horizon.
+type HorizonParamsFormat string
+
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
 	// Limit How many items a page has at most.
@@ -4514,6 +5233,21 @@ type CreateKeyParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// PurchaseParams defines parameters for Purchase.
+type PurchaseParams struct {
+	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
+	Format *PurchaseParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// PurchaseParamsFormat defines parameters for Purchase.
+type PurchaseParamsFormat string
 
 // AskParams defines parameters for Ask.
 type AskParams struct {
@@ -4571,7 +5305,7 @@ type WatchRunParams struct {
 
 // GetRunResultParams defines parameters for GetRunResult.
 type GetRunResultParams struct {
-	// Format How the answer is written: a document, a table, or a spreadsheet.
+	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
 	Format *GetRunResultParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -4713,6 +5447,9 @@ type PutForecastsJSONRequestBody = ForecastRows
 // PutWeeklyForecastJSONRequestBody defines body for PutWeeklyForecast for application/json ContentType.
 type PutWeeklyForecastJSONRequestBody = WeeklyForecast
 
+// ClusterHorizonJSONRequestBody defines body for ClusterHorizon for application/json ContentType.
+type ClusterHorizonJSONRequestBody = ClusterHorizonRequest
+
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
@@ -4746,6 +5483,9 @@ type CreateProfileJSONRequestBody = Profile
 // AddProfileVersionJSONRequestBody defines body for AddProfileVersion for application/json ContentType.
 type AddProfileVersionJSONRequestBody = Profile
 
+// ClusterPurchaseJSONRequestBody defines body for ClusterPurchase for application/json ContentType.
+type ClusterPurchaseJSONRequestBody = ClusterPurchaseRequest
+
 // AskClusterJSONRequestBody defines body for AskCluster for application/json ContentType.
 type AskClusterJSONRequestBody = ClusterQuestionRequest
 
@@ -4767,8 +5507,14 @@ type ReplaceVMTypeJSONRequestBody = VMType
 // ClusterWhatIfJSONRequestBody defines body for ClusterWhatIf for application/json ContentType.
 type ClusterWhatIfJSONRequestBody = ClusterWhatIfRequest
 
+// HorizonJSONRequestBody defines body for Horizon for application/json ContentType.
+type HorizonJSONRequestBody = HorizonRequest
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
+
+// PurchaseJSONRequestBody defines body for Purchase for application/json ContentType.
+type PurchaseJSONRequestBody = PurchaseRequest
 
 // AskJSONRequestBody defines body for Ask for application/json ContentType.
 type AskJSONRequestBody = QuestionRequest
@@ -5620,6 +6366,32 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 	PutWeeklyForecast(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ClusterHorizonWithBody Say what months cost
+	//
+	// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+	//
+	// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+	ClusterHorizonWithBody(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClusterHorizon Say what months cost
+	//
+	// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+	//
+	// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+	ClusterHorizon(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListObservations List observations
 	//
 	// The newest first, by the moment they are about. They are kept for 90 days.
@@ -6006,6 +6778,28 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/profiles/{name}/versions/{version} (the `GetProfileVersion` operationId).
 	GetProfileVersion(ctx context.Context, cluster ClusterName, name ProfileName, version ProfileVersion, params *GetProfileVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ClusterPurchaseWithBody Say what to buy
+	//
+	// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+	ClusterPurchaseWithBody(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClusterPurchase Say what to buy
+	//
+	// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+	ClusterPurchase(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, body ClusterPurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// AskClusterWithBody Ask about budgets, jobs and deadlines
 	//
 	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
@@ -6198,6 +6992,32 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
 	ClusterWhatIf(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, body ClusterWhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// HorizonWithBody Say what the months of a problem cost
+	//
+	// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+	//
+	// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+	HorizonWithBody(ctx context.Context, params *HorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Horizon Say what the months of a problem cost
+	//
+	// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+	//
+	// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+	Horizon(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListKeys List keys
 	//
 	// All keys, revoked ones too, the newest first. Only a key that is not limited to clusters may.
@@ -6229,6 +7049,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PurchaseWithBody Say what to buy for a problem
+	//
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	//
+	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+	PurchaseWithBody(ctx context.Context, params *PurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Purchase Say what to buy for a problem
+	//
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	//
+	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+	Purchase(ctx context.Context, params *PurchaseParams, body PurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AskWithBody Ask about the budgets, jobs and deadlines of a problem
 	//
@@ -6294,7 +7140,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7352,6 +8198,52 @@ func (c *Client) PutWeeklyForecast(ctx context.Context, cluster ClusterName, bod
 	return c.Client.Do(req)
 }
 
+// ClusterHorizonWithBody Say what months cost
+//
+// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+//
+// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+func (c *Client) ClusterHorizonWithBody(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterHorizonRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClusterHorizon Say what months cost
+//
+// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+//
+// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+func (c *Client) ClusterHorizon(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterHorizonRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListObservations List observations
 //
 // The newest first, by the moment they are about. They are kept for 90 days.
@@ -8198,6 +9090,48 @@ func (c *Client) GetProfileVersion(ctx context.Context, cluster ClusterName, nam
 	return c.Client.Do(req)
 }
 
+// ClusterPurchaseWithBody Say what to buy
+//
+// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+func (c *Client) ClusterPurchaseWithBody(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterPurchaseRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClusterPurchase Say what to buy
+//
+// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+func (c *Client) ClusterPurchase(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, body ClusterPurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterPurchaseRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // AskClusterWithBody Ask about budgets, jobs and deadlines
 //
 // Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
@@ -8610,6 +9544,52 @@ func (c *Client) ClusterWhatIf(ctx context.Context, cluster ClusterName, params 
 	return c.Client.Do(req)
 }
 
+// HorizonWithBody Say what the months of a problem cost
+//
+// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+//
+// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+func (c *Client) HorizonWithBody(ctx context.Context, params *HorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHorizonRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Horizon Say what the months of a problem cost
+//
+// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+//
+// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+func (c *Client) Horizon(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHorizonRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListKeys List keys
 //
 // All keys, revoked ones too, the newest first. Only a key that is not limited to clusters may.
@@ -8672,6 +9652,52 @@ func (c *Client) CreateKey(ctx context.Context, params *CreateKeyParams, body Cr
 // Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeKeyRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PurchaseWithBody Say what to buy for a problem
+//
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+//
+// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+func (c *Client) PurchaseWithBody(ctx context.Context, params *PurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPurchaseRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Purchase Say what to buy for a problem
+//
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+//
+// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+func (c *Client) Purchase(ctx context.Context, params *PurchaseParams, body PurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPurchaseRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8806,7 +9832,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11630,6 +12656,106 @@ func NewPutWeeklyForecastRequestWithBody(server string, cluster ClusterName, con
 	return req, nil
 }
 
+// NewClusterHorizonRequest calls the generic ClusterHorizon builder with application/json body
+func NewClusterHorizonRequest(server string, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewClusterHorizonRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewClusterHorizonRequestWithBody constructs an http.Request for the ClusterHorizon method, with any body, and a specified content type
+func NewClusterHorizonRequestWithBody(server string, cluster ClusterName, params *ClusterHorizonParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/horizons", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListObservationsRequest constructs an http.Request for the ListObservations method
 func NewListObservationsRequest(server string, cluster ClusterName, params *ListObservationsParams) (*http.Request, error) {
 	var err error
@@ -14107,6 +15233,106 @@ func NewGetProfileVersionRequest(server string, cluster ClusterName, name Profil
 	return req, nil
 }
 
+// NewClusterPurchaseRequest calls the generic ClusterPurchase builder with application/json body
+func NewClusterPurchaseRequest(server string, cluster ClusterName, params *ClusterPurchaseParams, body ClusterPurchaseJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewClusterPurchaseRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewClusterPurchaseRequestWithBody constructs an http.Request for the ClusterPurchase method, with any body, and a specified content type
+func NewClusterPurchaseRequestWithBody(server string, cluster ClusterName, params *ClusterPurchaseParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/purchases", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewAskClusterRequest calls the generic AskCluster builder with application/json body
 func NewAskClusterRequest(server string, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -15195,6 +16421,99 @@ func NewClusterWhatIfRequestWithBody(server string, cluster ClusterName, params 
 	return req, nil
 }
 
+// NewHorizonRequest calls the generic Horizon builder with application/json body
+func NewHorizonRequest(server string, params *HorizonParams, body HorizonJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewHorizonRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewHorizonRequestWithBody constructs an http.Request for the Horizon method, with any body, and a specified content type
+func NewHorizonRequestWithBody(server string, params *HorizonParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/horizons")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListKeysRequest constructs an http.Request for the ListKeys method
 func NewListKeysRequest(server string, params *ListKeysParams) (*http.Request, error) {
 	var err error
@@ -15372,6 +16691,99 @@ func NewRevokeKeyRequest(server string, id KeyID) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPurchaseRequest calls the generic Purchase builder with application/json body
+func NewPurchaseRequest(server string, params *PurchaseParams, body PurchaseJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPurchaseRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPurchaseRequestWithBody constructs an http.Request for the Purchase method, with any body, and a specified content type
+func NewPurchaseRequestWithBody(server string, params *PurchaseParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/purchases")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -17140,6 +18552,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 	PutWeeklyForecastWithResponse(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*PutWeeklyForecastResponse, error)
 
+	// ClusterHorizonWithBodyWithResponse Say what months cost
+	//
+	// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+	//
+	// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+	ClusterHorizonWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterHorizonResponse, error)
+
+	// ClusterHorizonWithResponse Say what months cost
+	//
+	// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+	//
+	// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+	ClusterHorizonWithResponse(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterHorizonResponse, error)
+
 	// ListObservationsWithResponse List observations
 	//
 	// The newest first, by the moment they are about. They are kept for 90 days.
@@ -17574,6 +19012,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/profiles/{name}/versions/{version} (the `GetProfileVersion` operationId).
 	GetProfileVersionWithResponse(ctx context.Context, cluster ClusterName, name ProfileName, version ProfileVersion, params *GetProfileVersionParams, reqEditors ...RequestEditorFn) (*GetProfileVersionResponse, error)
 
+	// ClusterPurchaseWithBodyWithResponse Say what to buy
+	//
+	// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+	ClusterPurchaseWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterPurchaseResponse, error)
+
+	// ClusterPurchaseWithResponse Say what to buy
+	//
+	// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+	ClusterPurchaseWithResponse(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, body ClusterPurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterPurchaseResponse, error)
+
 	// AskClusterWithBodyWithResponse Ask about budgets, jobs and deadlines
 	//
 	// Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
@@ -17782,6 +19242,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/what-if (the `ClusterWhatIf` operationId).
 	ClusterWhatIfWithResponse(ctx context.Context, cluster ClusterName, params *ClusterWhatIfParams, body ClusterWhatIfJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterWhatIfResponse, error)
 
+	// HorizonWithBodyWithResponse Say what the months of a problem cost
+	//
+	// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+	//
+	// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+	HorizonWithBodyWithResponse(ctx context.Context, params *HorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*HorizonResponse, error)
+
+	// HorizonWithResponse Say what the months of a problem cost
+	//
+	// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+	//
+	// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+	HorizonWithResponse(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*HorizonResponse, error)
+
 	// ListKeysWithResponse List keys
 	//
 	// All keys, revoked ones too, the newest first. Only a key that is not limited to clusters may.
@@ -17817,6 +19303,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
+
+	// PurchaseWithBodyWithResponse Say what to buy for a problem
+	//
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	//
+	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+	PurchaseWithBodyWithResponse(ctx context.Context, params *PurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PurchaseResponse, error)
+
+	// PurchaseWithResponse Say what to buy for a problem
+	//
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	//
+	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+	//
+	// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+	PurchaseWithResponse(ctx context.Context, params *PurchaseParams, body PurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*PurchaseResponse, error)
 
 	// AskWithBodyWithResponse Ask about the budgets, jobs and deadlines of a problem
 	//
@@ -17890,7 +19402,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19033,6 +20545,33 @@ func (r PutWeeklyForecastResponse) StatusCode() int {
 	return 0
 }
 
+type ClusterHorizonResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Horizon
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ClusterHorizonResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ClusterHorizonResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 // ListObservationsResponse304Headers the declared response headers of an HTTP 304 response for ListObservations
 type ListObservationsResponse304Headers struct {
 	ETag *string
@@ -20005,6 +21544,33 @@ func (r GetProfileVersionResponse) StatusCode() int {
 	return 0
 }
 
+type ClusterPurchaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Purchase
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ClusterPurchaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ClusterPurchaseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type AskClusterResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -20406,6 +21972,33 @@ func (r ClusterWhatIfResponse) StatusCode() int {
 	return 0
 }
 
+type HorizonResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Horizon
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r HorizonResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r HorizonResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 // ListKeysResponse304Headers the declared response headers of an HTTP 304 response for ListKeys
 type ListKeysResponse304Headers struct {
 	ETag *string
@@ -20480,6 +22073,33 @@ func (r RevokeKeyResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r RevokeKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PurchaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Purchase
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PurchaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PurchaseResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -21764,6 +23384,44 @@ func (c *ClientWithResponses) PutWeeklyForecastWithResponse(ctx context.Context,
 	return ParsePutWeeklyForecastResponse(rsp)
 }
 
+// ClusterHorizonWithBodyWithResponse Say what months cost
+//
+// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+//
+// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+func (c *ClientWithResponses) ClusterHorizonWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterHorizonResponse, error) {
+	rsp, err := c.ClusterHorizonWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterHorizonResponse(rsp)
+}
+
+// ClusterHorizonWithResponse Say what months cost
+//
+// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
+//
+// Left out, the horizon begins with the next whole hour and ends after a year, or where the forecasts end if that is earlier. Forecasts are rounded up to whole jobs unless the cluster is planned relaxed; an hour without one counts with the class's own `jobs.max`, and a warning says so. A moment without a price is 422 and names the gap. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it. The engine is `auto` unless the cluster is planned with `exact`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
+func (c *ClientWithResponses) ClusterHorizonWithResponse(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterHorizonResponse, error) {
+	rsp, err := c.ClusterHorizon(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterHorizonResponse(rsp)
+}
+
 // ListObservationsWithResponse List observations
 //
 // The newest first, by the moment they are about. They are kept for 90 days.
@@ -22474,6 +24132,40 @@ func (c *ClientWithResponses) GetProfileVersionWithResponse(ctx context.Context,
 	return ParseGetProfileVersionResponse(rsp)
 }
 
+// ClusterPurchaseWithBodyWithResponse Say what to buy
+//
+// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+func (c *ClientWithResponses) ClusterPurchaseWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterPurchaseResponse, error) {
+	rsp, err := c.ClusterPurchaseWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterPurchaseResponse(rsp)
+}
+
+// ClusterPurchaseWithResponse Say what to buy
+//
+// Says how many VMs of each offer a cluster should buy, as a sentence that can be forwarded and the figures it rests on: see `POST /v1/purchases`. The offers are those of the question or the cluster's own, all of the VM type or the `named` ones. Where several VM types are in use the question names one; the classes that run on it are then weighed as if they ran on nothing else, and the others are left out, which warnings say. Spot VMs and a budget of the cluster must be left out on purpose, by `leave_out`. Which time is meant is said at `POST /v1/clusters/{cluster}/horizons`.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/purchases (the `ClusterPurchase` operationId).
+func (c *ClientWithResponses) ClusterPurchaseWithResponse(ctx context.Context, cluster ClusterName, params *ClusterPurchaseParams, body ClusterPurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterPurchaseResponse, error) {
+	rsp, err := c.ClusterPurchase(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterPurchaseResponse(rsp)
+}
+
 // AskClusterWithBodyWithResponse Ask about budgets, jobs and deadlines
 //
 // Answers one question by the same model as plans, with a paragraph that can be forwarded and the figures in it. Nothing is stored. Where the demands cannot be met the answer is 422 with the conflicts and their cures.
@@ -22814,6 +24506,44 @@ func (c *ClientWithResponses) ClusterWhatIfWithResponse(ctx context.Context, clu
 	return ParseClusterWhatIfResponse(rsp)
 }
 
+// HorizonWithBodyWithResponse Say what the months of a problem cost
+//
+// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+//
+// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+func (c *ClientWithResponses) HorizonWithBodyWithResponse(ctx context.Context, params *HorizonParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*HorizonResponse, error) {
+	rsp, err := c.HorizonWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHorizonResponse(rsp)
+}
+
+// HorizonWithResponse Say what the months of a problem cost
+//
+// Plans every period of a horizon and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal. Periods that are alike are solved once. A period for which there is no plan is said to be such, with why, and left out of the totals.
+//
+// A problem says what stays the same. Each period says how many jobs of each class there are (in the problem's order; left out, the classes' own `jobs.max`), and prices that differ from the problem's. Contracts have a term and may begin in the middle of a period. Days, months and totals are always answered; `detail: periods` adds every period (the default up to 1,000 of them), `classes` what becomes of each class in it.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the time until the first hour that is missing, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/horizons (the `Horizon` operationId).
+func (c *ClientWithResponses) HorizonWithResponse(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*HorizonResponse, error) {
+	rsp, err := c.Horizon(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHorizonResponse(rsp)
+}
+
 // ListKeysWithResponse List keys
 //
 // All keys, revoked ones too, the newest first. Only a key that is not limited to clusters may.
@@ -22872,6 +24602,44 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, id KeyI
 		return nil, err
 	}
 	return ParseRevokeKeyResponse(rsp)
+}
+
+// PurchaseWithBodyWithResponse Say what to buy for a problem
+//
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+//
+// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+func (c *ClientWithResponses) PurchaseWithBodyWithResponse(ctx context.Context, params *PurchaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PurchaseResponse, error) {
+	rsp, err := c.PurchaseWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePurchaseResponse(rsp)
+}
+
+// PurchaseWithResponse Say what to buy for a problem
+//
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+//
+// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
+//
+// What takes up to about two seconds, judged while it is worked on, is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts steps; `GET /v1/runs/{id}/result` has the answer, in every `format` where it was asked with the detail `classes` (a `format` asks for that by itself). A run that is ended before keeps the recommendation, if it was found and priced, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/purchases (the `Purchase` operationId).
+func (c *ClientWithResponses) PurchaseWithResponse(ctx context.Context, params *PurchaseParams, body PurchaseJSONRequestBody, reqEditors ...RequestEditorFn) (*PurchaseResponse, error) {
+	rsp, err := c.Purchase(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePurchaseResponse(rsp)
 }
 
 // AskWithBodyWithResponse Ask about the budgets, jobs and deadlines of a problem
@@ -22982,7 +24750,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, which `format` also has as a table or a spreadsheet. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -24665,6 +26433,49 @@ func ParsePutWeeklyForecastResponse(rsp *http.Response) (*PutWeeklyForecastRespo
 	return response, nil
 }
 
+// ParseClusterHorizonResponse parses an HTTP response from a ClusterHorizonWithResponse call
+func ParseClusterHorizonResponse(rsp *http.Response) (*ClusterHorizonResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ClusterHorizonResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Horizon
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseListObservationsResponse parses an HTTP response from a ListObservationsWithResponse call
 func ParseListObservationsResponse(rsp *http.Response) (*ListObservationsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -26062,6 +27873,49 @@ func ParseGetProfileVersionResponse(rsp *http.Response) (*GetProfileVersionRespo
 	return response, nil
 }
 
+// ParseClusterPurchaseResponse parses an HTTP response from a ClusterPurchaseWithResponse call
+func ParseClusterPurchaseResponse(rsp *http.Response) (*ClusterPurchaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ClusterPurchaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Purchase
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseAskClusterResponse parses an HTTP response from a AskClusterWithResponse call
 func ParseAskClusterResponse(rsp *http.Response) (*AskClusterResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -26641,6 +28495,49 @@ func ParseClusterWhatIfResponse(rsp *http.Response) (*ClusterWhatIfResponse, err
 	return response, nil
 }
 
+// ParseHorizonResponse parses an HTTP response from a HorizonWithResponse call
+func ParseHorizonResponse(rsp *http.Response) (*HorizonResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &HorizonResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Horizon
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseListKeysResponse parses an HTTP response from a ListKeysWithResponse call
 func ParseListKeysResponse(rsp *http.Response) (*ListKeysResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -26749,6 +28646,49 @@ func ParseRevokeKeyResponse(rsp *http.Response) (*RevokeKeyResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePurchaseResponse parses an HTTP response from a PurchaseWithResponse call
+func ParsePurchaseResponse(rsp *http.Response) (*PurchaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PurchaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Purchase
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 

@@ -1,0 +1,197 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+	"headroom/internal/report"
+)
+
+// horizon answers a horizon that brings its problem along. Like that of solve it is read by hand, once there is a
+// place to solve in.
+func (s *server) horizon(w http.ResponseWriter, r *http.Request) {
+	answered, run, err := s.app.Horizon(r.Context(), prefersAsync(r), func() (capacity.HorizonQuestion, error) {
+		q, err := capacity.ReadHorizon(bodyOf(r), s.config.Limits)
+		if err != nil {
+			return q, readingProblem(err)
+		}
+		q.Detail = detailFor(r, q.Detail)
+		return q, nil
+	})
+	s.answerHorizon(w, r, "", answered, run, err)
+}
+
+func (s *server) clusterHorizon(w http.ResponseWriter, r *http.Request) {
+	q, err := capacity.ReadClusterHorizon(bodyOf(r))
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	q.Detail = detailFor(r, q.Detail)
+	cluster := pathValue(r, "cluster")
+	answered, run, err := s.app.HorizonOfCluster(r.Context(), cluster, q, prefersAsync(r))
+	s.answerHorizon(w, r, cluster, answered, run, err)
+}
+
+func (s *server) purchase(w http.ResponseWriter, r *http.Request) {
+	answered, run, err := s.app.Purchase(r.Context(), prefersAsync(r), func() (capacity.PurchaseQuestion, error) {
+		q, err := capacity.ReadPurchase(bodyOf(r), s.config.Limits)
+		if err != nil {
+			return q, readingProblem(err)
+		}
+		q.Detail = detailFor(r, q.Detail)
+		return q, nil
+	})
+	s.answerPurchase(w, r, "", answered, run, err)
+}
+
+func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
+	q, err := capacity.ReadClusterPurchase(bodyOf(r))
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	q.Detail = detailFor(r, q.Detail)
+	cluster := pathValue(r, "cluster")
+	answered, run, err := s.app.PurchaseForCluster(r.Context(), cluster, q, prefersAsync(r))
+	s.answerPurchase(w, r, cluster, answered, run, err)
+}
+
+// detailFor is the detail that a request needs: in the background what is exported later needs all of it.
+func detailFor(r *http.Request, detail capacity.Detail) capacity.Detail {
+	if format := formatOf(r); format != "" && prefersAsync(r) {
+		return capacity.DetailClasses
+	}
+	return detail
+}
+
+// formatOf is the form that a request wants in the place of a document.
+func formatOf(r *http.Request) string {
+	if format := r.URL.Query().Get("format"); format != "json" {
+		return format
+	}
+	return ""
+}
+
+// answerHorizon answers what a horizon comes to, or 202 and the run that plans it.
+func (s *server) answerHorizon(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredHorizon, run capacity.Run, err error) {
+	switch {
+	case err != nil:
+	case answered == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = answerHorizonIn(w, r, cluster, answered)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+func (s *server) answerPurchase(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredPurchase, run capacity.Run, err error) {
+	switch {
+	case err != nil:
+	case answered == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = answerPurchaseIn(w, r, cluster, answered)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredHorizon) error {
+	switch formatOf(r) {
+	case "":
+		a.Answer.Show(a.Question.Detail)
+		return reply[plan.HorizonAnswer]{body: a.Answer}.write(w, r)
+	case "focus":
+		return answerFile(w, "horizon-focus.csv", csvType, func(to io.Writer) error {
+			return report.Focus(to, a.Question.Horizon, a.Answer, report.FocusNames{SubAccountID: cluster})
+		})
+	}
+	return notInThisForm(r)
+}
+
+func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredPurchase) error {
+	switch formatOf(r) {
+	case "":
+		a.Answer.Horizon.Show(a.Question.Detail)
+		return reply[plan.PurchaseAnswer]{body: a.Answer}.write(w, r)
+	case "focus":
+		return answerFile(w, "purchase-focus.csv", csvType, func(to io.Writer) error {
+			return report.Focus(to, a.Answer.Bought(&a.Question), a.Answer.Horizon, report.FocusNames{SubAccountID: cluster})
+		})
+	}
+	return notInThisForm(r)
+}
+
+func notInThisForm(r *http.Request) error {
+	return refusal{aboutParameter("format", "choice", fmt.Sprintf("This has no form %.20q; ask for json or focus.", formatOf(r)), nil)}
+}
+
+// runMonths answers the result of a run about months in another form. What the answer was made of is the run's input.
+func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
+	cluster := ""
+	if run.Cluster != nil {
+		cluster = *run.Cluster
+	}
+	input, err := s.app.RunInput(r.Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	if run.Kind == app.HorizonRun {
+		var asked app.AskedHorizon
+		a := app.AnsweredHorizon{}
+		if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
+			return err
+		}
+		a.Question = asked.HorizonQuestion
+		if err := exportable(&a.Answer); err != nil {
+			return err
+		}
+		a.Question.Horizon = answeredTime(a.Question.Horizon, &a.Answer)
+		return answerHorizonIn(w, r, cluster, &a)
+	}
+	var asked app.AskedPurchase
+	a := app.AnsweredPurchase{}
+	if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
+		return err
+	}
+	a.Question = asked.PurchaseQuestion
+	if err := exportable(&a.Answer.Horizon); err != nil {
+		return err
+	}
+	return answerPurchaseIn(w, r, cluster, &a)
+}
+
+func readBoth(input json.RawMessage, asked any, result []byte, answer any) error {
+	if err := json.Unmarshal(input, asked); err != nil {
+		return fmt.Errorf("read the input of a run: %w", err)
+	}
+	if err := json.Unmarshal(result, answer); err != nil {
+		return fmt.Errorf("read the result of a run: %w", err)
+	}
+	return nil
+}
+
+// exportable refuses an answer that was kept with less than exports are made of.
+func exportable(a *plan.HorizonAnswer) error {
+	if a.Detail == capacity.DetailClasses {
+		return nil
+	}
+	return refusal{aboutParameter("format", "not_taken", fmt.Sprintf("This answer was kept with the detail %q, and other forms than JSON are made of what every class takes; ask again with \"detail\": \"classes\".", a.Detail), nil)}
+}
+
+// answeredTime is a horizon as far as an answer goes.
+func answeredTime(h capacity.Horizon, a *plan.HorizonAnswer) capacity.Horizon {
+	if a.Complete {
+		return h
+	}
+	return h.First(a.Total.Hours)
+}

@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+)
+
+// HorizonRun is the kind of run that plans the periods of a horizon.
+const HorizonRun = "horizon"
+
+// AskedHorizon is a question about a horizon, and what is to be said of where it comes from: what a run works on.
+type AskedHorizon struct {
+	capacity.HorizonQuestion
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// AnsweredHorizon is the question and its answer, with all there is to export.
+type AnsweredHorizon struct {
+	Question capacity.HorizonQuestion
+	Answer   plan.HorizonAnswer
+}
+
+// Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
+// the caller does not want to wait. The answer has every detail; see plan.HorizonAnswer.Show.
+func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, capacity.Run, error) {
+	leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	q, err := read()
+	if err != nil {
+		leave()
+		return nil, capacity.Run{}, err
+	}
+	return a.horizonOrRun(ctx, "", AskedHorizon{q, []capacity.Warning{}}, background, leave)
+}
+
+// HorizonOfCluster is Horizon about a cluster's forecasts, prices and contracts.
+func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, capacity.Run, error) {
+	asked, err := a.ClusterHorizon(ctx, cluster, q)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	return a.horizonOrRun(ctx, cluster, asked, background, leave)
+}
+
+// ClusterHorizon is the horizon that a question about a cluster means.
+func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion) (AskedHorizon, error) {
+	o, note, err := a.outlook(ctx, cluster, q.Span)
+	if err != nil {
+		return AskedHorizon{}, err
+	}
+	h, warnings, err := o.Horizon()
+	if err != nil {
+		return AskedHorizon{}, err
+	}
+	h.Problem.Options.Engine = comparing(h.Problem.Options.Engine)
+	asked := AskedHorizon{capacity.HorizonQuestion{Horizon: h, Detail: q.Detail}, append(note, warnings...)}
+	return asked, asked.Check()
+}
+
+// comparing is the engine with which many plans are made of a problem.
+func comparing(e capacity.Engine) capacity.Engine {
+	if e == capacity.EngineCBC {
+		return capacity.EngineAuto
+	}
+	return e
+}
+
+// outlook reads what a span of a cluster means. One without an end ends where the forecasts do, after a year at
+// the latest, and a warning says so.
+func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (capacity.Outlook, []capacity.Warning, error) {
+	from, until, open := span.Ends(a.Now())
+	if !until.After(from) {
+		return capacity.Outlook{}, nil, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "order",
+			Detail: fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.", until.Format("2006-01-02T15:04Z"), from.Format("2006-01-02T15:04Z"))}}}
+	}
+	o, err := a.Outlook(ctx, cluster, from, until)
+	notes := []capacity.Warning{}
+	if err == nil && open {
+		if o.EndWithForecasts(); o.Until.Before(until) {
+			notes = append(notes, capacity.Warning{Code: "ends_with_forecasts", Pointer: "/until",
+				Detail: fmt.Sprintf("The horizon ends at %s, where the forecasts end; say \"until\" for another end.", o.Until.Format("2006-01-02T15:04Z"))})
+		}
+	}
+	return o, notes, err
+}
+
+// horizonOrRun works on a horizon in the caller's place and free ones, and gives it to a run if that will take
+// long. The run begins anew.
+func (a *App) horizonOrRun(ctx context.Context, cluster string, asked AskedHorizon, background bool, leave func()) (*AnsweredHorizon, capacity.Run, error) {
+	if background {
+		leave()
+	} else {
+		answer, err := a.horizonAtOnce(ctx, asked, leave)
+		if !errors.Is(err, errLong) {
+			return answer, capacity.Run{}, err
+		}
+	}
+	run, err := a.startLong(ctx, NewRun{Kind: HorizonRun, Cluster: cluster, Role: auth.Planner, Input: asked})
+	return nil, run, err
+}
+
+// startLong makes a run of what takes long.
+func (a *App) startLong(ctx context.Context, n NewRun) (capacity.Run, error) {
+	if who := auth.From(ctx); n.Cluster == "" && who.Clusters != nil {
+		return capacity.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, capacity.Forbidden)
+	}
+	return a.StartRun(ctx, n)
+}
+
+func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon, leave func()) (*AnsweredHorizon, error) {
+	defer leave()
+	var course *plan.Course
+	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
+		solve := a.planLike(asked.Problem)
+		course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+			pl, err := solve(ctx, p)
+			tell(course.Done()+1, course.Total())
+			return pl, err
+		})
+		return a.together(ctx, int(course.Total()), func() error { return course.Work(ctx) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &AnsweredHorizon{asked.HorizonQuestion, asked.answered(course)}, nil
+}
+
+// answered is a course's answer, with the warnings.
+func (asked *AskedHorizon) answered(c *plan.Course) plan.HorizonAnswer {
+	answer := c.Answer()
+	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	return answer
+}
+
+// HorizonForRun plans the periods that a run asks for, a turn for each different one. When it is ended before, the
+// time until the first hour that is missing comes with the error.
+func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	var asked AskedHorizon
+	if err := json.Unmarshal(claim.Input, &asked); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	solve := a.planLike(asked.Problem)
+	var course *plan.Course
+	show := func() { report(capacity.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
+	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		leave, err := a.turn(ctx)
+		if err != nil {
+			return capacity.Plan{}, err
+		}
+		defer leave()
+		show()
+		return solve(ctx, p)
+	})
+	show()
+	worked := a.allPlaces(ctx, course.Work)
+	show()
+	if worked != nil && course.Done() == 0 {
+		return RunResult{}, worked
+	}
+	answer := asked.answered(course)
+	answer.Show(asked.Detail)
+	return jsonResult(claim, answer, worked)
+}
+
+// jsonResult is what a run has made as JSON, and why it ended.
+func jsonResult(claim RunClaim, answer any, worked error) (RunResult, error) {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return RunResult{}, errors.Join(worked, fmt.Errorf("write what run %s made: %w", claim.ID, err))
+	}
+	return RunResult{Type: "application/json", Body: text}, worked
+}
+
+// allPlaces works with as many at a time as there are places; the work takes its turns itself. One that fails ends
+// the others.
+func (a *App) allPlaces(ctx context.Context, work func(context.Context) error) error {
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var workers sync.WaitGroup
+	for range a.solves.places {
+		workers.Go(func() {
+			if err := work(working); err != nil {
+				stop(err)
+			}
+		})
+	}
+	workers.Wait()
+	if working.Err() == nil {
+		return nil
+	}
+	return context.Cause(working)
+}
