@@ -163,6 +163,14 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = `{"question":"most_for_budget","budget":{"amount":"1000"}}`
 	case operation == "ask":
 		body = `{"problem":` + smallProblem + `,"question":"one_more_job","class":"a"}`
+	case operation == "clusterHorizon":
+		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z"}`
+	case operation == "clusterPurchase":
+		body = `{"from":"2026-03-01T22:00:00Z","until":"2026-03-02T00:00:00Z","offers":[` + someOffer + `]}`
+	case operation == "horizon":
+		body = `{"problem":` + smallProblem + `,"periods":` + somePeriods + `}`
+	case operation == "purchase":
+		body = `{"problem":` + smallProblem + `,"periods":` + somePeriods + `,"offers":[` + someOffer + `]}`
 	case operation == "whatIf":
 		body = `{"problem":` + smallProblem + `,"scenarios":[{"changes":[{"what":"price","factor":2}]}]}`
 	case strings.Contains(path, "/observations"):

@@ -106,33 +106,51 @@ func (s *server) answerPurchase(w http.ResponseWriter, r *http.Request, cluster 
 }
 
 func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredHorizon) error {
+	name, mediaType, fill := "horizon.csv", csvType, func(to io.Writer) error {
+		return report.Horizon(a.Answer, spanOf(r)).CSV(to)
+	}
 	switch formatOf(r) {
 	case "":
 		a.Answer.Show(a.Question.Detail)
 		return reply[plan.HorizonAnswer]{body: a.Answer}.write(w, r)
+	case "xlsx":
+		name, mediaType, fill = "horizon.xlsx", xlsxType, func(to io.Writer) error {
+			return report.HorizonWorkbook(to, a.Question.Horizon, a.Answer)
+		}
 	case "focus":
-		return answerFile(w, "horizon-focus.csv", csvType, func(to io.Writer) error {
+		name, fill = "horizon-focus.csv", func(to io.Writer) error {
 			return report.Focus(to, a.Question.Horizon, a.Answer, report.FocusNames{SubAccountID: cluster})
-		})
+		}
 	}
-	return notInThisForm(r)
+	return answerFile(w, name, mediaType, fill)
+}
+
+// spanOf is what a row of a table stands for.
+func spanOf(r *http.Request) report.Span {
+	if per := r.URL.Query().Get("per"); per != "" {
+		return report.Span(per)
+	}
+	return report.PerPeriod
 }
 
 func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredPurchase) error {
+	name, mediaType, fill := "purchase.csv", csvType, func(to io.Writer) error {
+		return report.Purchase(a.Answer).CSV(to)
+	}
 	switch formatOf(r) {
 	case "":
 		a.Answer.Horizon.Show(a.Question.Detail)
 		return reply[plan.PurchaseAnswer]{body: a.Answer}.write(w, r)
+	case "xlsx":
+		name, mediaType, fill = "purchase.xlsx", xlsxType, func(to io.Writer) error {
+			return report.PurchaseWorkbook(to, a.Question, a.Answer)
+		}
 	case "focus":
-		return answerFile(w, "purchase-focus.csv", csvType, func(to io.Writer) error {
+		name, fill = "purchase-focus.csv", func(to io.Writer) error {
 			return report.Focus(to, a.Answer.Bought(&a.Question), a.Answer.Horizon, report.FocusNames{SubAccountID: cluster})
-		})
+		}
 	}
-	return notInThisForm(r)
-}
-
-func notInThisForm(r *http.Request) error {
-	return refusal{aboutParameter("format", "choice", fmt.Sprintf("This has no form %.20q; ask for json or focus.", formatOf(r)), nil)}
+	return answerFile(w, name, mediaType, fill)
 }
 
 // runMonths answers the result of a run about months in another form. What the answer was made of is the run's input.

@@ -411,7 +411,7 @@ func (r *reader) offers() []Offer {
 
 func (r *reader) offer(o *Offer) {
 	o.Billing = BilledUsed
-	had := r.object(offerShape, func(name string) {
+	r.object(offerShape, func(name string) {
 		switch name {
 		case "name":
 			o.Name, _ = r.text()
@@ -432,11 +432,6 @@ func (r *reader) offer(o *Offer) {
 			r.whole(&o.Max)
 		}
 	})
-	if had != 0 && !had.has(offerShape, "term_hours") && !had.has(offerShape, "term_years") {
-		r.enter("term_years")
-		r.found("missing", "The offer has no term; say for how many years, or hours, it is bought.", &Hint{Detail: "Give 1, for a year.", Pointer: r.pointer(), Value: 1})
-		r.leave()
-	}
 }
 
 func (r *reader) factors() []float64 {

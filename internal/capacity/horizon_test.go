@@ -75,7 +75,7 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 		{"two of a name", "/offers/0/name", "duplicate_name", func(q *PurchaseQuestion) { q.Offers[0].Name = "2026" }},
 		{"no offer", "/offers", "missing", func(q *PurchaseQuestion) { q.Offers = nil }},
 		{"too many offers", "/offers", "too_many", func(q *PurchaseQuestion) { q.Offers = make([]Offer, MaxOffers+1) }},
-		{"no term", "/offers/0/term_hours", "range", func(q *PurchaseQuestion) { q.Offers[0].TermYears = 0 }},
+		{"no term", "/offers/0/term_years", "missing", func(q *PurchaseQuestion) { q.Offers[0].TermYears = 0 }},
 		{"two terms", "/offers/0/term_years", "one_of", func(q *PurchaseQuestion) { q.Offers[0].TermHours = 1 }},
 		{"a century", "/offers/0/term_years", "range", func(q *PurchaseQuestion) { q.Offers[0].TermYears = 100 }},
 		{"a negative number", "/offers/0/max", "range", func(q *PurchaseQuestion) { q.Offers[0].Max = -1 }},

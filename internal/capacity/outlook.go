@@ -139,6 +139,7 @@ type demandReader struct {
 	first []int64 // of each class the first hour without a forecast, where it has any; else -1
 	holes []int64
 	hours int64
+	last  int64
 }
 
 func newDemandReader(o *Outlook, p *Problem) *demandReader {
@@ -159,7 +160,10 @@ func newDemandReader(o *Outlook, p *Problem) *demandReader {
 // at is the jobs in an hour, nil where there is no forecast; the same slice every time.
 func (d *demandReader) at(hour int64) []float64 {
 	any := false
-	d.hours++
+	again := d.hours > 0 && hour == d.last // a price changes within the hour
+	if d.last = hour; !again {
+		d.hours++
+	}
 	for i, s := range d.series {
 		d.row[i] = d.own[i]
 		if s == nil {
@@ -169,8 +173,11 @@ func (d *demandReader) at(hour int64) []float64 {
 			d.next[i]++
 		}
 		if d.next[i] == len(s.Hours) || s.Hours[d.next[i]] != hour {
-			if d.holes[i]++; d.first[i] < 0 {
+			if d.first[i] < 0 {
 				d.first[i] = hour
+			}
+			if !again {
+				d.holes[i]++
 			}
 			continue
 		}

@@ -102,6 +102,8 @@ func (o Offer) checkTerms(c *checker) {
 	switch {
 	case o.TermHours != 0 && o.TermYears != 0:
 		c.refuse("term_years", "one_of", `Here are two terms; give "term_hours" or "term_years".`)
+	case o.TermHours == 0 && o.TermYears == 0:
+		c.found("term_years", "missing", "The offer has no term; say for how many years, or hours, it is bought.", c.hint("term_years", 1, "Give 1, for a year."))
 	case o.TermYears != 0:
 		c.whole("term_years", "The term", "years", o.TermYears, 1, MaxTermYears)
 	default:

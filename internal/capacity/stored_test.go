@@ -268,7 +268,7 @@ func TestOffersAreCheckedAsThoseOfQuestions(t *testing.T) {
 	}{
 		"one that is right":    {func(*StandingOffer) {}, ""},
 		"hours":                {func(o *StandingOffer) { o.TermYears, o.TermHours = 0, 8760 }, ""},
-		"no term":              {func(o *StandingOffer) { o.TermYears = 0 }, "/term_hours range"},
+		"no term":              {func(o *StandingOffer) { o.TermYears = 0 }, "/term_years missing"},
 		"two terms":            {func(o *StandingOffer) { o.TermHours = 1 }, "/term_years one_of"},
 		"eleven years":         {func(o *StandingOffer) { o.TermYears = 11 }, "/term_years range"},
 		"no type":              {func(o *StandingOffer) { o.VMType = "" }, "/vm_type missing"},

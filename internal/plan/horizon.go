@@ -286,7 +286,7 @@ func (c *Crew) piece(ctx context.Context, i int, work func(ctx context.Context, 
 
 // contractsOf is all contracts of a horizon as totals that are still empty.
 func contractsOf(h *capacity.Horizon) []ContractTotal {
-	var all []ContractTotal
+	all := []ContractTotal{}
 	for _, t := range h.Problem.Supply.Types() {
 		for _, c := range t.Contracts {
 			all = append(all, ContractTotal{Name: c.Name, VMType: t.Name, VMs: c.VMs})

@@ -148,7 +148,6 @@ func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, crew
 			return PurchaseAnswer{}, err
 		}
 	}
-	a.Horizon.Show(q.Detail)
 	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
 	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
 		a.Status, a.Complete = capacity.InfeasibleStatus, true

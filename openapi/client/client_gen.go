@@ -352,6 +352,13 @@ const (
 	NumbersFloat   Numbers = "float"
 )
 
+// Defines values for Per.
+const (
+	PerDay    Per = "day"
+	PerMonth  Per = "month"
+	PerPeriod Per = "period"
+)
+
 // Defines values for RunStateFilter.
 const (
 	RunStateFilterCancelled RunStateFilter = "cancelled"
@@ -441,6 +448,13 @@ const (
 	ClusterHorizonParamsFormatFocus ClusterHorizonParamsFormat = "focus"
 	ClusterHorizonParamsFormatJson  ClusterHorizonParamsFormat = "json"
 	ClusterHorizonParamsFormatXlsx  ClusterHorizonParamsFormat = "xlsx"
+)
+
+// Defines values for ClusterHorizonParamsPer.
+const (
+	ClusterHorizonParamsPerDay    ClusterHorizonParamsPer = "day"
+	ClusterHorizonParamsPerMonth  ClusterHorizonParamsPer = "month"
+	ClusterHorizonParamsPerPeriod ClusterHorizonParamsPer = "period"
 )
 
 // Defines values for ListObservationsParamsFormat.
@@ -557,6 +571,13 @@ const (
 	HorizonParamsFormatXlsx  HorizonParamsFormat = "xlsx"
 )
 
+// Defines values for HorizonParamsPer.
+const (
+	HorizonParamsPerDay    HorizonParamsPer = "day"
+	HorizonParamsPerMonth  HorizonParamsPer = "month"
+	HorizonParamsPerPeriod HorizonParamsPer = "period"
+)
+
 // Defines values for ListKeysParamsFormat.
 const (
 	ListKeysParamsFormatCsv  ListKeysParamsFormat = "csv"
@@ -599,6 +620,13 @@ const (
 	GetRunResultParamsFormatFocus GetRunResultParamsFormat = "focus"
 	GetRunResultParamsFormatJson  GetRunResultParamsFormat = "json"
 	GetRunResultParamsFormatXlsx  GetRunResultParamsFormat = "xlsx"
+)
+
+// Defines values for GetRunResultParamsPer.
+const (
+	GetRunResultParamsPerDay    GetRunResultParamsPer = "day"
+	GetRunResultParamsPerMonth  GetRunResultParamsPer = "month"
+	GetRunResultParamsPerPeriod GetRunResultParamsPer = "period"
 )
 
 // Defines values for SweepParamsFormat.
@@ -1867,7 +1895,7 @@ type Horizon struct {
 	Situations []SituationAnswer `json:"situations"`
 
 	// Solved Different problems; periods that are alike are solved once.
-	Solved int `json:"solved"`
+	Solved int64 `json:"solved"`
 
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
@@ -2417,7 +2445,7 @@ type PeriodAnswer struct {
 	Refused float64 `json:"refused"`
 
 	// Situation Its place among the situations.
-	Situation int       `json:"situation"`
+	Situation int64     `json:"situation"`
 	Start     time.Time `json:"start"`
 
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
@@ -2960,7 +2988,7 @@ type Purchase struct {
 	// SavingAgainstOnDemand Null where that is infeasible.
 	SavingAgainstOnDemand *Saving `json:"saving_against_on_demand"`
 
-	// Status Infeasible where not even all offers serve the promised jobs.
+	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
 	// Today Without any offer.
@@ -3035,7 +3063,7 @@ type PurchaseProof struct {
 	//
 	// Example: -44.80
 	PriceBound Amount `json:"price_bound"`
-	Situations int    `json:"situations"`
+	Situations int64  `json:"situations"`
 }
 
 // PurchaseRequest A problem over time, and offers.
@@ -4331,6 +4359,9 @@ type ObservedUntil = time.Time
 // OfferName defines model for OfferName.
 type OfferName = string
 
+// Per defines model for Per.
+type Per string
+
 // PlanRef defines model for PlanRef.
 type PlanRef = string
 
@@ -4705,6 +4736,9 @@ type ClusterHorizonParams struct {
 	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
 	Format *ClusterHorizonParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Per What a row of a horizon's table stands for.
+	Per *ClusterHorizonParamsPer `form:"per,omitempty" json:"per,omitempty"`
+
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
@@ -4714,6 +4748,9 @@ type ClusterHorizonParams struct {
 
 // ClusterHorizonParamsFormat defines parameters for ClusterHorizon.
 type ClusterHorizonParamsFormat string
+
+// ClusterHorizonParamsPer defines parameters for ClusterHorizon.
+type ClusterHorizonParamsPer string
 
 // ListObservationsParams defines parameters for ListObservations.
 type ListObservationsParams struct {
@@ -5200,6 +5237,9 @@ type HorizonParams struct {
 	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
 	Format *HorizonParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Per What a row of a horizon's table stands for.
+	Per *HorizonParamsPer `form:"per,omitempty" json:"per,omitempty"`
+
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
@@ -5209,6 +5249,9 @@ type HorizonParams struct {
 
 // HorizonParamsFormat defines parameters for Horizon.
 type HorizonParamsFormat string
+
+// HorizonParamsPer defines parameters for Horizon.
+type HorizonParamsPer string
 
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
@@ -5308,12 +5351,18 @@ type GetRunResultParams struct {
 	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
 	Format *GetRunResultParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
+	// Per What a row of a horizon's table stands for.
+	Per *GetRunResultParamsPer `form:"per,omitempty" json:"per,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetRunResultParamsFormat defines parameters for GetRunResult.
 type GetRunResultParamsFormat string
+
+// GetRunResultParamsPer defines parameters for GetRunResult.
+type GetRunResultParamsPer string
 
 // RetryRunParams defines parameters for RetryRun.
 type RetryRunParams struct {
@@ -12714,6 +12763,18 @@ func NewClusterHorizonRequestWithBody(server string, cluster ClusterName, params
 
 		}
 
+		if params.Per != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "per", *params.Per, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -16472,6 +16533,18 @@ func NewHorizonRequestWithBody(server string, params *HorizonParams, contentType
 
 		}
 
+		if params.Per != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "per", *params.Per, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -17166,6 +17239,18 @@ func NewGetRunResultRequest(server string, id RunID, params *GetRunResultParams)
 		if params.Format != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Per != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "per", *params.Per, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
