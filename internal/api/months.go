@@ -106,7 +106,7 @@ func (s *server) answerPurchase(w http.ResponseWriter, r *http.Request, cluster 
 }
 
 func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredHorizon) error {
-	name, mediaType, fill := "horizon.csv", csvType, func(to io.Writer) error {
+	name, mediaType, fill := "horizon.csv", tableType, func(to io.Writer) error {
 		return report.Horizon(a.Answer, spanOf(r)).CSV(to)
 	}
 	switch formatOf(r) {
@@ -134,7 +134,7 @@ func spanOf(r *http.Request) report.Span {
 }
 
 func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredPurchase) error {
-	name, mediaType, fill := "purchase.csv", csvType, func(to io.Writer) error {
+	name, mediaType, fill := "purchase.csv", tableType, func(to io.Writer) error {
 		return report.Purchase(a.Answer).CSV(to)
 	}
 	switch formatOf(r) {

@@ -200,7 +200,7 @@ type csvReply struct {
 
 func (c *csvReply) write(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
-	h.Set("Content-Type", csvType)
+	h.Set("Content-Type", tableType)
 	h.Set("Content-Disposition", `attachment; filename="`+c.name+`"`)
 	if c.next != "" {
 		h.Set("Link", nextLink(r.URL, c.next))

@@ -17,8 +17,8 @@ import (
 // xlsxType is the media type of spreadsheets.
 const xlsxType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
-// csvType is the media type of tables.
-const csvType = "text/csv; charset=utf-8; header=present"
+// tableType is the media type of tables.
+const tableType = "text/csv; charset=utf-8; header=present"
 
 // sweep answers a sweep that brings its problem along. Like that of solve it is read by hand, once there is a
 // place to solve in.

@@ -199,7 +199,7 @@ func sayable(f capacity.Finding) bool {
 	case "range":
 		// amounts may be strings, whose size no pattern bounds
 		// nor is there a word for a speed of 0 or from 0.001
-		return !slices.ContainsFunc([]string{"/vms_per_job", "/deadline_s", "/map", "/reduce", "/price", "/penalty", "/vm_cost", "/total", "_price", "/spot", "/on_demand", "/upfront", "/start", "/from", "/until"}, func(end string) bool { return strings.HasSuffix(f.Pointer, end) }) &&
+		return !slices.ContainsFunc([]string{"/vms_per_job", "/deadline_s", "/map", "/reduce", "/price", "/penalty", "/vm_cost", "/total", "_price", "/spot", "/on_demand", "/upfront", "/start", "/from", "/until", "/jobs"}, func(end string) bool { return strings.HasSuffix(f.Pointer, end) }) &&
 			!strings.Contains(f.Detail, "or 0 where")
 	}
 	return false

@@ -300,9 +300,9 @@ func (h *Horizon) checkPrices(c *checker, p *HorizonPeriod) {
 		switch {
 		case price.amount == nil:
 		case typed:
-			c.refuse(price.member, "not_here", `The problem has several VM types; give each its price in "prices", by its name.`)
+			c.refuse(price.member, "not_taken", `The problem has several VM types; give each its price in "prices", by its name.`)
 		case price.member == "spot_price" && price.spot == nil:
-			c.refuse(price.member, "not_here", `The problem has no spot VMs; add "spot" to its supply, or leave this price out.`)
+			c.refuse(price.member, "not_taken", `The problem has no spot VMs; add "spot" to its supply, or leave this price out.`)
 		default:
 			c.money(price.member, "The price", *price.amount)
 		}
@@ -313,7 +313,7 @@ func (h *Horizon) checkPrices(c *checker, p *HorizonPeriod) {
 	c.enter("prices")
 	defer c.leave()
 	if !typed {
-		c.refuse("", "not_here", `The problem has one kind of VM; give its prices as "on_demand_price" and "spot_price".`)
+		c.refuse("", "not_taken", `The problem has one kind of VM; give its prices as "on_demand_price" and "spot_price".`)
 		return
 	}
 	types := h.Problem.Supply.VMTypes
@@ -330,7 +330,7 @@ func (h *Horizon) checkPrices(c *checker, p *HorizonPeriod) {
 		}
 		if of.Spot != nil {
 			if c.money("spot", "The price", *of.Spot); types[at].Spot == nil {
-				c.refuse("spot", "not_here", `The VM type %q has no spot VMs; add "spot" to it, or leave this price out.`, clip(name))
+				c.refuse("spot", "not_taken", `The VM type %q has no spot VMs; add "spot" to it, or leave this price out.`, clip(name))
 			}
 		}
 		c.leave()

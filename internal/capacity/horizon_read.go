@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // How much of a horizon is answered: a summary is totals, months and days.
@@ -124,7 +125,7 @@ func ReadHorizon(data []byte, limits Limits) (HorizonQuestion, error) {
 	r.start()
 	r.object(horizonShape, func(name string) {
 		if name == "detail" {
-			word(r, &q.Detail, horizonDetails)
+			r.detail(&q.Detail)
 		} else {
 			r.horizonMember(name, &q.Horizon, limits)
 		}
@@ -155,7 +156,7 @@ func ReadPurchase(data []byte, limits Limits) (PurchaseQuestion, error) {
 	r.object(purchaseShape, func(name string) {
 		switch name {
 		case "detail":
-			word(r, &q.Detail, horizonDetails)
+			r.detail(&q.Detail)
 		case "offers":
 			q.Offers = r.offers()
 		case "factors":
@@ -187,7 +188,7 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 	r.start()
 	r.object(clusterHorizonShape, func(name string) {
 		if name == "detail" {
-			word(r, &q.Detail, horizonDetails)
+			r.detail(&q.Detail)
 		} else {
 			r.spanMember(name, &q.Span)
 		}
@@ -227,7 +228,7 @@ func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 		case "leave_out":
 			q.LeaveOut = list(r, "of what is left out", len(leftOuts), func(l *LeftOut) { word(r, l, leftOuts) })
 		case "detail":
-			word(r, &q.Detail, horizonDetails)
+			r.detail(&q.Detail)
 		default:
 			r.spanMember(name, &q.Span)
 		}
@@ -245,8 +246,12 @@ func (q *ClusterPurchaseQuestion) check(c *checker) {
 		checkOffers(c, q.Offers, map[string]bool{})
 		checkFree(c, q.Offers)
 	}
+	c.short("vm_type", q.VMType)
 	c.enter("named")
 	for i, name := range q.Named {
+		c.element(i)
+		c.short("", name)
+		c.leave()
 		if slices.Contains(q.Named[:i], name) {
 			c.element(i)
 			c.refuse("", "duplicate_name", "The offer %q is named twice; keep one.", clip(name))
@@ -271,6 +276,13 @@ func (q *ClusterPurchaseQuestion) check(c *checker) {
 	}
 	c.leave()
 	checkHorizonDetail(c, q.Detail)
+}
+
+// short refuses a text that is longer than any name.
+func (c *checker) short(member, text string) {
+	if n := utf8.RuneCountInString(text); n > MaxNameLength {
+		c.refuse(member, "too_long", "The name has %d characters; names have %d at most.", n, MaxNameLength)
+	}
 }
 
 func checkHorizonDetail(c *checker, detail Detail) {
@@ -311,6 +323,14 @@ func (h *Horizon) answerBytes(detail Detail) int {
 		each += shareBytes * len(h.Problem.Classes)
 	}
 	return len(h.Periods) * each
+}
+
+func (r *reader) detail(into *Detail) {
+	before := len(r.findings)
+	if word(r, into, horizonDetails); *into == "" && len(r.findings) == before {
+		detail, _ := unknownWord("", words(horizonDetails))
+		r.found("choice", detail, nil)
+	}
 }
 
 func (r *reader) spanMember(name string, s *Span) {
