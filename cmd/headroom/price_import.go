@@ -234,7 +234,7 @@ func (f *priceImportFlags) said(label string, err error) error {
 
 // flagOf is the flag that a member of the question comes from; "" is none.
 func flagOf(pointer string) string {
-	for member, flag := range map[string]string{"/region": "--region", "/instances": "--instance", "/as": "--as", "/from": "--from"} {
+	for member, flag := range map[string]string{"/region": "--region", "/instances": "--instance", "/as": "--as", "/from": "--from", "/url": "the address"} {
 		if pointer == member || strings.HasPrefix(pointer, member+"/") {
 			return flag
 		}
@@ -326,6 +326,9 @@ func priceImportText(w io.Writer, cluster string, made app.PriceImport) error {
 		count app.ImportCount
 	}{{"VM types", made.VMTypes}, {"Prices", made.Prices}, {"Offers", made.Offers}} {
 		fmt.Fprintf(&b, "%s: %d created, %d updated, %d unchanged.\n", of.words, of.count.Created, of.count.Updated, of.count.Unchanged)
+	}
+	if made.VMTypes.Created > 0 && !made.DryRun {
+		fmt.Fprintf(&b, "New VM types are not in use; plans rent one after \"headroom vm-type replace %s NAME --in-use true\".\n", shown(cluster))
 	}
 	_, err := w.Write(b.Bytes())
 	return err

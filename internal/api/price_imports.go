@@ -21,7 +21,12 @@ var sheetTypes = []string{"application/octet-stream", "text/csv", "application/j
 // importPrices takes over a price sheet that is the request's body. It is read as it comes and is never in
 // memory whole.
 func (s *server) importPrices(w http.ResponseWriter, r *http.Request) {
-	made, err := s.importSent(w, r)
+	sent := s.receive(w, r, s.config.ImportBytes)
+	defer sent.leave()
+	made, err := s.importSent(r, sent)
+	if !sent.ended {
+		w.Header().Set("Connection", "close")
+	}
 	if err == nil {
 		err = reply[app.PriceImport]{body: made}.write(w, r)
 	}
@@ -30,7 +35,7 @@ func (s *server) importPrices(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) importSent(w http.ResponseWriter, r *http.Request) (app.PriceImport, error) {
+func (s *server) importSent(r *http.Request, sent *upload) (app.PriceImport, error) {
 	if problem, ok := sheetType(r); !ok {
 		return app.PriceImport{}, refusal{problem}
 	}
@@ -41,8 +46,6 @@ func (s *server) importSent(w http.ResponseWriter, r *http.Request) (app.PriceIm
 	if err != nil {
 		return app.PriceImport{}, err
 	}
-	sent := s.receive(w, r, s.config.ImportBytes)
-	defer sent.leave(w)
 	made, err := s.app.ImportPrices(r.Context(), pathValue(r, "cluster"), o, sent)
 	if err != nil && sent.err != nil {
 		err = sent.err // what was read of it may look like a fault of the sheet
@@ -123,7 +126,8 @@ func aboutSheet(err error) error {
 // must arrive.
 type upload struct {
 	s       *server
-	in      io.Reader
+	body    io.Reader
+	in      io.Reader // the body up to the limit
 	control *http.ResponseController
 	window  int64 // that must still come before the time is up
 	limit   int64
@@ -136,7 +140,8 @@ const leastReceived = 256 << 10
 
 // receive makes ready to read a body beyond the time that other requests have.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, limit int64) *upload {
-	u := &upload{s: s, in: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), limit: limit, over: make(chan struct{})}
+	u := &upload{s: s, body: r.Body, in: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), limit: limit, over: make(chan struct{})}
+	_ = u.control.EnableFullDuplex() // a refusal is written while the body still comes
 	go func() {
 		select {
 		case <-s.config.Stopping: // what waits for more is woken
@@ -190,16 +195,19 @@ func (u *upload) done() {
 	_ = u.control.SetWriteDeadline(time.Now().Add(answerWithin))
 }
 
-// leave gives up what has not been read: the answer does not wait for it, and it does not wait for long to
-// be taken.
-func (u *upload) leave(w http.ResponseWriter) {
+// leave is after the answer. What still comes is thrown away for a moment: who sends sees the answer then,
+// and not a connection that breaks.
+func (u *upload) leave() {
 	if u.ended {
 		return
 	}
 	u.done()
-	w.Header().Set("Connection", "close")
-	_ = u.control.SetReadDeadline(time.Now().Add(time.Second))
+	_ = u.control.Flush()
+	_ = u.control.SetReadDeadline(time.Now().Add(answerSeen))
+	_, _ = io.Copy(io.Discard, u.body)
 }
+
+const answerSeen = 2 * time.Second
 
 // answerWithin is how long an import may take once its sheet has come, with its answer.
 const answerWithin = 5 * time.Minute

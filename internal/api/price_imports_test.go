@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -422,5 +424,72 @@ func TestALargeSheetTakesNoMemory(t *testing.T) {
 	t.Logf("%d products in %s; memory grew by %d MB", products, took.Round(time.Millisecond), grown>>20)
 	if grown > 256<<20 {
 		t.Errorf("memory grew by %d MB", grown>>20)
+	}
+}
+
+// Whoever is refused while still sending gets the answer, not a broken connection.
+func TestARefusalArrivesWhileTheSheetIsSent(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"mine"}`).want(t, 201)
+	for i := range 20 {
+		for at, want := range map[string]int{"mine": 422, "nowhere": 404, "mine?as=x": 400} {
+			name, query, _ := strings.Cut(at, "?")
+			body := io.MultiReader(strings.NewReader("<html>"), io.LimitReader(rand.NewChaCha8([32]byte{byte(i)}), 32<<20))
+			r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/v1/clusters/"+name+"/price-imports?"+query, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength = 6 + 32<<20
+			r.Header.Set("Authorization", "Bearer "+s.admin)
+			r.Header.Set("Content-Type", "text/csv")
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatalf("%s, the %dth time: %v", at, i+1, err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			if err != nil || answer.StatusCode != want {
+				t.Errorf("%s: got %s %s (%v)", at, answer.Status, text, err)
+			}
+		}
+	}
+}
+
+// A server that stops does not wait for a sheet, and says so.
+func TestAStopEndsUploads(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"mine"}`).want(t, 201)
+	var draining atomic.Bool
+	stopping := make(chan struct{})
+	handler, err := New(Config{App: s.app, Telemetry: telemetry.New(io.Discard, slog.LevelError), Draining: &draining, Stopping: stopping})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	reader, writer := io.Pipe()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+"/v1/clusters/mine/price-imports", reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.admin)
+	r.Header.Set("Content-Type", "text/csv")
+	go func() {
+		_, _ = io.WriteString(writer, sheet[:150])
+		draining.Store(true)
+		close(stopping)
+	}()
+	began := time.Now()
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	_ = writer.Close()
+	if answer.StatusCode != 503 || !strings.Contains(string(text), "is stopping") || time.Since(began) > 10*time.Second {
+		t.Errorf("after %s: %s %s", time.Since(began), answer.Status, text)
 	}
 }
