@@ -133,6 +133,7 @@ type upload struct {
 	limit   int64
 	over    chan struct{}
 	ended   bool
+	unsent  bool // nothing comes before it is asked for (Expect: 100-continue)
 	err     error // why it could not be read to its end
 }
 
@@ -140,7 +141,7 @@ const leastReceived = 256 << 10
 
 // receive makes ready to read a body beyond the time that other requests have.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, limit int64) *upload {
-	u := &upload{s: s, body: r.Body, in: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), limit: limit, over: make(chan struct{})}
+	u := &upload{s: s, body: r.Body, in: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), limit: limit, over: make(chan struct{}), unsent: r.Header.Get("Expect") != ""}
 	_ = u.control.EnableFullDuplex() // a refusal is written while the body still comes
 	go func() {
 		select {
@@ -164,6 +165,7 @@ func (u *upload) Read(p []byte) (int, error) {
 		u.err = refusal{unavailable("The server is stopping and did not read the sheet to its end; nothing of it was taken over. Send it again.")}
 		return 0, u.err
 	}
+	u.unsent = false
 	n, err := u.in.Read(p)
 	u.window -= int64(n)
 	var tooLong *http.MaxBytesError
@@ -204,7 +206,9 @@ func (u *upload) leave() {
 	u.done()
 	_ = u.control.Flush()
 	_ = u.control.SetReadDeadline(time.Now().Add(answerSeen))
-	_, _ = io.Copy(io.Discard, u.body)
+	if !u.unsent {
+		_, _ = io.Copy(io.Discard, u.body)
+	}
 }
 
 const answerSeen = 2 * time.Second

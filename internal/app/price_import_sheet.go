@@ -248,18 +248,15 @@ func (m *importing) inTheWay(old []capacity.PricePeriod, first capacity.PricePer
 		what += " spot"
 	}
 	last := old[len(old)-1]
-	cure := "Delete what is not to stand"
-	value := time.Time{}
+	later, when := last.From.UTC(), "when the last of them begins" // it goes on for ever
 	if last.Until != nil {
-		value = last.Until.UTC()
-		cure += fmt.Sprintf(", or let the import begin at %s, when the last of them ends", value.Format(time.RFC3339))
-	} else if last.From.After(first.From) {
-		value = last.From.UTC()
-		cure += fmt.Sprintf(", or let the import begin at %s", value.Format(time.RFC3339))
+		later, when = last.Until.UTC(), "when the last of them ends"
 	}
-	m.refuse("/from", "overlap", "The VM type %s has prices already that a price from %s on would overrule: %s. %s.", what, first.From.Format(time.RFC3339), strings.Join(there, "; "), cure)
-	if f := &m.findings[len(m.findings)-1]; !value.IsZero() && f.Hint == nil {
-		f.Hint = &capacity.Hint{Detail: "Begin later.", Pointer: "/from", Value: value.Format(time.RFC3339)}
+	if len(m.findings) < capacity.MaxFindings {
+		at := later.Format(time.RFC3339)
+		m.findings = append(m.findings, capacity.Finding{Pointer: "/from", Code: "overlap",
+			Detail: fmt.Sprintf("The VM type %s has prices already that a price from %s on would overrule: %s. Delete what is not to stand.", what, first.From.Format(time.RFC3339), strings.Join(there, "; ")),
+			Hint:   &capacity.Hint{Detail: fmt.Sprintf("Or let the import begin at %s, %s.", at, when), Pointer: "/from", Value: at}})
 	}
 }
 
