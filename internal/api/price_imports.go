@@ -133,7 +133,7 @@ type upload struct {
 	limit   int64
 	over    chan struct{}
 	ended   bool
-	unsent  bool // nothing comes before it is asked for (Expect: 100-continue)
+	unsent  bool  // nothing comes before it is asked for (Expect: 100-continue)
 	err     error // why it could not be read to its end
 }
 
