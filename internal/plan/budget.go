@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -186,4 +188,22 @@ func overTotal(p *capacity.Problem, pl *capacity.Plan) (capacity.Finding, likeli
 		return f, perhaps
 	}
 	return f, certainly
+}
+
+// openBudget is the answer where a plan costs more than the budget for everything, and a cheaper one is
+// not ruled out. Where that is not for lack of time, the penalties that a plan avoids are so large that
+// what is left of the cost drowns in them.
+func openBudget(ctx context.Context, pl *capacity.Plan, over capacity.Finding) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	open, avoided := pl.Objective.Sub(pl.Proof.Bound.Decimal), pl.Objective.Abs()
+	if open.GreaterThan(avoided.Mul(decimal.NewFromFloat(1.01 * proofResolution))) {
+		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, capacity.Busy)
+	}
+	over.Code = "range"
+	over.Detail = fmt.Sprintf("The best plan found costs %s, more than this budget, and whether another is within it cannot be told: a plan avoids penalties of %s, and beside those amounts below %.2g are lost in rounding.",
+		pl.Cost.Total, avoided.StringFixed(2), open.InexactFloat64())
+	over.Hint.Detail = fmt.Sprintf("Raise the budget to %s, or state smaller penalties.", pl.Cost.Total)
+	return &capacity.InputError{Findings: []capacity.Finding{over}}
 }

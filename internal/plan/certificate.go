@@ -108,7 +108,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 			if exact && c.slotted {
 				least = c.shape.size(out.Slots.Map, out.Slots.Reduce)
 			}
-			p.Column(0, least-loadNoise, math.Inf(1), true, lp.Entry{Row: row, Coefficient: units})
+			p.Column(0, least-loadNoise-1e-15*least, math.Inf(1), true, lp.Entry{Row: row, Coefficient: units})
 			x = append(x, out.VMs)
 		case exact && c.slotted:
 			leastMap, leastRed := c.shape.least(int64(h))

@@ -8,6 +8,12 @@ import (
 // the plans one or two changes away, again and again.
 func (s *fleetSearch) nearest(best *fleetPlan) *fleetPlan {
 	limit := max(best.cost, s.bound+s.Options.Gap*math.Abs(s.bound)/(1+s.Options.Gap)*(1-1e-9))
+	if s.Budget != nil && s.Budget.Total != nil {
+		most := s.Budget.Total.Float() - s.paid - s.wanted()
+		if limit = min(limit, most-1e-12*math.Abs(most)); best.cost > limit {
+			return best
+		}
+	}
 	at := s.away(best)
 	for range roundsMost {
 		next := best

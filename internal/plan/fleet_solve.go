@@ -45,7 +45,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	case over == certainly:
 		return f.infeasible([]capacity.Finding{conflict}), nil
 	case over == perhaps:
-		return capacity.Plan{}, undecided(ctx)
+		return capacity.Plan{}, openBudget(ctx, &pl, conflict)
 	}
 	if err := f.certify(&pl); err != nil {
 		return capacity.Plan{}, fmt.Errorf("check the plan: %w", err)

@@ -1,6 +1,12 @@
 package plan
 
-import "headroom/internal/capacity"
+import (
+	"math/bits"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/capacity"
+)
 
 // slotLoads is the load of a class's jobs when slots are whole (exact), and of whole VMs when no
 // VM may serve two classes (dedicated).
@@ -10,6 +16,7 @@ type slotLoads struct {
 	dedicated bool
 	fine      grid    // before VMs are made whole
 	direct    []int64 // units per job of classes without known slots, or of all if not exact
+	known     []bool  // direct is all of it, nothing was rounded away
 	memo      [][]int64
 	room      []int64            // for more tables
 	rare      map[[2]int64]int64 // for classes with too many possible job counts for a table
@@ -38,6 +45,12 @@ func (m *model) newOptions(exact bool) *options {
 	if s.exact {
 		s.refine(float64(need))
 	}
+	s.known = make([]bool, len(s.direct))
+	for i := range s.direct {
+		if c := &m.classes[i]; c.VMsPerJob != nil {
+			_, s.known[i] = unitsFor(c.gamma, s.fine.perVM)
+		}
+	}
 	supply := newSupply(in.Supply)
 	o := &options{loader: s, supply: supply.upTo(need), penalty: in.Penalty, low: in.Low, high: in.High, plenty: supply.most() >= need}
 	o.grid = s.fine
@@ -63,7 +76,7 @@ func directGammas(classes []class, exact bool) []float64 {
 }
 
 // refine makes the grid fine enough for every slot size. Where no common grid is small enough a
-// slot's size is rounded down on a fine one.
+// class's slots are rounded down on a fine one.
 func (s *slotLoads) refine(most float64) {
 	perVM := s.fine.perVM
 	for i := range s.classes {
@@ -92,9 +105,10 @@ func (s *slotLoads) coarsen(most float64) {
 	for i, g := range directGammas(s.classes, s.exact) {
 		s.direct[i], _ = unitsFor(g, s.fine.perVM)
 		c := &s.classes[i]
-		s.fine.rounded += int64(c.high) // of the jobs, or
-		if c.slotted {                  // of their slots
-			s.fine.rounded += int64(c.gamma*c.high+mostRounding) * max(c.SlotsPerVM.Map, c.SlotsPerVM.Reduce)
+		if c.slotted {
+			s.fine.rounded += 2 // map slots and reduce slots
+		} else {
+			s.fine.rounded += int64(c.high)
 		}
 	}
 	s.fine.tolerance = max(0, int64(loadNoise*float64(s.fine.perVM))-s.fine.rounded)
@@ -108,6 +122,9 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 	}
 	c := &s.classes[class]
 	if !s.exact || !c.slotted {
+		if s.dedicated && c.VMsPerJob != nil {
+			return s.givenVMs(class, jobs)
+		}
 		return s.wholeVMs(s.direct[class] * jobs)
 	}
 	first, width := int64(c.low), int64(c.high-c.low)+1
@@ -135,8 +152,29 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 
 func (s *slotLoads) slotUnits(c *class, jobs int64) int64 {
 	mapSlots, redSlots := c.shape.whole(jobs)
-	units := mapSlots*(s.fine.perVM/c.SlotsPerVM.Map) + redSlots*(s.fine.perVM/max(1, c.SlotsPerVM.Reduce))
-	return s.wholeVMs(units)
+	return s.wholeVMs(slotUnitsOf(mapSlots, s.fine.perVM, c.SlotsPerVM.Map) + slotUnitsOf(redSlots, s.fine.perVM, max(1, c.SlotsPerVM.Reduce)))
+}
+
+// slotUnitsOf is slots·perVM/ofVM, rounded down once: rounding every slot would lose half a VM of 25 million.
+func slotUnitsOf(slots, perVM, ofVM int64) int64 {
+	if perVM%ofVM == 0 {
+		return slots * (perVM / ofVM)
+	}
+	high, low := bits.Mul64(uint64(slots), uint64(perVM))
+	units, _ := bits.Div64(high, low, uint64(ofVM))
+	return int64(units)
+}
+
+// givenVMs is the whole VMs for jobs whose VMs are given as a decimal: nothing is forgiven there.
+func (s *slotLoads) givenVMs(class int, jobs int64) int64 {
+	if s.known[class] {
+		return ceilDiv(s.direct[class]*jobs, s.fine.perVM)
+	}
+	gamma := s.classes[class].VMsPerJob
+	if gamma.Exponent() < -capacity.MoneyPlaces { // a quotient of a speed, rounded itself
+		return s.wholeVMs(s.direct[class] * jobs)
+	}
+	return gamma.Mul(decimal.NewFromInt(jobs)).Ceil().IntPart()
 }
 
 // wholeVMs rounds a load up to whole VMs where they are dedicated; the load is then counted in VMs.

@@ -41,7 +41,7 @@ func solveWithin(ctx context.Context, p *capacity.Problem, solver lp.Solver, kno
 	case certainly:
 		return (&model{Problem: p}).infeasible([]capacity.Finding{conflict}), nil
 	case perhaps:
-		return capacity.Plan{}, undecided(ctx)
+		return capacity.Plan{}, openBudget(ctx, &pl, conflict)
 	}
 	return pl, nil
 }
