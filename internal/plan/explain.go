@@ -91,7 +91,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 	case out.Verdict == capacity.VerdictFull && math.IsInf(margin, 1):
 		return "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
-		return "One more job costs " + cents(margin) + " " + period + " in VMs, refusing it " + penalty + "."
+		return compared(margin, c.penalty, period, "in VMs", servedTieOf(c))
 	}
 	floor := ""
 	if out.Verdict == capacity.VerdictMinimum {
@@ -101,7 +101,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 		if math.IsInf(margin, 1) {
 			return "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)." + floor
 		}
-		return "One more job costs " + cents(margin) + " " + period + " in VMs, refusing it only " + penalty + "." + floor
+		return compared(margin, c.penalty, period, "in VMs", refusedTie) + floor
 	}
 	vms, cost := next(i)
 	switch {
@@ -111,9 +111,50 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 		return "One more job would fit, but refusing it costs nothing that would pay for it." + floor
 	case cost < c.penalty:
 		return "One more job would pay for its " + counted(vms, "VM") + ", but the plan as a whole is cheaper without it." + floor
+	case tied(cost, c.penalty):
+		return "One more job needs " + counted(vms, "VM") + " for " + cents(cost) + " " + period + ", as much as refusing it costs: " + refusedTie + floor
 	default:
-		return "One more job needs " + counted(vms, "VM") + " for " + cents(cost) + " " + period + ", refusing it costs " + penalty + "." + floor
+		more, less := apart(cost, c.penalty)
+		return "One more job needs " + counted(vms, "VM") + " for " + more + " " + period + ", refusing it costs " + less + "." + floor
 	}
+}
+
+// How a tie of serving and refusing was broken.
+const (
+	servedTie   = "a tie, which fell by the order of the classes' names."
+	promisedTie = "a tie, and its jobs are promised."
+	refusedTie  = "a tie, and no VMs are rented that save nothing."
+)
+
+func servedTieOf(c *class) string {
+	if c.Jobs.Min >= c.Jobs.Max {
+		return promisedTie
+	}
+	return servedTie
+}
+
+// compared sets what one more job costs against refusing it.
+func compared(more, penalty float64, period, in, tie string) string {
+	if tied(more, penalty) {
+		return "One more job costs " + cents(more) + " " + period + " " + in + ", as much as refusing it: " + tie
+	}
+	a, b := apart(more, penalty)
+	if tie == refusedTie {
+		b = "only " + b
+	}
+	return "One more job costs " + a + " " + period + " " + in + ", refusing it " + b + "."
+}
+
+// tied says that two amounts are the same but for the noise of float64.
+func tied(a, b float64) bool { return a > 0 && math.Abs(a-b) <= 1e-9*b }
+
+// apart is two amounts for one sentence, with more places where two do not tell them apart.
+func apart(a, b float64) (string, string) {
+	x, y := cents(a), cents(b)
+	for places := 3; x == y && a != b && places <= capacity.MoneyPlaces; places++ {
+		x, y = strconv.FormatFloat(a, 'f', places, 64), strconv.FormatFloat(b, 'f', places, 64)
+	}
+	return x, y
 }
 
 func (m *model) perPeriod() string {

@@ -23,9 +23,13 @@ type fleet struct {
 	linear     []bool  // per class: jobs cost the same each, on every type
 	budget     float64 // on VMs, without what is paid in any case; +Inf where there is none
 	mixScratch mixScratch
-	work       int  // done so far, see fleetEffort
-	trial      bool // one of many: whether the promised jobs can run if something is changed
+	work       int         // done so far, see fleetEffort
+	done       func() bool // the time is up; nil where there is no end
+	trial      bool        // one of many: whether the promised jobs can run if something is changed
 }
+
+// ended says that the time is up.
+func (f *fleet) ended() bool { return f.done != nil && f.done() }
 
 // committed is what contracts billed always cost per period for certain, on all types.
 func (f *fleet) committed() (sum float64) {

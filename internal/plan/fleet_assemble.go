@@ -225,7 +225,7 @@ func (d *fleetDecision) total(jobs []float64) (sum float64) {
 func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more float64) string {
 	c := &d.classes[i]
 	period, penalty := d.perPeriod(), cents(c.penalty)
-	in := " in VMs"
+	in := "in VMs"
 	if d.relaxed.mu > 0 {
 		in += " and jobs that would give way to it under the budget"
 	}
@@ -238,15 +238,15 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
 		said = "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
-		said = "One more job costs " + cents(more) + " " + period + in + ", refusing it " + penalty + "."
+		said = compared(more, c.penalty, period, in, servedTieOf(c))
 	case math.IsInf(more, 1):
 		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
 	case d.relaxed.mu > 0:
 		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
-	case more < c.penalty:
+	case more < c.penalty && !tied(more, c.penalty):
 		said = "One more job would be worth its VMs at " + cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:
-		said = "One more job costs " + cents(more) + " " + period + " in VMs, refusing it only " + penalty + "."
+		said = compared(more, c.penalty, period, in, refusedTie)
 	}
 	if out.Verdict == capacity.VerdictMinimum {
 		said += " Only the promised jobs run."

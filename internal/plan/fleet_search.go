@@ -29,7 +29,6 @@ type fleetPlan struct {
 // fleetSearch is the search for the best plan.
 type fleetSearch struct {
 	*fleet
-	done     func() bool
 	target   func(objective float64) float64
 	paid     float64 // what is paid in any case
 	best     *fleetPlan
@@ -97,7 +96,8 @@ func (s *fleetSearch) exhausted() bool {
 // search finds the best plan and the proof; best stays nil where there is none, or none was found.
 // It is decided where open is empty.
 func (f *fleet) search(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
-	s := &fleetSearch{fleet: f, done: expired(ctx), target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + f.effortFor()}
+	f.done = expired(ctx)
+	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + f.effortFor()}
 	s.patience = max(s.effort, f.work+int(f.Options.MaxSolveMs)*effortPerMs)
 	if f.trial {
 		s.patience = f.work + f.effortFor()/trialShare
@@ -232,7 +232,11 @@ func (s *fleetSearch) visit(n *treeNode) []*treeNode {
 	if !ok {
 		return nil
 	}
-	if p.solve() > 0 {
+	missing := p.solve()
+	if s.best != nil && s.ended() {
+		return []*treeNode{n} // as open as before
+	}
+	if missing > 0 {
 		for v := range p.nu {
 			p.nu[v] = min(p.nu[v], 1)
 		}

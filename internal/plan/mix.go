@@ -45,7 +45,11 @@ func (f *fleet) worthOn(i, v int, jobs int64, nu float64) float64 {
 		return 0
 	}
 	t := &f.types[v]
-	return nu * float64(t.loads.units(i, jobs)) / float64(t.loads.grid.perVM)
+	tried := &t.classes[i].shape.tried
+	before := *tried
+	units := t.loads.units(i, jobs)
+	f.work += *tried - before
+	return nu * float64(units) / float64(t.loads.grid.perVM)
 }
 
 // window is the mixes of a class that can be worth at most a limit, seen from the straight line.
@@ -54,6 +58,7 @@ type window struct {
 	slope     []float64
 	from, to  []int64 // jobs on each of the order
 	low, high int64   // jobs in all
+	net       float64 // of one job more on the cheapest line
 	line      float64 // no mix is worth less
 	all       bool    // nothing was left out but what exceeds the limit
 }
@@ -91,6 +96,7 @@ func (f *fleet) window(i int, p pricing, beyond float64) window {
 		return w
 	}
 	net := w.slope[0] - p.penalty
+	w.net = net
 	end := w.low
 	if net < 0 {
 		end = w.high
@@ -115,8 +121,18 @@ func (f *fleet) window(i int, p pricing, beyond float64) window {
 	return w
 }
 
-// shrink leaves out mixes until the others can all be tried.
-func (w *window) shrink() {
+// shrink leaves out mixes until the others can all be tried; all but one where the time is up.
+func (w *window) shrink(ended bool) {
+	if ended {
+		w.all = false
+		clear(w.to[1:])
+		if w.net < 0 {
+			w.low = w.high
+		} else {
+			w.high = w.low
+		}
+		return
+	}
 	for {
 		others := int64(0)
 		for _, to := range w.to[1:] {
@@ -133,7 +149,7 @@ func (w *window) shrink() {
 		for k := 1; k < len(w.to); k++ {
 			w.to[k] /= 2
 		}
-		if half := (w.high - w.low) / 2; w.slope[0] < 0 {
+		if half := (w.high - w.low) / 2; w.net < 0 {
 			w.low = w.high - half
 		} else {
 			w.high = w.low + half
@@ -151,7 +167,7 @@ func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, 
 		return s.jobs, 0, 0, true
 	}
 	if p.boundary == nil {
-		w.shrink()
+		w.shrink(f.ended())
 	}
 	f.work += 10 * len(w.order)
 	// value[k] is the least worth of k jobs on the types after the first.
@@ -219,18 +235,28 @@ type alternative struct {
 // triesMost bounds the mixes of a class that are looked at to list the alternatives.
 const triesMost = 20_000
 
+// listWork bounds the work of listing a class's alternatives, of which there are few where every number of
+// jobs has millions of slots.
+const listWork = 2_000_000
+
 // alternatives lists the mixes that are worth less than below more than least, the cheapest first, at
 // most so many, and says whether these are all.
 func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) ([]alternative, bool) {
 	w := f.window(i, p, below)
-	w = window{slices.Clone(w.order), slices.Clone(w.slope), slices.Clone(w.from), slices.Clone(w.to), w.low, w.high, w.line, w.all}
+	w = window{slices.Clone(w.order), slices.Clone(w.slope), slices.Clone(w.from), slices.Clone(w.to), w.low, w.high, w.net, w.line, w.all}
 	if len(w.order) == 0 {
 		return []alternative{{jobs: make([]int64, len(f.types)), loads: make([]int64, len(f.types))}}, true
 	}
 	var list []alternative
 	limit, all := least+below, true
 	jobs := make([]int64, len(f.types))
-	tries := 0
+	tries, stop := 0, f.work+listWork
+	ended := func() bool {
+		if tries >= triesMost || f.work > stop || f.ended() {
+			tries = triesMost
+		}
+		return tries >= triesMost
+	}
 	net := w.slope[0] - p.penalty
 	end := w.low
 	if net < 0 {
@@ -243,7 +269,7 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 	}
 	var visit func(k int, total int64, worth, excess float64)
 	visit = func(k int, total int64, worth, excess float64) {
-		if tries >= triesMost {
+		if ended() {
 			return
 		}
 		v := w.order[k]
@@ -254,7 +280,7 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 				h, step = min(w.to[0], w.high-total), -1
 			}
 			for ; h >= max(w.from[0], w.low-total) && h <= min(w.to[0], w.high-total); h += step {
-				if excess+net*float64(total+h)-noise >= limit || tries >= triesMost {
+				if excess+net*float64(total+h)-noise >= limit || ended() {
 					break
 				}
 				tries++
@@ -269,7 +295,7 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 			jobs[v] = 0
 			return
 		}
-		for h := w.from[k]; h <= min(w.to[k], w.high-total); h++ {
+		for h := w.from[k]; h <= min(w.to[k], w.high-total) && !ended(); h++ {
 			own := f.worthOn(i, v, h, p.nu[v])
 			above := excess + own - w.slope[0]*float64(h)
 			if excess+(w.slope[k]-w.slope[0])*float64(h)+line-noise >= limit {

@@ -54,6 +54,7 @@ type prices struct {
 	phaseOne bool
 	random   splitMix
 	work     *int
+	ended    func() bool
 	block    int // classes from here on are priced next
 
 	nu []float64
@@ -83,7 +84,7 @@ const pricesStep = 1e-10
 // newPrices sets up the linear program of a box, its classes at what is cheapest at the given prices.
 func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool) {
 	n := len(f.types)
-	p = &prices{penalty: f.penalty, best: best, types: n, budgeted: !math.IsInf(f.budget, 1), keys: make([]choiceOf, len(f.penalty)), nu: slices.Clone(nu), random: 1, work: &f.work}
+	p = &prices{penalty: f.penalty, best: best, types: n, budgeted: !math.IsInf(f.budget, 1), keys: make([]choiceOf, len(f.penalty)), nu: slices.Clone(nu), random: 1, work: &f.work, ended: f.ended}
 	rows := n
 	if p.budgeted {
 		rows++
@@ -281,7 +282,7 @@ func (p *prices) stepsMost() int { return 2000 + 40*(len(p.keys)+len(p.columns))
 
 func (p *prices) steps() {
 	for range p.stepsMost() {
-		if !p.invert() {
+		if p.ended() || !p.invert() {
 			return
 		}
 		enter, up, found := p.entering()

@@ -14,6 +14,7 @@ type shape struct {
 	mapSlots, redSlots float64         // slots of each kind on one VM, c_M and c_R
 	hasMap, hasReduce  bool            // the phases that need slots at all
 	oneSlotPerJob      bool
+	tried              int          // whole slots looked at so far
 	latest             wholeSlots   // what whole has answered last
 	all                []wholeSlots // the answers for the first counts of jobs, where many solves ask for them; never changed
 	recent             []wholeSlots // what it has answered lately, where that is kept for other solves
@@ -150,6 +151,7 @@ func (s *shape) cheapestWhole(jobs int64) (mapSlots, redSlots int64) {
 	reach := math.Sqrt(q*gap + gap*gap/4)
 	from := max(leastMap, int64(math.Floor(a))+1, int64(math.Floor(a+s.mapSlots*(q+gap/2-reach))))
 	to := int64(math.Ceil(a + s.mapSlots*(q+gap/2+reach)))
+	s.tried += int(to - from)
 	for m := from; m <= to; m++ {
 		if !(float64(m) > a) {
 			continue
