@@ -100,7 +100,7 @@ func explainPlan(p capacity.Problem, r record) []explanation {
 		said = append(said, explainClass(p, pl, i))
 	}
 	if pl.Prices != nil {
-		said = append(said, explanation{"capacity", "", capacitySentences(p, *pl.Prices)})
+		said = append(said, explanation{"capacity", "", capacitySentences(p, pl)})
 	}
 	for _, line := range moneyLines(p, pl) {
 		said = append(said, explanation{"money", "", line})
@@ -135,18 +135,38 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 		say("None of its %s jobs is admitted.", figure(asked))
 	case c.Refused == 0:
 		say("All %s jobs are admitted.", figure(asked))
+	case c.Admitted == 1:
+		say("1 of %s jobs is admitted.", figure(asked))
 	default:
 		say("%s of %s jobs are admitted.", figure(c.Admitted), figure(asked))
 	}
 	if c.Admitted > 0 {
-		share := fmt.Sprintf("They take %s", vms(c.VMs))
+		they, are := "They take", "are"
+		if c.Admitted == 1 {
+			they, are = "It takes", "is"
+		}
+		share := they + " " + vms(c.VMs)
+		if len(c.Types) == 1 {
+			share += " of " + c.Types[0].VMType
+		}
 		if c.Slots != nil {
 			share += fmt.Sprintf(" as %s map and %s reduce slots", figure(c.Slots.Map), figure(c.Slots.Reduce))
 		}
 		if t := timeFor(c.Time, p.Options.Bound); t != nil && given.DeadlineSeconds > 0 {
-			share += fmt.Sprintf(" and are done after %s s (%s), within the %s s allowed", figure(*t), boundWord(p.Options.Bound), figure(given.DeadlineSeconds))
+			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, figure(*t), boundWord(p.Options.Bound), figure(given.DeadlineSeconds))
 		}
 		s = append(s, share+".")
+		if len(c.Types) > 1 {
+			var parts []string
+			for k, on := range c.Types {
+				runs := ""
+				if k == 0 {
+					runs = map[bool]string{true: " runs", false: " run"}[on.Admitted == 1]
+				}
+				parts = append(parts, fmt.Sprintf("%s%s on %s (%s)", figure(on.Admitted), runs, on.VMType, vms(on.VMs)))
+			}
+			say("Of them %s.", listed(parts))
+		}
 	}
 	if c.Reason != "" {
 		s = append(s, sentence(c.Reason))
@@ -172,17 +192,19 @@ func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (word
 	return words
 }
 
-func capacitySentences(p capacity.Problem, prices capacity.Prices) string {
+func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
+	prices := *pl.Prices
 	per := p.Currency + " " + periodWord(p.PeriodSeconds)
-	low, high := short(prices.Capacity.Low), prices.Capacity.High
 	var s []string
-	switch {
-	case high == nil:
-		s = append(s, fmt.Sprintf("No more capacity can be had; having one VM less would cost %s %s.", low, per))
-	case low == short(*high):
-		s = append(s, fmt.Sprintf("One VM of capacity is worth %s %s.", low, per))
-	default:
-		s = append(s, fmt.Sprintf("The last VM of capacity is worth %s %s, and one more costs %s.", low, per, short(*high)))
+	if len(prices.Types) == 0 {
+		s = append(s, priceSentence("capacity", prices.Capacity, per))
+	}
+	for i, of := range prices.Types {
+		if i < len(pl.VMs.Types) && pl.VMs.Types[i].Total == 0 && i < len(p.Supply.VMTypes) {
+			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name, p.Supply.VMTypes[i].OnDemand.Price, short(of.Low), per))
+		} else {
+			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per))
+		}
 	}
 	for _, c := range prices.Contracts {
 		if c.Worth.IsZero() {
@@ -191,7 +213,32 @@ func capacitySentences(p capacity.Problem, prices capacity.Prices) string {
 			s = append(s, fmt.Sprintf("One VM more in contract %s would save %s %s.", c.Name, short(c.Worth), per))
 		}
 	}
+	if b := prices.Budget; b != nil && b.Sign() > 0 {
+		s = append(s, fmt.Sprintf("One %s more in the budget would save %s.", p.Currency, short(*b)))
+	}
 	return strings.Join(append(s, "(From the relaxation.)"), " ")
+}
+
+// priceSentence is what a VM, of a type or of all there is, is worth.
+func priceSentence(of string, price capacity.CapacityPrice, per string) string {
+	low := short(price.Low)
+	switch {
+	case price.High == nil && of == "capacity":
+		return fmt.Sprintf("No more capacity can be had; having one VM less would cost %s %s.", low, per)
+	case price.High == nil:
+		return fmt.Sprintf("No more VMs of %s can be had; having one less would cost %s %s.", of, low, per)
+	case low == short(*price.High):
+		return fmt.Sprintf("One VM of %s is worth %s %s.", of, low, per)
+	}
+	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more costs %s.", of, low, per, short(*price.High))
+}
+
+// listed puts words into one phrase.
+func listed(parts []string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
 // mostPenalties is how many classes' penalties are named.
@@ -205,15 +252,37 @@ func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))
 		}
 	}
+	types := p.Supply.Types()
+	var contracts []capacity.Contract
+	for _, of := range types {
+		contracts = append(contracts, of.Contracts...)
+	}
 	var used []string
 	for i, c := range pl.VMs.Contracts {
-		if i < len(p.Supply.Contracts) && c.Used > 0 {
-			used = append(used, fmt.Sprintf("%s of %s in %s at %s an hour", figure(c.Used), figure(c.VMs), c.Name, p.Supply.Contracts[i].Price))
+		if i < len(contracts) && c.Used > 0 {
+			used = append(used, fmt.Sprintf("%s of %s in %s at %s an hour", figure(c.Used), figure(c.VMs), c.Name, contracts[i].Price))
 		}
 	}
 	line(pl.Cost.Reserved, "%s reserved (%s)", vms(pl.VMs.Reserved), strings.Join(used, ", "))
 	line(pl.Cost.ReservedIdle, "reserved VMs that are paid and not used")
-	line(pl.Cost.OnDemand, "%s on demand at %s an hour", vms(pl.VMs.OnDemand), p.Supply.OnDemand.Price)
+	if len(p.Supply.VMTypes) == 0 {
+		line(pl.Cost.OnDemand, "%s on demand at %s an hour", vms(pl.VMs.OnDemand), p.Supply.OnDemand.Price)
+		if p.Supply.Spot != nil {
+			line(pl.Cost.Spot, "%s spot at %s an hour", vms(pl.VMs.Spot), p.Supply.Spot.Price)
+		}
+	} else {
+		var onDemand, spot []string
+		for i, of := range pl.VMs.Types {
+			if of.OnDemand > 0 {
+				onDemand = append(onDemand, fmt.Sprintf("%s of %s at %s an hour", figure(of.OnDemand), of.Name, types[i].OnDemand.Price))
+			}
+			if of.Spot > 0 {
+				spot = append(spot, fmt.Sprintf("%s of %s at %s an hour", figure(of.Spot), of.Name, types[i].Spot.Price))
+			}
+		}
+		line(pl.Cost.OnDemand, "%s on demand (%s)", vms(pl.VMs.OnDemand), strings.Join(onDemand, ", "))
+		line(pl.Cost.Spot, "%s spot (%s)", vms(pl.VMs.Spot), strings.Join(spot, ", "))
+	}
 
 	type share struct {
 		name    string
@@ -254,10 +323,14 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 	} else {
 		s = append(s, fmt.Sprintf("%s, and no plan's is below %s: this one is at most %.2g %% from the best.", claim, proof.Bound, 100*proof.Gap))
 	}
-	switch proof.Method {
-	case "core":
+	switch {
+	case proof.Method == "core" && proof.Gap > 0:
+		s = append(s, "That follows from a Lagrangian bound and a search of what it leaves open, both our own.")
+	case proof.Method == "core":
 		s = append(s, "That follows from a Lagrangian bound and a complete search of what it leaves open, both our own.")
-	case "lp":
+	case proof.Method == "lp" && len(p.Supply.VMTypes) > 0:
+		s = append(s, "That follows from the prices of the linear program.")
+	case proof.Method == "lp":
 		s = append(s, "That follows from the dual of the linear program, solved in closed form.")
 	}
 	switch {

@@ -268,7 +268,7 @@ func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
 	for _, v := range d.on[i] {
 		if d.jobs[i][v] > 0 {
 			here = append(here, d.types[v].name+" ("+cents(cost(v))+" a job)")
-		} else if x := cost(v); x < least {
+		} else if x := d.relaxed.nuHigh[v] * d.types[v].classes[i].gamma; x < least { // one more VM there
 			other, least = v, x
 		}
 	}

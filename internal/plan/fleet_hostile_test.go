@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +170,63 @@ func TestHostileFleetsAreAnswered(t *testing.T) {
 		}
 	}
 	t.Log(answers)
+}
+
+// The time limit holds where one class has thousands of jobs of millions of slots: listing its mixes once took
+// 48 s of the 2 s allowed. What is judged is generous, for machines that do other things too.
+func TestTimeLimitHoldsWithinOneClass(t *testing.T) {
+	data, err := os.ReadFile("testdata/found/thousands-of-jobs-fleet.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := capacity.ReadProblem(data, capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const allowed = 500 * time.Millisecond
+	ctx, cancel := context.WithTimeout(t.Context(), allowed)
+	defer cancel()
+	begin := time.Now()
+	pl, err := Solve(ctx, p, nil)
+	took := time.Since(begin)
+	t.Logf("%v with %s", took, pl.Status)
+	if err != nil || !pl.Proof.Checked {
+		t.Errorf("got %v with %+v, want a plan", err, pl.Proof)
+	}
+	if took > 12*allowed {
+		t.Errorf("took %v of %v", took, allowed)
+	}
+}
+
+// Where the penalties that a plan avoids are so large that its cost drowns in them, that is said, and not that
+// there was too little time.
+func TestBudgetsThatDrownInPenaltiesSaySo(t *testing.T) {
+	p, err := capacity.ReadProblem([]byte(`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.10","quota":null}}]},"budget":{"total":"0.00"},
+		"classes":[{"name":"a","vms_per_job":"1","jobs":{"min":0,"max":3000},"penalty":"1000000000"},{"name":"b","vms_per_job":"2","jobs":{"min":0,"max":2},"penalty":"0.01"}],"options":{"integrality":"integer","engine":"exact"}}`), capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Solve(t.Context(), p, nil)
+	var refused *capacity.InputError
+	if !errors.As(err, &refused) || refused.Findings[0].Pointer != "/budget/total" || refused.Findings[0].Hint == nil || refused.Findings[0].Hint.Value != "300.02" {
+		t.Errorf("got %v, want a budget of 300.02 or smaller penalties", err)
+	}
+}
+
+// What another VM of a type costs is what its VMs cost, also where none is rented.
+func TestPricesOfTypesThatAreNotRented(t *testing.T) {
+	p, err := capacity.ReadProblem([]byte(`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.20","quota":null}},{"name":"y","on_demand":{"price":"9.00","quota":null}}]},
+		"classes":[{"name":"a","vms_per_job":"2","jobs":{"min":0,"max":3},"penalty":"1"}],"options":{"engine":"exact"}}`), capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := solved(t, p)
+	if y := pl.Prices.Types[1]; y.High == nil || y.High.String() != "9.00" {
+		t.Errorf("got %+v, want one more VM at 9.00", y)
+	}
+	if want := "on y a job would cost 18.00."; !strings.HasSuffix(pl.Classes[0].Reason, want) {
+		t.Errorf("got %q, want %q", pl.Classes[0].Reason, want)
+	}
 }
 
 // Slots of five or more a VM can leave gaps: one of a half, two of a third and four of a fifth are less

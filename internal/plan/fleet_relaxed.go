@@ -133,8 +133,10 @@ const marginStep = 1e-6
 // margins solves the linear program a little to either side of each type's capacity.
 func (f *fleet) margins(r *fleetRelaxation, b *box) {
 	moved := func(row int, by float64) (*prices, bool) {
-		p, _ := f.newPrices(b, f.straightOracle, r.nu)
-		p.free[row] += by
+		near := *b
+		near.more = make([]float64, len(f.types)+1)
+		near.more[row] = by
+		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
 		return p, p.solve() == 0
 	}
 	for v := range f.types {

@@ -66,7 +66,8 @@ type prices struct {
 type box struct {
 	low, high []int64
 	limits    map[int]*limits
-	real      bool // VMs need not be whole: the linear program itself
+	real      bool      // VMs need not be whole: the linear program itself
+	more      []float64 // VMs of each type, and money, that are there besides; nil where none are
 }
 
 // line is what VMs of a type cost within a box.
@@ -108,6 +109,9 @@ func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool
 		start := 0.0
 		start, line = f.line(b, v, line[:0])
 		spend += start
+		if b.more != nil {
+			p.free[v] += b.more[v]
+		}
 		p.free[v] += float64(b.low[v]) + float64(t.loads.grid.tolerance)/float64(t.loads.grid.perVM)
 		first := len(p.columns)
 		p.columns = append(p.columns, column{row: v, onRow: 1, upper: math.Inf(1)}) // capacity not used
@@ -135,16 +139,20 @@ func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool
 		}
 	}
 	if p.budgeted {
+		budget := f.budget
+		if b.more != nil {
+			budget += b.more[n]
+		}
 		p.columns = append(p.columns,
 			column{row: n, onRow: 1, upper: math.Inf(1)},
 			column{row: n, onRow: -1, upper: math.Inf(1), missing: true})
 		in := len(p.columns) - 2
-		if spend > f.budget {
+		if spend > budget {
 			in++
 		}
 		p.columns[in].used = true
 		p.basis = append(p.basis, basic{column: in, class: -1})
-		p.free[n] = f.budget
+		p.free[n] = budget
 		for v := range n {
 			start, _ := f.line(b, v, nil)
 			p.free[n] -= start
