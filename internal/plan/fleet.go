@@ -24,12 +24,13 @@ type fleet struct {
 	budget     float64 // on VMs, without what is paid in any case; +Inf where there is none
 	mixScratch mixScratch
 	work       int         // done so far, see fleetEffort
-	done       func() bool // the time is up; nil where there is no end
+	done       func() bool // the time is up; nil where there is no search
+	most       int         // work that may be done in the search
 	trial      bool        // one of many: whether the promised jobs can run if something is changed
 }
 
-// ended says that the time is up.
-func (f *fleet) ended() bool { return f.done != nil && f.done() }
+// ended says that the time is up, or the work that may be done: what goes on comes to an end at once.
+func (f *fleet) ended() bool { return f.done != nil && (f.work > f.most || f.done()) }
 
 // committed is what contracts billed always cost per period for certain, on all types.
 func (f *fleet) committed() (sum float64) {

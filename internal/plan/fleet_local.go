@@ -53,7 +53,7 @@ func (s *fleetSearch) lookAround(n *treeNode, p *prices) (complete bool) {
 	if !d.all || s.costOfBest()-n.bound > below { // mixes that count are not listed
 		return false
 	}
-	return d.enumerate()
+	return d.enumerate(n)
 }
 
 // wide is how much more than the bound a plan may cost where none is known: a few VMs of each type.
@@ -334,61 +334,4 @@ func (d *field) take() bool {
 		jobs[i] = d.lists[i][k].jobs
 	}
 	return d.consider(jobs)
-}
-
-// enumerateMost bounds the combinations of mixes that are looked at for one part of the tree.
-const enumerateMost = 30_000
-
-// enumerate tries all combinations of mixes that could be better than the best plan; false if they
-// were too many.
-func (d *field) enumerate() bool {
-	order := make([]int, len(d.lists))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return len(d.lists[a]) - len(d.lists[b]) })
-	left := enumerateMost
-	jobs := make([][]int64, len(d.lists))
-	loads := make([]int64, len(d.types))
-	plan := fleetPlan{vms: make([]int64, len(d.types))}
-	var visit func(k int, extra, avoided float64) bool
-	visit = func(k int, extra, avoided float64) bool {
-		if left--; left < 0 {
-			return false
-		}
-		if k == len(order) {
-			if d.rent(&plan, loads) {
-				cost := -avoided
-				for v, n := range plan.vms {
-					cost += d.types[v].rental.cost(n)
-				}
-				if d.best == nil || cost < d.best.cost+1e-9*math.Abs(d.best.cost) {
-					d.consider(jobs)
-				}
-			}
-			return true
-		}
-		i := order[k]
-		for a := range d.lists[i] {
-			x := &d.lists[i][a]
-			if d.best != nil && extra+x.extra+d.bound >= d.best.cost {
-				break
-			}
-			jobs[i] = x.jobs
-			for v, load := range x.loads {
-				loads[v] += load
-			}
-			ok := visit(k+1, extra+x.extra, avoided+d.penalty[i]*float64(x.total))
-			for v, load := range x.loads {
-				loads[v] -= load
-			}
-			if !ok {
-				return false
-			}
-		}
-		return true
-	}
-	complete := visit(0, 0, 0)
-	d.work += 10 * (enumerateMost - left)
-	return complete
 }

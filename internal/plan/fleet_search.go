@@ -102,6 +102,10 @@ func (f *fleet) search(ctx context.Context, target func(objective float64) float
 	if f.trial {
 		s.patience = f.work + f.effortFor()/trialShare
 	}
+	f.most = max(s.effort, s.patience)
+	if f.trial {
+		f.most = s.patience
+	}
 	root := &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
 	s.open, s.root = openNodes{root}, root
 	dive := -1 // where in open the part stands that the last split leaned to

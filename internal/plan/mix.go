@@ -121,18 +121,8 @@ func (f *fleet) window(i int, p pricing, beyond float64) window {
 	return w
 }
 
-// shrink leaves out mixes until the others can all be tried; all but one where the time is up.
-func (w *window) shrink(ended bool) {
-	if ended {
-		w.all = false
-		clear(w.to[1:])
-		if w.net < 0 {
-			w.low = w.high
-		} else {
-			w.high = w.low
-		}
-		return
-	}
+// shrink leaves out mixes until the others can all be tried.
+func (w *window) shrink() {
 	for {
 		others := int64(0)
 		for _, to := range w.to[1:] {
@@ -166,9 +156,57 @@ func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, 
 	if len(w.order) == 0 {
 		return s.jobs, 0, 0, true
 	}
-	if p.boundary == nil {
-		w.shrink(f.ended())
+	if f.ended() {
+		return f.alongLine(i, p, &w)
 	}
+	if p.boundary == nil {
+		w.shrink()
+	}
+	stop := f.work + listWork
+	if jobs, worth, ok = f.cheapestIn(i, p, &w, stop); f.work > stop {
+		return f.alongLine(i, p, &w)
+	}
+	if !ok {
+		return nil, 0, 0, false
+	}
+	if least = worth; !w.all {
+		least = min(worth, w.line)
+	}
+	return jobs, worth, least, true
+}
+
+// alongLine is the mix in a window that the straight lines make cheapest, and what they say it is worth at
+// least: for classes whose mixes are too many to be tried.
+func (f *fleet) alongLine(i int, p pricing, w *window) (jobs []int64, worth, least float64, ok bool) {
+	s := &f.mixScratch
+	clear(s.jobs)
+	total := int64(0)
+	for k, v := range w.order {
+		s.jobs[v] = w.from[k]
+		total += w.from[k]
+	}
+	noise := 1e-13 * p.penalty * float64(f.high[i])
+	for k, v := range w.order {
+		room := w.low - total // the cheapest lines first
+		if w.slope[k] < p.penalty {
+			room = w.high - total
+		}
+		more := max(0, min(room, w.to[k]-w.from[k]))
+		s.jobs[v] += more
+		total += more
+		worth += f.worthOn(i, v, s.jobs[v], p.nu[v])
+		least += w.slope[k] * float64(s.jobs[v])
+		noise += p.nu[v] * loadNoise
+	}
+	avoided := p.penalty * float64(total)
+	return s.jobs, worth - avoided, min(worth, least) - avoided - noise, total >= w.low && total <= w.high
+}
+
+// cheapestIn is the mix in a window that is worth least; what it answers counts for nothing once the work
+// exceeds stop.
+func (f *fleet) cheapestIn(i int, p pricing, w *window, stop int) (jobs []int64, worth float64, ok bool) {
+	s := &f.mixScratch
+	clear(s.jobs)
 	f.work += 10 * len(w.order)
 	// value[k] is the least worth of k jobs on the types after the first.
 	s.value = append(s.value[:0], 0)
@@ -184,7 +222,7 @@ func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, 
 			s.after = append(s.after, math.Inf(1))
 			s.pick[k] = append(s.pick[k], 0)
 		}
-		for h := w.from[k]; h <= min(w.to[k], size); h++ {
+		for h := w.from[k]; h <= min(w.to[k], size) && f.work <= stop; h++ {
 			own := f.worthOn(i, v, h, p.nu[v])
 			f.work += 1 + len(s.value)/8
 			for rest, x := range s.value {
@@ -196,8 +234,11 @@ func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, 
 		s.value, s.after = s.after, s.value
 	}
 	worth = math.Inf(1)
+	if f.work > stop {
+		return nil, 0, false
+	}
 	first, total, others := w.order[0], int64(0), int64(0)
-	for h := w.from[0]; h <= min(w.to[0], w.high); h++ {
+	for h := w.from[0]; h <= min(w.to[0], w.high) && f.work <= stop; h++ {
 		if h+int64(len(s.value))-1 < w.low {
 			h = w.low - int64(len(s.value)) // the next that can be enough
 			continue
@@ -210,7 +251,7 @@ func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, 
 		}
 	}
 	if math.IsInf(worth, 1) {
-		return nil, 0, 0, false
+		return nil, 0, false
 	}
 	s.jobs[first] = total - others
 	for k := 1; k < len(w.order); k++ {
@@ -218,10 +259,7 @@ func (f *fleet) cheapest(i int, p pricing) (jobs []int64, worth, least float64, 
 		s.jobs[w.order[k]] = h
 		others -= h
 	}
-	if least = worth; !w.all {
-		least = min(worth, w.line)
-	}
-	return s.jobs, worth, least, true
+	return s.jobs, worth, true
 }
 
 // alternative is a mix and what it is worth above the cheapest one.
