@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/capacity"
 )
 
@@ -124,7 +126,18 @@ func (f *fleet) leastSpend(ctx context.Context) (capacity.Money, bool) {
 	if err != nil || pl.Status == capacity.InfeasibleStatus {
 		return capacity.Money{}, false
 	}
-	return capacity.Money{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).RoundCeil(capacity.MoneyPlaces)}, true
+	least := pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal) // of lines that are each rounded
+	if f.Options.Integrality != capacity.Relaxed {
+		vms := []int64{int64(pl.VMs.Total)}
+		if f.named() {
+			vms = vms[:0]
+			for _, of := range pl.VMs.Types {
+				vms = append(vms, int64(of.Total))
+			}
+		}
+		least = f.spend(vms).Mul(decimal.NewFromInt(f.PeriodSeconds)).Div(decimal.NewFromInt(3600))
+	}
+	return capacity.Money{Decimal: least.RoundCeil(capacity.MoneyPlaces)}, true
 }
 
 // copied is the problem with classes and supply that can be changed.

@@ -222,6 +222,25 @@ func TestBudgetsThatDrownInPenaltiesSaySo(t *testing.T) {
 	}
 }
 
+// A raised budget pays for what is paid in any case to the last decimal, not for the sum of rounded lines.
+func TestRaisedBudgetsAreRoundedUp(t *testing.T) {
+	p, err := capacity.ReadProblem([]byte(`{"currency":"EUR","period_s":1000,"supply":{"vm_types":[{"name":"x","contracts":[{"name":"c","vms":7,"price":"0.36","billing":"always"}],"on_demand":{"price":"1","quota":0}},
+		{"name":"y","contracts":[{"name":"d","vms":2,"price":"1.03","billing":"always"}],"on_demand":{"price":"1","quota":0}}]},
+		"budget":{"vm_cost":"0.64"},"classes":[{"name":"a","vms_per_job":"1","jobs":{"min":1,"max":1},"penalty":"1"}],"options":{"engine":"exact"}}`), capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := solved(t, p)
+	if len(pl.Conflicts) != 1 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "1.272222223" {
+		t.Fatalf("got %+v, want a budget of 1.272222223", pl.Conflicts)
+	}
+	raised := money(t, "1.272222223")
+	p.Budget.VMCost = &raised
+	if pl = solved(t, p); pl.Status == capacity.InfeasibleStatus {
+		t.Errorf("got %+v with the budget raised", pl.Conflicts)
+	}
+}
+
 // What another VM of a type costs is what its VMs cost, also where none is rented.
 func TestPricesOfTypesThatAreNotRented(t *testing.T) {
 	p, err := capacity.ReadProblem([]byte(`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.20","quota":null}},{"name":"y","on_demand":{"price":"9.00","quota":null}}]},
