@@ -87,10 +87,10 @@ func (p *pulse) replied() {
 	}
 }
 
-// heard is told how a statement ended: a refusal is a reply as well.
-func (p *pulse) heard(err error) {
+// heard is told how a statement ended: a refusal is a reply as well, and what was given up has no tag.
+func (p *pulse) heard(tag pgconn.CommandTag, err error) {
 	var said *pgconn.PgError
-	if err == nil || errors.As(err, &said) {
+	if err == nil && tag.String() != "" || errors.As(err, &said) {
 		p.replied()
 	}
 }
@@ -102,7 +102,7 @@ func (p *pulse) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQue
 }
 
 func (p *pulse) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
-	p.heard(data.Err)
+	p.heard(data.CommandTag, data.Err)
 }
 
 func (p *pulse) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
@@ -110,17 +110,17 @@ func (p *pulse) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBat
 }
 
 func (p *pulse) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
-	p.heard(data.Err)
+	p.heard(data.CommandTag, data.Err)
 }
 
-func (p *pulse) TraceBatchEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
-	p.heard(data.Err)
-}
+func (p *pulse) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 func (p *pulse) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
 	return ctx
 }
 
 func (p *pulse) TraceConnectEnd(_ context.Context, data pgx.TraceConnectEndData) {
-	p.heard(data.Err)
+	if data.Err == nil {
+		p.replied()
+	}
 }
