@@ -70,6 +70,28 @@ func money(t *testing.T, text string) capacity.Money {
 }
 
 // TestALongSweepIsARun has it worked on, ended, and what there was until then read in every form.
+// A key starts one run, however often it is sent, where a run is asked for; what is answered at once is worked out each time.
+func TestAKeyStartsOneSweep(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.cluster("mine")
+	vary := `"vary":[{"what":"demand","from":1,"to":2,"steps":5}]}`
+	for at, body := range map[string]string{"/v1/clusters/mine/sweeps": `{` + sweepMoment + `,` + vary, "/v1/sweeps": `{"problem":` + smallProblem + `,` + vary} {
+		first := s.ask(s.admin, "POST", at, body, "Prefer", "respond-async", "Idempotency-Key", at).want(t, 202)
+		again := s.ask(s.admin, "POST", at, body, "Prefer", "respond-async", "Idempotency-Key", at).want(t, 202)
+		if again.Header.Get("Location") != first.Header.Get("Location") || again.Header.Get("Idempotency-Replayed") != "true" || again.Header.Get("Preference-Applied") != "respond-async" {
+			t.Errorf("%s: the same key has started %q and %q, %v", at, first.Header.Get("Location"), again.Header.Get("Location"), again.Header)
+		}
+		s.ask(s.admin, "POST", at, strings.Replace(body, `"steps":5`, `"steps":6`, 1), "Prefer", "respond-async", "Idempotency-Key", at).want(t, 422)
+
+		for range 2 {
+			if a := s.ask(s.admin, "POST", at+"?format=csv", body, "Idempotency-Key", "soon"+at).want(t, 200); a.Header.Get("Idempotency-Replayed") != "" || !strings.Contains(a.Header.Get("Content-Disposition"), "sweep.csv") {
+				t.Errorf("%s: an answer at once was kept: %v", at, a.Header)
+			}
+		}
+	}
+}
+
 func TestALongSweepIsARun(t *testing.T) {
 	t.Parallel()
 	s := works(t)

@@ -5176,6 +5176,9 @@ type ClusterSweepParams struct {
 
 	// Prefer respond-async: plan in the background.
 	Prefer *string `json:"Prefer,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ClusterSweepParamsFormat defines parameters for ClusterSweep.
@@ -5377,6 +5380,9 @@ type SweepParams struct {
 
 	// Prefer respond-async: plan in the background.
 	Prefer *string `json:"Prefer,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SweepParamsFormat defines parameters for Sweep.
@@ -6950,7 +6956,7 @@ type ClientInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6963,7 +6969,7 @@ type ClientInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7255,7 +7261,7 @@ type ClientInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7268,7 +7274,7 @@ type ClientInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9392,7 +9398,7 @@ func (c *Client) AnswerScenario(ctx context.Context, cluster ClusterName, name S
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9415,7 +9421,7 @@ func (c *Client) ClusterSweepWithBody(ctx context.Context, cluster ClusterName, 
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10027,7 +10033,7 @@ func (c *Client) Solve(ctx context.Context, body SolveJSONRequestBody, reqEditor
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10050,7 +10056,7 @@ func (c *Client) SweepWithBody(ctx context.Context, params *SweepParams, content
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -16060,6 +16066,17 @@ func NewClusterSweepRequestWithBody(server string, cluster ClusterName, params *
 			req.Header.Set("Prefer", headerParam0)
 		}
 
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -17547,6 +17564,17 @@ func NewSweepRequestWithBody(server string, params *SweepParams, contentType str
 			}
 
 			req.Header.Set("Prefer", headerParam0)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
 		}
 
 	}
@@ -19230,7 +19258,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19243,7 +19271,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19561,7 +19589,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19574,7 +19602,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 	//
-	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+	// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24428,7 +24456,7 @@ func (c *ClientWithResponses) AnswerScenarioWithResponse(ctx context.Context, cl
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -24447,7 +24475,7 @@ func (c *ClientWithResponses) ClusterSweepWithBodyWithResponse(ctx context.Conte
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -24957,7 +24985,7 @@ func (c *ClientWithResponses) SolveWithResponse(ctx context.Context, body SolveJ
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -24976,7 +25004,7 @@ func (c *ClientWithResponses) SweepWithBodyWithResponse(ctx context.Context, par
 //
 // With `curve: true` the linear program's cost comes too, exactly, with every number at which its slope changes.
 //
-// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
+// What takes up to about two seconds, judged by its first points, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`, whose progress counts points; `GET /v1/runs/{id}/result` has them as JSON, CSV or a spreadsheet. A run that is ended before keeps the points until then, with `complete: false`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long sweeps are refused.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
