@@ -42,7 +42,7 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 		c := &f.classes[i]
 		finding := capacity.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q is promised %s, which take %s VMs at least.", c.Name, jobCount(c.low), number(need(i))),
+			Detail: fmt.Sprintf("Class %q is promised %s, which take %s at least.", c.Name, jobCount(c.low), vmCountOf(need(i))),
 		}
 		jobs, ok := f.cure(ctx, 1, int64(math.Floor(c.low)), func(p *capacity.Problem, fewer int64) {
 			p.Classes[c.index].Jobs.Min = math.Floor(c.low) - float64(fewer)
