@@ -1,0 +1,173 @@
+// Package history reads what clusters recorded of past executions of their jobs, and says what one execution
+// looks like: a profile, with what was left out and what had to be guessed. It parses what it is handed, reads
+// no clock and opens nothing.
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// Outcome is how an execution or an attempt ended.
+type Outcome uint8
+
+// The outcomes. Unfinished is what has no end on record.
+const (
+	Unfinished Outcome = iota
+	Succeeded
+	Failed
+	Killed
+)
+
+func (o Outcome) String() string {
+	return [...]string{"unfinished", "succeeded", "failed", "killed"}[o]
+}
+
+// Kind is what an attempt works at.
+type Kind uint8
+
+// The kinds. Tasks of chains are all of the kind Stage; Other is set-up and clean-up, which no profile has.
+const (
+	Map Kind = iota
+	Reduce
+	Stage
+	Other
+)
+
+func (k Kind) String() string {
+	return [...]string{"map", "reduce", "stage", "other"}[k]
+}
+
+// Execution is one past run of a job. Moments are milliseconds since 1970; 0 is not recorded.
+type Execution struct {
+	ID        string
+	Name      string // of the job, by which executions belong together
+	User      string
+	Queue     string
+	Submitted int64
+	Launched  int64
+	Finished  int64
+	Outcome   Outcome
+	Diagnosis string // what the cluster said about a failure
+	Maps      int64  // tasks as the job declared them; -1 is not recorded
+	Reduces   int64
+	Stages    []StageInfo // of a chain, by number; none for map and reduce
+	Attempts  []Attempt
+	Hosts     []string
+	Notes     []string // what the record lacked
+}
+
+// StageInfo is one stage of a chain.
+type StageInfo struct {
+	Name    string
+	Tasks   int64 // as declared; -1 is not recorded
+	Parents []int32
+}
+
+// Attempt is one try at a task. An execution may have millions, so that it is kept small.
+type Attempt struct {
+	Start    int64
+	Shuffled int64 // when a reduce attempt had its input together; 0 is not recorded
+	Finish   int64
+	Task     int32 // number within the execution, from 0; another try at the task has the same
+	Stage    int32 // of a chain
+	Host     int32 // index into Hosts, -1 is not recorded
+	Kind     Kind
+	Outcome  Outcome
+	Spare    bool // a speculative copy
+}
+
+// Seconds is how long the attempt took.
+func (a Attempt) Seconds() float64 { return float64(a.Finish-a.Start) / 1000 }
+
+// Seconds is how long the execution took, from its submission; ok is false where that is not on record.
+func (e *Execution) Seconds() (s float64, ok bool) {
+	if e.Submitted <= 0 || e.Finished < e.Submitted {
+		return 0, false
+	}
+	return float64(e.Finished-e.Submitted) / 1000, true
+}
+
+// Refusal is one thing in a history that could not be taken. The rest is read.
+type Refusal struct {
+	Where  string `json:"where"`  // a line, an execution, a file
+	Detail string `json:"detail"` // what is wrong, and where there is one the cure
+}
+
+func (r Refusal) Error() string { return r.Where + ": " + r.Detail }
+
+// Sink takes what a reader finds, in the order of the history. An error ends the reading. An execution
+// belongs to who takes it.
+type Sink struct {
+	Execution func(*Execution) error
+	Refused   func(Refusal) error
+}
+
+func (s Sink) refuse(where, format string, args ...any) error {
+	return s.Refused(Refusal{where, fmt.Sprintf(format, args...)})
+}
+
+// Limits of what is read. They protect from histories that are none.
+const (
+	MaxAttempts = 20_000_000 // of one execution
+	maxText     = 1000       // bytes of a name or diagnosis that are kept
+	// earliest and latest are the moments that are taken: 1990 to 2200.
+	earliest = 631152000_000
+	latest   = 7258118400_000
+)
+
+// moment is a recorded time where it can be one; records say -1 or 0 for what they do not know.
+func moment(ms int64) int64 {
+	if ms < earliest || ms > latest {
+		return 0
+	}
+	return ms
+}
+
+func at(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+
+// clip bounds a text that somebody else wrote.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	for i := maxText; ; i-- { // not inside a character
+		if s[i]&0xC0 != 0x80 {
+			return s[:i]
+		}
+	}
+}
+
+// builder puts an execution together from a stream of records.
+type builder struct {
+	Execution
+	tasks map[string]int32
+	hosts map[string]int32
+}
+
+func newBuilder() *builder {
+	return &builder{Execution: Execution{Maps: -1, Reduces: -1}, tasks: map[string]int32{}, hosts: map[string]int32{}}
+}
+
+func (b *builder) task(id string) int32    { return numberOf(b.tasks, id) }
+func (b *builder) note(f string, a ...any) { b.Notes = append(b.Notes, fmt.Sprintf(f, a...)) }
+
+func (b *builder) host(name string) int32 {
+	if name == "" {
+		return -1
+	}
+	n := numberOf(b.hosts, name)
+	if int(n) == len(b.Hosts) {
+		b.Hosts = append(b.Hosts, clip(name))
+	}
+	return n
+}
+
+func numberOf(known map[string]int32, id string) int32 {
+	n, is := known[id]
+	if !is {
+		n = int32(len(known))
+		known[id] = n
+	}
+	return n
+}

@@ -1,0 +1,192 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// jhistFormat is the first line of a job history file in the form that Hadoop writes by default.
+const jhistFormat = "Avro-Json"
+
+// jhistEvent is one line: the members of all kinds of events that matter here.
+type jhistEvent struct {
+	Type  string                 `json:"type"`
+	Event map[string]jhistRecord `json:"event"`
+}
+
+type jhistRecord struct {
+	JobID       string `json:"jobid"`
+	JobName     string `json:"jobName"`
+	UserName    string `json:"userName"`
+	Queue       string `json:"jobQueueName"`
+	SubmitTime  int64  `json:"submitTime"`
+	LaunchTime  int64  `json:"launchTime"`
+	TotalMaps   *int64 `json:"totalMaps"`
+	TotalReds   *int64 `json:"totalReduces"`
+	FinishTime  int64  `json:"finishTime"`
+	StartTime   int64  `json:"startTime"`
+	TaskID      string `json:"taskid"`
+	TaskType    string `json:"taskType"`
+	AttemptID   string `json:"attemptId"`
+	Avataar     string `json:"avataar"` // so spelled there
+	ShuffleDone int64  `json:"shuffleFinishTime"`
+	SortDone    int64  `json:"sortFinishTime"`
+	Hostname    string `json:"hostname"`
+	Status      string `json:"jobStatus"`
+	Diagnostics string `json:"diagnostics"`
+}
+
+// ReadJobHistory reads a .jhist file, the history of one execution that Hadoop's history server keeps.
+func ReadJobHistory(r io.Reader, to Sink) error {
+	in := newLines(r)
+	first, _, err := in.next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch format := string(bytes.TrimSpace(first)); format {
+	case jhistFormat:
+	case "Avro-Binary":
+		return to.refuse("line 1", "This job history is written in binary. Hadoop writes the form that can be read here where mapreduce.jobhistory.jhist.format is json.")
+	default:
+		return to.refuse("line 1", "A job history begins with the line %q; this begins with %q.", jhistFormat, clip(format))
+	}
+	h := jhist{builder: newBuilder(), open: map[string]int32{}, to: to}
+	for {
+		line, tooLong, err := in.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		where := fmt.Sprintf("line %d", in.number)
+		switch line = bytes.TrimSpace(line); {
+		case tooLong:
+			err = to.refuse(where, "The line is longer than %d MiB and was passed over.", maxLine>>20)
+		case len(line) == 0 || in.number == 2: // the second line is the schema of the others
+		default:
+			err = h.line(where, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if h.ID == "" && len(h.Attempts) == 0 {
+		return to.refuse("the file", "There is no job in this history.")
+	}
+	return to.Execution(&h.Execution)
+}
+
+// jhist is the execution of a file so far.
+type jhist struct {
+	*builder
+	open map[string]int32 // attempts by id
+	to   Sink
+}
+
+func (h *jhist) line(where string, line []byte) error {
+	var e jhistEvent
+	if err := json.Unmarshal(line, &e); err != nil {
+		return h.to.refuse(where, "This is no event of a job history: %s. Perhaps the file was cut off.", jsonFault(err))
+	}
+	for _, record := range e.Event {
+		return h.event(where, e.Type, &record)
+	}
+	return nil
+}
+
+func (h *jhist) event(where, kind string, r *jhistRecord) error {
+	switch {
+	case kind == "JOB_SUBMITTED":
+		h.ID, h.Name, h.User, h.Queue, h.Submitted = clip(r.JobID), clip(r.JobName), clip(r.UserName), clip(r.Queue), moment(r.SubmitTime)
+	case kind == "JOB_INITED":
+		h.Launched = moment(r.LaunchTime)
+		if r.TotalMaps != nil && r.TotalReds != nil {
+			h.Maps, h.Reduces = *r.TotalMaps, *r.TotalReds
+		}
+	case kind == "JOB_QUEUE_CHANGED":
+		h.Queue = clip(r.Queue)
+	case kind == "JOB_FINISHED":
+		h.end(Succeeded, r)
+	case kind == "JOB_KILLED":
+		h.end(Killed, r)
+	case kind == "JOB_FAILED", kind == "JOB_ERROR":
+		outcome := Failed
+		if r.Status == "KILLED" {
+			outcome = Killed
+		}
+		h.end(outcome, r)
+	case strings.HasSuffix(kind, "_ATTEMPT_STARTED"):
+		a, err := h.attempt(where, kind, r)
+		if err != nil || a == nil {
+			return err
+		}
+		a.Start, a.Spare = moment(r.StartTime), r.Avataar == "SPECULATIVE"
+	case strings.HasSuffix(kind, "_ATTEMPT_FINISHED"):
+		return h.attemptEnds(where, kind, r, Succeeded)
+	case strings.HasSuffix(kind, "_ATTEMPT_FAILED"):
+		return h.attemptEnds(where, kind, r, Failed)
+	case strings.HasSuffix(kind, "_ATTEMPT_KILLED"):
+		return h.attemptEnds(where, kind, r, Killed)
+	}
+	return nil
+}
+
+func (h *jhist) end(outcome Outcome, r *jhistRecord) {
+	h.Outcome, h.Finished, h.Diagnosis = outcome, moment(r.FinishTime), clip(r.Diagnostics)
+}
+
+func (h *jhist) attemptEnds(where, kind string, r *jhistRecord, outcome Outcome) error {
+	a, err := h.attempt(where, kind, r)
+	if err != nil || a == nil {
+		return err
+	}
+	a.Outcome, a.Finish, a.Host = outcome, moment(r.FinishTime), h.host(r.Hostname)
+	a.Shuffled = max(moment(r.ShuffleDone), moment(r.SortDone))
+	return nil
+}
+
+// attempt is the attempt that an event is about; nil where that cannot be said, which is told.
+func (h *jhist) attempt(where, kind string, r *jhistRecord) (*Attempt, error) {
+	if r.AttemptID == "" || r.TaskID == "" {
+		return nil, h.to.refuse(where, "The event %s names no attempt or no task.", clip(kind))
+	}
+	n, known := h.open[r.AttemptID]
+	if !known {
+		if len(h.Attempts) == MaxAttempts {
+			return nil, Refusal{where, fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts)}
+		}
+		n = int32(len(h.Attempts))
+		h.open[strings.Clone(r.AttemptID)] = n
+		h.Attempts = append(h.Attempts, Attempt{Task: h.task(r.TaskID), Host: -1, Kind: kindOf(r.TaskType)})
+	}
+	return &h.Attempts[n], nil
+}
+
+// kindOf is the kind of a task by Hadoop's word for it.
+func kindOf(word string) Kind {
+	switch word {
+	case "MAP":
+		return Map
+	case "REDUCE":
+		return Reduce
+	}
+	return Other
+}
+
+// jsonFault is what is wrong with a text that should be JSON.
+func jsonFault(err error) string {
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("%s, at byte %d", syntax.Error(), syntax.Offset)
+	case errors.As(err, &wrong):
+		return fmt.Sprintf("the member %q is a %s", wrong.Field, wrong.Value)
+	}
+	return err.Error()
+}

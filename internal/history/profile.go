@@ -1,0 +1,223 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"headroom/internal/capacity"
+)
+
+// Sample is what one execution looks like.
+type Sample struct {
+	ID      string           `json:"id"`
+	Name    string           `json:"name"`
+	Profile capacity.Profile `json:"profile"`
+	Seconds *float64         `json:"seconds"` // from submission to end; null is not on record
+	Map     Durations        `json:"map"`
+	First   Durations        `json:"first_shuffle"` // what was left of it when the last map had ended
+	Shuffle Durations        `json:"shuffle"`       // of attempts that started after the last map
+	Reduce  Durations        `json:"reduce"`
+	Left    LeftOut          `json:"left_out"`
+	Notes   []string         `json:"notes"`
+}
+
+// Durations is what the tasks of a phase took, in seconds.
+type Durations struct {
+	Count  int64   `json:"count"`
+	Mean   float64 `json:"mean"`
+	Max    float64 `json:"max"`
+	Median float64 `json:"p50"`
+	P95    float64 `json:"p95"`
+}
+
+// LeftOut counts attempts that are no part of a profile.
+type LeftOut struct {
+	Failed      int64 `json:"failed"`
+	Killed      int64 `json:"killed"`
+	Speculative int64 `json:"speculative"` // that succeeded second, or ran beside one that did
+	Unfinished  int64 `json:"unfinished"`
+	Other       int64 `json:"other"` // set-up and clean-up
+}
+
+// Take makes a profile of an execution of maps and reduces. What cannot be one is a Refusal that says why.
+//
+// A task's time is that of the attempt that ended first of those that succeeded. A reduce attempt's shuffle
+// ends when its input is sorted. Shuffles of attempts that started before the last map ended overlap the map
+// phase; of these the first wave counts what came after it (paper, 3.1).
+func Take(e *Execution) (Sample, error) {
+	refuse := func(format string, args ...any) (Sample, error) {
+		return Sample{}, Refusal{cmp.Or(e.ID, "an execution"), fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case e.Outcome == Failed, e.Outcome == Killed:
+		why := ""
+		if e.Diagnosis != "" {
+			why = ": " + e.Diagnosis
+		}
+		return refuse("It %s%s. What did not end well says nothing about how long the job takes.", map[Outcome]string{Failed: "failed", Killed: "was killed"}[e.Outcome], why)
+	case e.Outcome == Unfinished:
+		return refuse("Its end is not on record; it still ran, or the history was cut off.")
+	case len(e.Stages) > 0:
+		return refuse("It is a chain of %d stages and not one of maps and reduces.", len(e.Stages))
+	}
+	s := Sample{ID: e.ID, Name: e.Name, Notes: slices.Clone(e.Notes)}
+	chosen, err := e.chosen(&s.Left)
+	if err != nil {
+		return Sample{}, err
+	}
+	lastMap := int64(math.MinInt64)
+	for _, a := range chosen {
+		if a.Kind == Map {
+			lastMap = max(lastMap, a.Finish)
+		}
+	}
+	var maps, first, typical, reduces []float64
+	for _, a := range chosen {
+		switch {
+		case a.Kind == Map:
+			maps = append(maps, a.Seconds())
+		case a.Kind == Reduce:
+			if a.Shuffled < a.Start || a.Shuffled > a.Finish {
+				return refuse("A reduce attempt on record from %s to %s has no end of its shuffle between them, so that its phases cannot be told apart.", at(a.Start), at(a.Finish))
+			}
+			reduces = append(reduces, float64(a.Finish-a.Shuffled)/1000)
+			if a.Start < lastMap {
+				first = append(first, float64(max(0, a.Shuffled-lastMap))/1000)
+			} else {
+				typical = append(typical, float64(a.Shuffled-a.Start)/1000)
+			}
+		}
+	}
+	if len(maps) == 0 {
+		return refuse("It has no map task that succeeded.")
+	}
+	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
+	if e.Maps >= 0 && e.Maps != int64(len(maps)) || e.Reduces >= 0 && e.Reduces != int64(len(reduces)) {
+		note("The job declared %d maps and %d reduces; %d and %d that succeeded are on record.", e.Maps, e.Reduces, len(maps), len(reduces))
+	}
+	s.Map, s.First, s.Shuffle, s.Reduce = durations(maps), durations(first), durations(typical), durations(reduces)
+	p := &s.Profile
+	p.MapTasks, p.ReduceTasks = s.Map.Count, s.Reduce.Count
+	p.MapAvgSeconds, p.MapMaxSeconds = s.Map.Mean, s.Map.Max
+	p.ReduceAvgSeconds, p.ReduceMaxSeconds = s.Reduce.Mean, s.Reduce.Max
+	one, more := s.First, s.Shuffle
+	switch {
+	case len(reduces) == 0:
+	case one.Count == 0:
+		one = more
+		note("No reduce started before the last map ended, so that a first shuffle is taken to be like the others.")
+	case more.Count == 0:
+		waves := mapWaves(chosen)
+		more = durations(guessed(chosen, lastMap, waves))
+		note("All reduces started before the last map ended, so that how long a later shuffle takes is not on record. It is guessed from what the first ones had left then, times the %d waves of maps, and from how long they took in all.", waves)
+	}
+	p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds = one.Mean, one.Max
+	p.ShuffleAvgSeconds, p.ShuffleMaxSeconds = more.Mean, more.Max
+	if took, known := e.Seconds(); known {
+		s.Seconds = &took
+		p.OverheadSeconds = max(0, took-busy(chosen))
+	} else {
+		note("When it was submitted or ended is not on record, so that its fixed overhead is not known and taken for 0.")
+	}
+	if findings := p.Findings(""); len(findings) > 0 {
+		return refuse("Its figures are no profile: %s", findings[0].Detail)
+	}
+	return s, nil
+}
+
+// chosen is, for each task, the attempt that ended first of those that succeeded, by kind and task. What is
+// left out is counted.
+func (e *Execution) chosen(left *LeftOut) ([]Attempt, error) {
+	var all []Attempt
+	for _, a := range e.Attempts {
+		switch {
+		case a.Kind == Other:
+			left.Other++
+		case a.Outcome == Failed:
+			left.Failed++
+		case a.Outcome == Killed && a.Spare:
+			left.Speculative++
+		case a.Outcome == Killed:
+			left.Killed++
+		case a.Outcome == Unfinished:
+			left.Unfinished++
+		case a.Start == 0 || a.Finish == 0:
+			return nil, Refusal{cmp.Or(e.ID, "an execution"), "An attempt that succeeded has no start or no end on record."}
+		case a.Finish < a.Start:
+			return nil, Refusal{cmp.Or(e.ID, "an execution"), fmt.Sprintf("An attempt ends at %s, before its start at %s; the hosts' clocks differ, or the record is damaged.", at(a.Finish), at(a.Start))}
+		default:
+			all = append(all, a)
+		}
+	}
+	slices.SortFunc(all, func(a, b Attempt) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Finish, b.Finish), cmp.Compare(a.Start, b.Start))
+	})
+	once := slices.CompactFunc(slices.Clone(all), func(a, b Attempt) bool { return a.Kind == b.Kind && a.Task == b.Task })
+	left.Speculative += int64(len(all) - len(once))
+	return once, nil
+}
+
+// mapWaves is in how many waves the maps ran, by how many ran at once at most.
+func mapWaves(attempts []Attempt) int64 {
+	var starts, ends []int64
+	for _, a := range attempts {
+		if a.Kind == Map {
+			starts, ends = append(starts, a.Start), append(ends, a.Finish)
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	most, done := 0, 0
+	for i, start := range starts {
+		for ends[done] <= start && done < i {
+			done++
+		}
+		most = max(most, i+1-done)
+	}
+	return int64((len(starts) + most - 1) / most)
+}
+
+// guessed is how long shuffles may take that find all maps done, from those of the first wave.
+func guessed(attempts []Attempt, lastMap, waves int64) (all []float64) {
+	for _, a := range attempts {
+		if a.Kind == Reduce {
+			left := float64(max(0, a.Shuffled-lastMap)) / 1000
+			all = append(all, min(left*float64(waves), float64(a.Shuffled-a.Start)/1000))
+		}
+	}
+	return all
+}
+
+// busy is the seconds in which at least one of the attempts ran; what an execution takes besides is its
+// overhead: its start, its end, and waiting for slots.
+func busy(attempts []Attempt) float64 {
+	spans := slices.Clone(attempts)
+	slices.SortFunc(spans, func(a, b Attempt) int { return cmp.Compare(a.Start, b.Start) })
+	total, end := int64(0), int64(math.MinInt64)
+	for _, a := range spans {
+		if a.Finish > end {
+			total += a.Finish - max(a.Start, end)
+			end = a.Finish
+		}
+	}
+	return float64(total) / 1000
+}
+
+// durations describes seconds, which it sorts. Quantiles are the smallest that so many do not exceed.
+func durations(seconds []float64) Durations {
+	n := len(seconds)
+	if n == 0 {
+		return Durations{}
+	}
+	slices.Sort(seconds)
+	sum := 0.0
+	for _, s := range seconds {
+		sum += s
+	}
+	quantile := func(q float64) float64 { return seconds[max(0, int(math.Ceil(q*float64(n)))-1)] }
+	d := Durations{Count: int64(n), Mean: sum / float64(n), Max: seconds[n-1], Median: quantile(0.5), P95: quantile(0.95)}
+	d.Mean = min(d.Mean, d.Max) // where all are equal their sum may round up
+	return d
+}
