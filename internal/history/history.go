@@ -5,6 +5,8 @@ package history
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -38,14 +40,29 @@ func (k Kind) String() string {
 	return [...]string{"map", "reduce", "stage", "other"}[k]
 }
 
+// Clock is what the moments of an execution mean.
+type Clock uint8
+
+// The clocks. Moments that are not Dated count from one that nobody knows, which stands for itself as Epoch;
+// of an execution that is Untimed only the differences within one attempt mean anything.
+const (
+	Dated Clock = iota
+	Relative
+	Untimed
+)
+
+// Epoch stands for the beginning of a history that is not dated.
+const Epoch = earliest
+
 // Execution is one past run of a job. Moments are milliseconds since 1970; 0 is not recorded.
 type Execution struct {
 	ID        string
+	Clock     Clock
+	Unsplit   bool   // shuffles are not on record: a reduce attempt is all reduce phase
 	Name      string // of the job, by which executions belong together
 	User      string
 	Queue     string
 	Submitted int64
-	Launched  int64
 	Finished  int64
 	Outcome   Outcome
 	Diagnosis string // what the cluster said about a failure
@@ -59,9 +76,12 @@ type Execution struct {
 
 // StageInfo is one stage of a chain.
 type StageInfo struct {
+	ID      int64 // Spark's number
 	Name    string
 	Tasks   int64 // as declared; -1 is not recorded
 	Parents []int32
+	Tries   int32  // of the stage as a whole; 0 is a stage that did not run
+	Failure string // of its last try
 }
 
 // Attempt is one try at a task. An execution may have millions, so that it is kept small.
@@ -75,6 +95,7 @@ type Attempt struct {
 	Kind     Kind
 	Outcome  Outcome
 	Spare    bool // a speculative copy
+	Again    bool // in a further try of a stage, of which is not on record what task it repeats
 }
 
 // Seconds is how long the attempt took.
@@ -126,14 +147,14 @@ func moment(ms int64) int64 {
 
 func at(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 
-// clip bounds a text that somebody else wrote.
+// clip bounds a text that somebody else wrote, and keeps none of the line it stands in.
 func clip(s string) string {
 	if len(s) <= maxText {
-		return s
+		return strings.Clone(s)
 	}
 	for i := maxText; ; i-- { // not inside a character
 		if s[i]&0xC0 != 0x80 {
-			return s[:i]
+			return strings.Clone(s[:i])
 		}
 	}
 }
@@ -143,13 +164,27 @@ type builder struct {
 	Execution
 	tasks map[string]int32
 	hosts map[string]int32
+	// places counts the tasks of each kind, for those without ids.
+	places [Other + 1]int64
 }
 
 func newBuilder() *builder {
 	return &builder{Execution: Execution{Maps: -1, Reduces: -1}, tasks: map[string]int32{}, hosts: map[string]int32{}}
 }
 
-func (b *builder) task(id string) int32    { return numberOf(b.tasks, id) }
+// unnumbered is the first number of tasks whose ids hold none.
+const unnumbered = 1 << 30
+
+// task is the number of a task of its kind. Hadoop's ids end in it, so that they need not be kept.
+func (b *builder) task(id string) int32 {
+	if strings.HasPrefix(id, "task_") {
+		if n, err := strconv.ParseUint(id[strings.LastIndexByte(id, '_')+1:], 10, 30); err == nil {
+			return int32(n)
+		}
+	}
+	return unnumbered + numberOf(b.tasks, id)
+}
+
 func (b *builder) note(f string, a ...any) { b.Notes = append(b.Notes, fmt.Sprintf(f, a...)) }
 
 func (b *builder) host(name string) int32 {
@@ -167,7 +202,7 @@ func numberOf(known map[string]int32, id string) int32 {
 	n, is := known[id]
 	if !is {
 		n = int32(len(known))
-		known[id] = n
+		known[strings.Clone(id)] = n
 	}
 	return n
 }

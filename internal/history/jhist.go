@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// jhistFormat is the first line of a job history file in the form that Hadoop writes by default.
-const jhistFormat = "Avro-Json"
-
 // jhistEvent is one line: the members of all kinds of events that matter here.
 type jhistEvent struct {
 	Type  string                 `json:"type"`
@@ -24,7 +21,6 @@ type jhistRecord struct {
 	UserName    string `json:"userName"`
 	Queue       string `json:"jobQueueName"`
 	SubmitTime  int64  `json:"submitTime"`
-	LaunchTime  int64  `json:"launchTime"`
 	TotalMaps   *int64 `json:"totalMaps"`
 	TotalReds   *int64 `json:"totalReduces"`
 	FinishTime  int64  `json:"finishTime"`
@@ -40,51 +36,37 @@ type jhistRecord struct {
 	Diagnostics string `json:"diagnostics"`
 }
 
-// ReadJobHistory reads a .jhist file, the history of one execution that Hadoop's history server keeps.
-func ReadJobHistory(r io.Reader, to Sink) error {
+// readJobHistory reads a .jhist file, the history of one execution that Hadoop's history server keeps.
+func readJobHistory(r io.Reader, to Sink) error {
 	in := newLines(r)
-	first, _, err := in.next()
-	if err != nil && !errors.Is(err, io.EOF) {
+	h := jhist{builder: newBuilder(), open: map[string]int32{}, to: to}
+	unread := func(line []byte) bool {
+		return in.number <= 2 || !jhistWanted(line) // the first line is the format, the second the schema
+	}
+	if err := in.each(to, unread, h.line); err != nil {
 		return err
 	}
-	switch format := string(bytes.TrimSpace(first)); format {
-	case jhistFormat:
-	case "Avro-Binary":
-		return to.refuse("line 1", "This job history is written in binary. Hadoop writes the form that can be read here where mapreduce.jobhistory.jhist.format is json.")
-	default:
-		return to.refuse("line 1", "A job history begins with the line %q; this begins with %q.", jhistFormat, clip(format))
-	}
-	h := jhist{builder: newBuilder(), open: map[string]int32{}, to: to}
-	for {
-		line, tooLong, err := in.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		where := fmt.Sprintf("line %d", in.number)
-		switch line = bytes.TrimSpace(line); {
-		case tooLong:
-			err = to.refuse(where, "The line is longer than %d MiB and was passed over.", maxLine>>20)
-		case len(line) == 0 || in.number == 2: // the second line is the schema of the others
-		default:
-			err = h.line(where, line)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	if h.ID == "" && len(h.Attempts) == 0 {
-		return to.refuse("the file", "There is no job in this history.")
+		return to.refuse("the file", "There is no job in this history. Perhaps it was cut off.")
 	}
 	return to.Execution(&h.Execution)
+}
+
+// jhistWanted says whether a line may be an event that is read. Hadoop writes the kind of the event first, and
+// tells of each task what it tells of its attempts as well.
+func jhistWanted(line []byte) bool {
+	rest, named := bytes.CutPrefix(line, []byte(`{"type":"`))
+	if !named {
+		return true
+	}
+	kind, _, _ := bytes.Cut(rest, []byte{'"'})
+	return bytes.HasPrefix(kind, []byte("JOB_")) || bytes.Contains(kind, []byte("_ATTEMPT_"))
 }
 
 // jhist is the execution of a file so far.
 type jhist struct {
 	*builder
-	open map[string]int32 // attempts by id
+	open map[string]int32 // attempts that have not ended, by id
 	to   Sink
 }
 
@@ -92,6 +74,9 @@ func (h *jhist) line(where string, line []byte) error {
 	var e jhistEvent
 	if err := json.Unmarshal(line, &e); err != nil {
 		return h.to.refuse(where, "This is no event of a job history: %s. Perhaps the file was cut off.", jsonFault(err))
+	}
+	if len(e.Event) != 1 {
+		return h.to.refuse(where, "The event %q tells of %d things and not of one; it was passed over.", clip(e.Type), len(e.Event))
 	}
 	for _, record := range e.Event {
 		return h.event(where, e.Type, &record)
@@ -104,7 +89,6 @@ func (h *jhist) event(where, kind string, r *jhistRecord) error {
 	case kind == "JOB_SUBMITTED":
 		h.ID, h.Name, h.User, h.Queue, h.Submitted = clip(r.JobID), clip(r.JobName), clip(r.UserName), clip(r.Queue), moment(r.SubmitTime)
 	case kind == "JOB_INITED":
-		h.Launched = moment(r.LaunchTime)
 		if r.TotalMaps != nil && r.TotalReds != nil {
 			h.Maps, h.Reduces = *r.TotalMaps, *r.TotalReds
 		}
@@ -137,7 +121,7 @@ func (h *jhist) event(where, kind string, r *jhistRecord) error {
 }
 
 func (h *jhist) end(outcome Outcome, r *jhistRecord) {
-	h.Outcome, h.Finished, h.Diagnosis = outcome, moment(r.FinishTime), clip(r.Diagnostics)
+	h.Outcome, h.Finished, h.Diagnosis = outcome, moment(r.FinishTime), clip(strings.Join(strings.Fields(r.Diagnostics), " "))
 }
 
 func (h *jhist) attemptEnds(where, kind string, r *jhistRecord, outcome Outcome) error {
@@ -145,6 +129,7 @@ func (h *jhist) attemptEnds(where, kind string, r *jhistRecord, outcome Outcome)
 	if err != nil || a == nil {
 		return err
 	}
+	delete(h.open, r.AttemptID)
 	a.Outcome, a.Finish, a.Host = outcome, moment(r.FinishTime), h.host(r.Hostname)
 	a.Shuffled = max(moment(r.ShuffleDone), moment(r.SortDone))
 	return nil

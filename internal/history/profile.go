@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"headroom/internal/capacity"
 )
@@ -38,7 +39,9 @@ type LeftOut struct {
 	Killed      int64 `json:"killed"`
 	Speculative int64 `json:"speculative"` // that succeeded second, or ran beside one that did
 	Unfinished  int64 `json:"unfinished"`
-	Other       int64 `json:"other"` // set-up and clean-up
+	Repeated    int64 `json:"repeated"` // that the record tells twice
+	Retried     int64 `json:"retried"`  // of further tries of a stage, where it is not on record what they repeat
+	Other       int64 `json:"other"`    // set-up and clean-up
 }
 
 // Take makes a profile of an execution of maps and reduces. What cannot be one is a Refusal that says why.
@@ -47,22 +50,14 @@ type LeftOut struct {
 // ends when its input is sorted. Shuffles of attempts that started before the last map ended overlap the map
 // phase; of these the first wave counts what came after it (paper, 3.1).
 func Take(e *Execution) (Sample, error) {
-	refuse := func(format string, args ...any) (Sample, error) {
-		return Sample{}, Refusal{cmp.Or(e.ID, "an execution"), fmt.Sprintf(format, args...)}
+	refuse := func(format string, args ...any) (Sample, error) { return Sample{}, e.refusal(format, args...) }
+	if err := e.endedWell(); err != nil {
+		return Sample{}, err
 	}
-	switch {
-	case e.Outcome == Failed, e.Outcome == Killed:
-		why := ""
-		if e.Diagnosis != "" {
-			why = ": " + e.Diagnosis
-		}
-		return refuse("It %s%s. What did not end well says nothing about how long the job takes.", map[Outcome]string{Failed: "failed", Killed: "was killed"}[e.Outcome], why)
-	case e.Outcome == Unfinished:
-		return refuse("Its end is not on record; it still ran, or the history was cut off.")
-	case len(e.Stages) > 0:
+	if len(e.Stages) > 0 {
 		return refuse("It is a chain of %d stages and not one of maps and reduces.", len(e.Stages))
 	}
-	s := Sample{ID: e.ID, Name: e.Name, Notes: slices.Clone(e.Notes)}
+	s := Sample{ID: e.ID, Name: e.Name, Notes: append([]string{}, e.Notes...)}
 	chosen, err := e.chosen(&s.Left)
 	if err != nil {
 		return Sample{}, err
@@ -79,13 +74,18 @@ func Take(e *Execution) (Sample, error) {
 		case a.Kind == Map:
 			maps = append(maps, a.Seconds())
 		case a.Kind == Reduce:
+			if e.Unsplit {
+				a.Shuffled = a.Start
+			}
 			if a.Shuffled < a.Start || a.Shuffled > a.Finish {
 				return refuse("A reduce attempt on record from %s to %s has no end of its shuffle between them, so that its phases cannot be told apart.", at(a.Start), at(a.Finish))
 			}
 			reduces = append(reduces, float64(a.Finish-a.Shuffled)/1000)
-			if a.Start < lastMap {
+			switch {
+			case e.Unsplit:
+			case a.Start < lastMap && e.Clock != Untimed:
 				first = append(first, float64(max(0, a.Shuffled-lastMap))/1000)
-			} else {
+			default:
 				typical = append(typical, float64(a.Shuffled-a.Start)/1000)
 			}
 		}
@@ -105,6 +105,11 @@ func Take(e *Execution) (Sample, error) {
 	one, more := s.First, s.Shuffle
 	switch {
 	case len(reduces) == 0:
+	case e.Unsplit:
+		note("Shuffles are not on record: the whole time of a reduce attempt is taken for its reduce phase, with what it waited for maps.")
+	case e.Clock == Untimed:
+		one = more
+		note("When attempts started is not on record, so that a first shuffle is taken to be like the others.")
 	case one.Count == 0:
 		one = more
 		note("No reduce started before the last map ended, so that a first shuffle is taken to be like the others.")
@@ -117,7 +122,10 @@ func Take(e *Execution) (Sample, error) {
 	p.ShuffleAvgSeconds, p.ShuffleMaxSeconds = more.Mean, more.Max
 	if took, known := e.Seconds(); known {
 		s.Seconds = &took
-		p.OverheadSeconds = max(0, took-busy(chosen))
+		p.OverheadSeconds = max(0, took-e.busy())
+		if p.OverheadSeconds > took/2 && p.OverheadSeconds > 60 {
+			note("In %.0f of its %.0f seconds no attempt ran; most of them were probably spent waiting for slots, and are no fixed overhead of the job.", p.OverheadSeconds, took)
+		}
 	} else {
 		note("When it was submitted or ended is not on record, so that its fixed overhead is not known and taken for 0.")
 	}
@@ -127,8 +135,32 @@ func Take(e *Execution) (Sample, error) {
 	return s, nil
 }
 
-// chosen is, for each task, the attempt that ended first of those that succeeded, by kind and task. What is
-// left out is counted.
+func (e *Execution) refusal(format string, args ...any) error {
+	return Refusal{cmp.Or(e.ID, "an execution"), fmt.Sprintf(format, args...)}
+}
+
+// endedWell refuses executions from which nothing can be learnt.
+func (e *Execution) endedWell() error {
+	why := ""
+	if e.Diagnosis != "" {
+		why = ": " + strings.TrimSuffix(e.Diagnosis, ".")
+	}
+	switch e.Outcome {
+	case Failed:
+		return e.refusal("It failed%s. What did not end well says nothing about how long the job takes.", why)
+	case Killed:
+		return e.refusal("It was killed%s. What did not end well says nothing about how long the job takes.", why)
+	case Unfinished:
+		return e.refusal("Its end is not on record; it still ran, or the history was cut off. Import it again when it has ended.")
+	}
+	if e.Submitted > 0 && e.Finished > 0 && e.Finished < e.Submitted {
+		return e.refusal("It ends at %s, before it was submitted at %s; the record is damaged.", at(e.Finished), at(e.Submitted))
+	}
+	return nil
+}
+
+// chosen is, for each task, the attempt that ended first of those that succeeded, by kind, stage and task.
+// What is left out is counted.
 func (e *Execution) chosen(left *LeftOut) ([]Attempt, error) {
 	var all []Attempt
 	for _, a := range e.Attempts {
@@ -143,20 +175,38 @@ func (e *Execution) chosen(left *LeftOut) ([]Attempt, error) {
 			left.Killed++
 		case a.Outcome == Unfinished:
 			left.Unfinished++
+		case a.Again:
+			left.Retried++
 		case a.Start == 0 || a.Finish == 0:
-			return nil, Refusal{cmp.Or(e.ID, "an execution"), "An attempt that succeeded has no start or no end on record."}
+			return nil, e.refusal("An attempt at %s succeeded and has no start or no end on record that can be one.", a.what())
 		case a.Finish < a.Start:
-			return nil, Refusal{cmp.Or(e.ID, "an execution"), fmt.Sprintf("An attempt ends at %s, before its start at %s; the hosts' clocks differ, or the record is damaged.", at(a.Finish), at(a.Start))}
+			return nil, e.refusal("An attempt at %s ends at %s, before its start at %s; the hosts' clocks differ, or the record is damaged. Leave the execution out.", a.what(), at(a.Finish), at(a.Start))
 		default:
 			all = append(all, a)
 		}
 	}
 	slices.SortFunc(all, func(a, b Attempt) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Finish, b.Finish), cmp.Compare(a.Start, b.Start))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Task, b.Task),
+			cmp.Compare(a.Finish, b.Finish), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Host, b.Host))
 	})
-	once := slices.CompactFunc(slices.Clone(all), func(a, b Attempt) bool { return a.Kind == b.Kind && a.Task == b.Task })
-	left.Speculative += int64(len(all) - len(once))
-	return once, nil
+	told := len(all)
+	all = slices.Compact(all)
+	left.Repeated += int64(told - len(all))
+	tried := len(all)
+	all = slices.CompactFunc(all, func(a, b Attempt) bool { return a.Kind == b.Kind && a.Stage == b.Stage && a.Task == b.Task })
+	left.Speculative += int64(tried - len(all))
+	return all, nil
+}
+
+// what says what an attempt works at.
+func (a Attempt) what() string {
+	switch {
+	case a.Task >= unnumbered:
+		return "a " + a.Kind.String() + " task"
+	case a.Kind == Stage:
+		return fmt.Sprintf("task %d of a stage", a.Task)
+	}
+	return fmt.Sprintf("%s task %d", a.Kind, a.Task)
 }
 
 // mapWaves is in how many waves the maps ran, by how many ran at once at most.
@@ -190,16 +240,22 @@ func guessed(attempts []Attempt, lastMap, waves int64) (all []float64) {
 	return all
 }
 
-// busy is the seconds in which at least one of the attempts ran; what an execution takes besides is its
-// overhead: its start, its end, and waiting for slots.
-func busy(attempts []Attempt) float64 {
-	spans := slices.Clone(attempts)
-	slices.SortFunc(spans, func(a, b Attempt) int { return cmp.Compare(a.Start, b.Start) })
+// busy is the seconds in which at least one attempt ran, in vain or not; what an execution takes besides is
+// its overhead: its start and set-up, its end and clean-up, and waiting for slots.
+func (e *Execution) busy() float64 {
+	type span struct{ start, finish int64 }
+	spans := make([]span, 0, len(e.Attempts))
+	for _, a := range e.Attempts {
+		if s := (span{max(a.Start, e.Submitted), min(a.Finish, e.Finished)}); a.Kind != Other && a.Start > 0 && s.start < s.finish {
+			spans = append(spans, s)
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	total, end := int64(0), int64(math.MinInt64)
-	for _, a := range spans {
-		if a.Finish > end {
-			total += a.Finish - max(a.Start, end)
-			end = a.Finish
+	for _, s := range spans {
+		if s.finish > end {
+			total += s.finish - max(s.start, end)
+			end = s.finish
 		}
 	}
 	return float64(total) / 1000
@@ -216,8 +272,12 @@ func durations(seconds []float64) Durations {
 	for _, s := range seconds {
 		sum += s
 	}
-	quantile := func(q float64) float64 { return seconds[max(0, int(math.Ceil(q*float64(n)))-1)] }
-	d := Durations{Count: int64(n), Mean: sum / float64(n), Max: seconds[n-1], Median: quantile(0.5), P95: quantile(0.95)}
+	d := Durations{Count: int64(n), Mean: sum / float64(n), Max: seconds[n-1], Median: quantile(seconds, 0.5), P95: quantile(seconds, 0.95)}
 	d.Mean = min(d.Mean, d.Max) // where all are equal their sum may round up
 	return d
+}
+
+// quantile is the smallest of sorted numbers that a part of them does not exceed.
+func quantile(sorted []float64, part float64) float64 {
+	return sorted[max(0, int(math.Ceil(part*float64(len(sorted))))-1)]
 }

@@ -3,16 +3,17 @@ package history
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // sparkEvent is one line of an event log: the members of all kinds of events that matter here.
 type sparkEvent struct {
 	Event     string `json:"Event"`
 	AppID     string `json:"App ID"`
+	AppTry    string `json:"App Attempt ID"`
 	AppName   string `json:"App Name"`
 	User      string `json:"User"`
 	Timestamp int64  `json:"Timestamp"`
@@ -20,8 +21,8 @@ type sparkEvent struct {
 	StageID      *int64 `json:"Stage ID"`
 	StageAttempt int64  `json:"Stage Attempt ID"`
 	Info         *struct {
-		ID          int64  `json:"Task ID"`
 		Index       int64  `json:"Index"`
+		Partition   *int64 `json:"Partition ID"`
 		Launch      int64  `json:"Launch Time"`
 		Finish      int64  `json:"Finish Time"`
 		Host        string `json:"Host"`
@@ -38,6 +39,7 @@ type sparkEvent struct {
 		Tasks   int64   `json:"Number of Tasks"`
 		Parents []int64 `json:"Parent IDs"`
 		Failure string  `json:"Failure Reason"`
+		Try     int64   `json:"Stage Attempt ID"`
 	} `json:"Stage Info"`
 	Result *struct {
 		Result    string `json:"Result"`
@@ -53,40 +55,23 @@ var sparkWanted = []string{
 	"SparkListenerStageCompleted", "SparkListenerTaskEnd",
 }
 
-// ReadSpark reads an event log of Spark, one application. Logs that were rolled are read one after the other,
+// readSpark reads an event log of Spark, one application. Logs that were rolled are read one after the other,
 // as parts of one text.
-func ReadSpark(r io.Reader, to Sink) error {
-	in := newLines(r)
+func readSpark(r io.Reader, to Sink) error {
 	s := spark{builder: newBuilder(), stages: map[int64]int32{}, to: to}
-	for {
-		line, tooLong, err := in.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		where := fmt.Sprintf("line %d", in.number)
-		switch line = bytes.TrimSpace(line); {
-		case len(line) == 0 || !wanted(line):
-		case tooLong:
-			err = to.refuse(where, "The line is longer than %d MiB and was passed over.", maxLine>>20)
-		default:
-			err = s.line(where, line)
-		}
-		if err != nil {
-			return err
-		}
+	unread := func(line []byte) bool { return !sparkWants(line) }
+	if err := newLines(r).each(to, unread, s.line); err != nil {
+		return err
 	}
 	if s.ID == "" && len(s.Attempts) == 0 {
-		return to.refuse("the file", "There is no application in this event log.")
+		return to.refuse("the file", "There is no application in this event log. Perhaps it was cut off.")
 	}
 	s.finish()
 	return to.Execution(&s.Execution)
 }
 
-// wanted says whether a line may be an event that is read. Spark writes the name of the event first.
-func wanted(line []byte) bool {
+// sparkWants says whether a line may be an event that is read. Spark writes the name of the event first.
+func sparkWants(line []byte) bool {
 	rest, named := bytes.CutPrefix(line, []byte(`{"Event":"`))
 	if !named {
 		return true
@@ -110,13 +95,16 @@ func (s *spark) line(where string, line []byte) error {
 	switch e.Event {
 	case "SparkListenerApplicationStart":
 		s.ID, s.Name, s.User, s.Submitted = clip(e.AppID), clip(e.AppName), clip(e.User), moment(e.Timestamp)
+		if e.AppTry != "" {
+			s.ID += "_" + clip(e.AppTry)
+		}
 	case "SparkListenerApplicationEnd":
 		s.Finished = moment(e.Timestamp)
 	case "SparkListenerJobEnd":
 		if e.Result != nil && e.Result.Result != "JobSucceeded" && s.failed == "" {
 			s.failed = e.Result.Result
 			if e.Result.Exception != nil {
-				s.failed = clip(e.Result.Exception.Message)
+				s.failed = clip(strings.Join(strings.Fields(e.Result.Exception.Message), " "))
 			}
 		}
 	case "SparkListenerStageCompleted":
@@ -127,15 +115,18 @@ func (s *spark) line(where string, line []byte) error {
 		if err != nil {
 			return err
 		}
-		info := StageInfo{Name: clip(e.Stage.Name), Tasks: e.Stage.Tasks}
+		var parents []int32
 		for _, id := range e.Stage.Parents {
 			parent, err := s.stage(where, id)
 			if err != nil {
 				return err
 			}
-			info.Parents = append(info.Parents, parent)
+			parents = append(parents, parent)
 		}
-		s.Stages[n] = info
+		info := &s.Stages[n]
+		info.Name, info.Parents, info.Failure = clip(e.Stage.Name), parents, clip(e.Stage.Failure)
+		info.Tasks = max(info.Tasks, e.Stage.Tasks) // a further try may have fewer
+		info.Tries++
 	case "SparkListenerTaskEnd":
 		return s.task(where, &e)
 	}
@@ -153,14 +144,14 @@ func (s *spark) stage(where string, id int64) (int32, error) {
 		}
 		n = int32(len(s.Stages))
 		s.stages[id] = n
-		s.Stages = append(s.Stages, StageInfo{Tasks: -1})
+		s.Stages = append(s.Stages, StageInfo{ID: id, Tasks: -1})
 	}
 	return n, nil
 }
 
 func (s *spark) task(where string, e *sparkEvent) error {
-	if e.StageID == nil || e.Info == nil || e.Info.Index < 0 || e.Info.Index > MaxAttempts {
-		return s.to.refuse(where, "A task that ended names no stage, or has no information about itself.")
+	if e.StageID == nil || e.Info == nil {
+		return s.to.refuse(where, "A task that ended names no stage, or tells nothing about itself.")
 	}
 	if len(s.Attempts) == MaxAttempts {
 		return Refusal{where, fmt.Sprintf("The application has more than %d attempts at tasks.", MaxAttempts)}
@@ -169,7 +160,19 @@ func (s *spark) task(where string, e *sparkEvent) error {
 	if err != nil {
 		return err
 	}
-	a := Attempt{Start: moment(e.Info.Launch), Finish: moment(e.Info.Finish), Task: int32(e.Info.Index), Stage: n, Kind: Stage, Spare: e.Info.Speculative, Host: s.host(e.Info.Host)}
+	a := Attempt{Start: moment(e.Info.Launch), Finish: moment(e.Info.Finish), Stage: n, Kind: Stage, Spare: e.Info.Speculative, Host: s.host(e.Info.Host)}
+	// The index counts within a try of a stage; the partition is the same in all of them, and Spark writes
+	// it since 3.3.
+	task := e.Info.Index
+	if e.Info.Partition != nil && *e.Info.Partition >= 0 {
+		task = *e.Info.Partition
+	} else {
+		a.Again = e.StageAttempt > 0
+	}
+	if task < 0 || task > MaxAttempts {
+		return s.to.refuse(where, "A task that ended has the number %d, which none can have.", task)
+	}
+	a.Task = int32(task)
 	switch {
 	case e.Info.Killed || e.End != nil && e.End.Reason == "TaskKilled":
 		a.Outcome = Killed

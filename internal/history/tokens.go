@@ -1,0 +1,209 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// tokens reads JSON piece by piece, so that only one value of a list is held at a time, and none is larger
+// than maxLine.
+type tokens struct {
+	dec   *json.Decoder
+	guard *guard
+	odd   string // the first value of a wrong kind
+}
+
+// tokenFault is what is wrong with the text, and where; what follows cannot be read.
+type tokenFault struct {
+	detail string
+	offset int64
+}
+
+func (f *tokenFault) Error() string { return fmt.Sprintf("%s at byte %d", f.detail, f.offset) }
+
+// guard ends a reading when a decoder holds more than maxLine that it has not used.
+type guard struct {
+	in   io.Reader
+	read int64
+	dec  *json.Decoder
+	err  error // what the source said, other than its end
+}
+
+var errHuge = errors.New("one value is too large")
+
+func (g *guard) Read(p []byte) (int, error) {
+	held := g.read - g.dec.InputOffset()
+	if held > maxLine {
+		return 0, errHuge
+	}
+	n, err := g.in.Read(p[:min(int64(len(p)), maxLine+1-held)])
+	g.read += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		g.err = err
+	}
+	return n, err
+}
+
+func newTokens(r io.Reader) *tokens {
+	g := &guard{in: r}
+	g.dec = json.NewDecoder(g)
+	return &tokens{dec: g.dec, guard: g}
+}
+
+func (t *tokens) fault(detail string) error { return &tokenFault{detail, t.dec.InputOffset()} }
+
+// wrong makes the text's faults a tokenFault; what the source of the text says stays as it is.
+func (t *tokens) wrong(err error) error {
+	var syntax *json.SyntaxError
+	var cut *damage
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(t.guard.err, &cut):
+		return t.fault(cut.detail)
+	case t.guard.err != nil:
+		return t.guard.err
+	case errors.Is(err, errHuge):
+		return t.fault(fmt.Sprintf("One value is larger than %d MiB.", maxLine>>20))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return t.fault("The file ends in the middle; it was cut off.")
+	case errors.As(err, &syntax):
+		return t.fault("This is no JSON: " + syntax.Error() + ".")
+	}
+	return err
+}
+
+// open takes the bracket that a value begins with; io.EOF where there is no more.
+func (t *tokens) open(want json.Delim) error {
+	tok, err := t.dec.Token()
+	if err != nil {
+		return t.wrong(err)
+	}
+	if d, is := tok.(json.Delim); !is || d != want {
+		return t.fault(fmt.Sprintf("There should be a %s.", want))
+	}
+	return nil
+}
+
+func (t *tokens) more() bool { return t.dec.More() }
+
+// inside is io.EOF as it is in the middle of a value.
+func (t *tokens) inside(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return t.wrong(err)
+}
+
+func (t *tokens) name() (string, error) {
+	tok, err := t.dec.Token()
+	name, _ := tok.(string)
+	return name, t.inside(err)
+}
+
+// value reads a whole one. One of another kind than it should be is kept as odd, for what it is part of.
+func (t *tokens) value(to any) error {
+	err := t.dec.Decode(to)
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		if t.odd == "" {
+			t.odd = jsonFault(err) + fmt.Sprintf(", before byte %d", t.dec.InputOffset())
+		}
+		return nil
+	}
+	return t.inside(err)
+}
+
+func (t *tokens) close() error {
+	_, err := t.dec.Token()
+	return t.inside(err)
+}
+
+// object goes through the members of an object; io.EOF where there is none.
+func (t *tokens) object(member func(name string) error) error {
+	if err := t.open('{'); err != nil {
+		return err
+	}
+	for t.more() {
+		name, err := t.name()
+		if err == nil {
+			err = member(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.close()
+}
+
+// text, number and time read values of members; null is as if the member were not there.
+func (t *tokens) text(to *string) error {
+	var s *string
+	err := t.value(&s)
+	if s != nil {
+		*to = clip(*s)
+	}
+	return err
+}
+
+func (t *tokens) number(to *int64) error {
+	var n *int64
+	err := t.value(&n)
+	if n != nil {
+		*to = *n
+	}
+	return err
+}
+
+func (t *tokens) time(to *int64) error {
+	err := t.number(to)
+	*to = moment(*to)
+	return err
+}
+
+// list goes through a list; null is an empty one.
+func (t *tokens) list(each func() error) error {
+	tok, err := t.dec.Token()
+	if err != nil {
+		return t.inside(err)
+	}
+	if tok == nil {
+		return nil
+	}
+	if d, is := tok.(json.Delim); !is || d != '[' {
+		return t.fault("There should be a list.")
+	}
+	for t.more() {
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	return t.close()
+}
+
+// deepest is how deep values may be nested that are passed over.
+const deepest = 1000
+
+// skip passes over a value, whatever its size.
+func (t *tokens) skip() error {
+	for depth := 0; ; {
+		tok, err := t.dec.Token()
+		if err != nil {
+			return t.inside(err)
+		}
+		switch tok {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		switch {
+		case depth == 0:
+			return nil
+		case depth > deepest:
+			return t.fault(fmt.Sprintf("Values are nested more than %d deep.", deepest))
+		}
+	}
+}
