@@ -137,31 +137,40 @@ var counters = func() string {
 
 func (j *madeJob) writeJHist(w io.Writer) {
 	fmt.Fprintf(w, "Avro-Json\n{\"type\":\"record\",\"name\":\"Event\",\"fields\":[]}\n")
-	event := func(kind, class, format string, args ...any) {
-		fmt.Fprintf(w, `{"type":"%s","event":{"org.apache.hadoop.mapreduce.jobhistory.%s":{%s}}}`+"\n", kind, class, fmt.Sprintf(format, args...))
-	}
+	event := eventsTo(w)
 	event("AM_STARTED", "AMStarted", `"startTime":%d`, j.submitted+100)
 	event("JOB_SUBMITTED", "JobSubmitted", `"jobid":%q,"jobName":%q,"userName":"ann","submitTime":%d,"jobQueueName":"prod"`, j.id, j.name, j.submitted)
 	event("JOB_INITED", "JobInited", `"jobid":%q,"launchTime":%d,"totalMaps":%d,"totalReduces":%d`, j.id, j.submitted+2000, j.totalMaps, j.totalReduce)
 	for _, a := range j.attempts {
-		word, _ := a.kind()
-		avataar := "VIRGIN"
-		if a.spare {
-			avataar = "SPECULATIVE"
-		}
-		event(word+"_ATTEMPT_STARTED", "TaskAttemptStarted", `"taskid":%q,"taskType":%q,"attemptId":%q,"startTime":%d,"avataar":%q`, j.task(a), word, j.attempt(a), a.start, avataar)
-		common := fmt.Sprintf(`"taskid":%q,"attemptId":%q,"taskType":%q,"finishTime":%d,"hostname":%q`, j.task(a), j.attempt(a), word, a.ends, a.host)
-		switch {
-		case a.outcome != "SUCCEEDED":
-			event(word+"_ATTEMPT_"+a.outcome, "TaskAttemptUnsuccessfulCompletion", `%s,"status":%q,"error":"no"`, common, a.outcome)
-		case a.reduce:
-			event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", `%s,"shuffleFinishTime":%d,"sortFinishTime":%d,"counters":%s`, common, a.shuffled, a.sorted, counters)
-		default:
-			event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", `%s,"counters":%s`, common, counters)
-		}
-		event("TASK_FINISHED", "TaskFinished", `"taskid":%q,"taskType":%q,"finishTime":%d,"counters":%s`, j.task(a), word, a.ends, counters)
+		j.writeTask(w, a)
 	}
 	event("JOB_FINISHED", "JobFinished", `"jobid":%q,"finishTime":%d`, j.id, j.ended)
+}
+
+func (j *madeJob) writeTask(w io.Writer, a madeAttempt) {
+	event := eventsTo(w)
+	word, _ := a.kind()
+	avataar := "VIRGIN"
+	if a.spare {
+		avataar = "SPECULATIVE"
+	}
+	event(word+"_ATTEMPT_STARTED", "TaskAttemptStarted", `"taskid":%q,"taskType":%q,"attemptId":%q,"startTime":%d,"avataar":%q`, j.task(a), word, j.attempt(a), a.start, avataar)
+	common := fmt.Sprintf(`"taskid":%q,"attemptId":%q,"taskType":%q,"finishTime":%d,"hostname":%q`, j.task(a), j.attempt(a), word, a.ends, a.host)
+	switch {
+	case a.outcome != "SUCCEEDED":
+		event(word+"_ATTEMPT_"+a.outcome, "TaskAttemptUnsuccessfulCompletion", `%s,"status":%q,"error":"no"`, common, a.outcome)
+	case a.reduce:
+		event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", `%s,"shuffleFinishTime":%d,"sortFinishTime":%d,"counters":%s`, common, a.shuffled, a.sorted, counters)
+	default:
+		event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", `%s,"counters":%s`, common, counters)
+	}
+	event("TASK_FINISHED", "TaskFinished", `"taskid":%q,"taskType":%q,"finishTime":%d,"counters":%s`, j.task(a), word, a.ends, counters)
+}
+
+func eventsTo(w io.Writer) func(kind, class, format string, args ...any) {
+	return func(kind, class, format string, args ...any) {
+		fmt.Fprintf(w, `{"type":"%s","event":{"org.apache.hadoop.mapreduce.jobhistory.%s":{%s}}}`+"\n", kind, class, fmt.Sprintf(format, args...))
+	}
 }
 
 func (j *madeJob) writeRumen(w io.Writer) {
@@ -321,16 +330,12 @@ func (a *madeApp) write(w io.Writer) {
 		for i, took := range s.tasks {
 			finish := s.start + int64(math.Round(took*1000))
 			end = max(end, finish)
-			write := func(index int, launch, finish int64, spare, failed, killed bool, reason string) {
-				line("TaskEnd", `"Stage ID":%d,"Stage Attempt ID":0,"Task Type":"ShuffleMapTask","Task End Reason":{"Reason":%q},"Task Info":{"Task ID":%d,"Index":%d,"Attempt":0,"Partition ID":%d,"Launch Time":%d,"Executor ID":"1","Host":"n%d","Locality":"ANY","Speculative":%t,"Getting Result Time":0,"Finish Time":%d,"Failed":%t,"Killed":%t,"Accumulables":%s},"Task Metrics":{"Executor Run Time":%d}`,
-					s.id, reason, index, index, index, launch, index%7, spare, finish, failed, killed, accumulables, finish-launch)
-			}
 			if i%10 == 3 {
-				write(i, s.start-5000, s.start-10, false, true, false, "ExceptionFailure")
+				writeSparkTask(w, s.id, i, s.start-5000, s.start-10, false, true, false, "ExceptionFailure")
 			}
-			write(i, s.start, finish, false, false, false, "Success")
+			writeSparkTask(w, s.id, i, s.start, finish, false, false, false, "Success")
 			if i%10 == 4 {
-				write(i, s.start+1, finish+5, true, false, true, "TaskKilled")
+				writeSparkTask(w, s.id, i, s.start+1, finish+5, true, false, true, "TaskKilled")
 			}
 		}
 		parents, _ := json.Marshal(s.parents)
@@ -341,6 +346,11 @@ func (a *madeApp) write(w io.Writer) {
 	}
 	line("JobEnd", `"Job ID":0,"Job Result":{"Result":"JobSucceeded"}`)
 	line("ApplicationEnd", `"Timestamp":%d`, end+4000)
+}
+
+func writeSparkTask(w io.Writer, stage, index int, launch, finish int64, spare, failed, killed bool, reason string) {
+	fmt.Fprintf(w, `{"Event":"SparkListenerTaskEnd","Stage ID":%d,"Stage Attempt ID":0,"Task Type":"ShuffleMapTask","Task End Reason":{"Reason":%q},"Task Info":{"Task ID":%d,"Index":%d,"Attempt":0,"Partition ID":%d,"Launch Time":%d,"Executor ID":"1","Host":"n%d","Locality":"ANY","Speculative":%t,"Getting Result Time":0,"Finish Time":%d,"Failed":%t,"Killed":%t,"Accumulables":%s},"Task Metrics":{"Executor Run Time":%d}}`+"\n",
+		stage, reason, index, index, index, launch, index%7, spare, finish, failed, killed, accumulables, finish-launch)
 }
 
 // taken is what a reading found.

@@ -1,0 +1,201 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime/metrics"
+	"slices"
+	"testing"
+	"time"
+)
+
+// wholeSamples asks for histories as large as the promise is about.
+var wholeSamples = os.Getenv("HEADROOM_LONG") != ""
+
+// mostHeld is how much may be on the heap while a history is read and its executions are looked at.
+const mostHeld = 128 << 20
+
+// peak is the most that a function holds on the heap.
+func peak(f func()) (bytes uint64) {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			metrics.Read(sample)
+			bytes = max(bytes, sample[0].Value.Uint64())
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	f()
+	close(stop)
+	<-done
+	return bytes
+}
+
+// endless is text that is made while it is read: blocks one after the other until there is enough, between a
+// beginning and an end.
+type endless struct {
+	block func(w io.Writer, n int)
+	head  string
+	tail  string
+	want  int64
+	buf   bytes.Buffer
+	sent  int64
+	n     int
+	ended bool
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for e.buf.Len() == 0 {
+		switch {
+		case e.ended:
+			return 0, io.EOF
+		case e.n == 0:
+			e.buf.WriteString(e.head)
+		case e.sent >= e.want:
+			e.buf.WriteString(e.tail)
+			e.ended = true
+		default:
+			e.block(&e.buf, e.n)
+		}
+		e.n++
+	}
+	n, err := e.buf.Read(p)
+	e.sent += int64(n)
+	return n, err
+}
+
+// large are histories of any size: one execution that does not end, and a trace of many.
+func large(bytes int64) map[string]func() *endless {
+	rng := rand.New(rand.NewPCG(6, 6))
+	// A block is the events of a task, of which only numbers and times differ.
+	return map[string]func() *endless{
+		"jhist": func() *endless {
+			return &endless{want: bytes, head: jhistHead + submitted, tail: ended, block: func(w io.Writer, n int) {
+				j := madeJob{id: "job_1_1", attempts: []madeAttempt{{task: n, outcome: "SUCCEEDED", start: base + int64(n), ends: base + int64(n) + 5000 + rng.Int64N(9000), host: "node"}}}
+				j.writeTask(w, j.attempts[0])
+			}}
+		},
+		"Rumen": func() *endless {
+			return &endless{want: bytes, block: func(w io.Writer, n int) { makeJob(rng, n, 40, 10).writeRumen(w) }}
+		},
+		"Spark": func() *endless {
+			return &endless{want: bytes, head: sparkHead, tail: sparkTail, block: func(w io.Writer, n int) {
+				writeSparkTask(w, n/1000, n%1000, base+int64(n), base+int64(n)+5000+rng.Int64N(9000), false, false, false, "Success")
+			}}
+		},
+	}
+}
+
+func TestMemoryStaysFlat(t *testing.T) {
+	size := int64(50 << 20)
+	if wholeSamples {
+		size = 2 << 30
+	}
+	for name, history := range large(size) {
+		t.Run(name, func(t *testing.T) {
+			executions, attempts := 0, int64(0)
+			in := history()
+			to := Sink{
+				Execution: func(e *Execution) error {
+					executions++
+					var count int64
+					if s, err := Take(e); err == nil {
+						count = s.Map.Count + s.Reduce.Count
+					} else if c, err := TakeChain(e); err == nil {
+						for _, p := range c.Phases {
+							count += p.Tasks
+						}
+					} else {
+						t.Error(err)
+					}
+					attempts += count
+					return nil
+				},
+				Refused: func(r Refusal) error { return r },
+			}
+			var err error
+			start := time.Now()
+			held := peak(func() { err = Read(in, Options{}, to) })
+			if err != nil || executions == 0 || attempts < size/20_000 {
+				t.Fatalf("%v, %d executions, %d tasks", err, executions, attempts)
+			}
+			t.Logf("%d MB with %d executions and %d tasks, made and read in %.1f s: %.1f MB held at most", in.sent>>20, executions, attempts, time.Since(start).Seconds(), float64(held)/(1<<20))
+			if held > mostHeld {
+				t.Errorf("%d MB were held", held>>20)
+			}
+		})
+	}
+}
+
+// Reading is not much slower than decoding the JSON would be, if anything is. What is measured is logged; a
+// machine that does other things at the same time judges nothing finer than this.
+func TestReadingIsAsFastAsDecoding(t *testing.T) {
+	size, rounds := int64(8<<20), 3
+	if wholeSamples {
+		size, rounds = 64<<20, 7
+	}
+	for name, history := range large(size) {
+		t.Run(name, func(t *testing.T) {
+			text, err := io.ReadAll(history())
+			if err != nil {
+				t.Fatal(err)
+			}
+			decode := decodeValues
+			if name == "jhist" {
+				decode = func(r io.Reader) error {
+					in := bufio.NewReader(r)
+					in.ReadString('\n') // the format is no JSON
+					return decodeValues(in)
+				}
+			}
+			var reads, decodes []float64
+			for range rounds {
+				start := time.Now()
+				if err := Read(bytes.NewReader(text), Options{}, Sink{Execution: func(*Execution) error { return nil }, Refused: func(r Refusal) error { return r }}); err != nil {
+					t.Fatal(err)
+				}
+				reads = append(reads, time.Since(start).Seconds())
+				start = time.Now()
+				if err := decode(bytes.NewReader(text)); err != nil {
+					t.Fatal(err)
+				}
+				decodes = append(decodes, time.Since(start).Seconds())
+			}
+			slices.Sort(reads)
+			slices.Sort(decodes)
+			mb := float64(len(text)) / 1e6
+			read, decoded := reads[rounds/2], decodes[rounds/2]
+			t.Logf("%.0f MB: read at %.0f MB/s, decoded at %.0f MB/s (medians of %d): %.2f times as long", mb, mb/read, mb/decoded, rounds, read/decoded)
+			if mb/read < 100 && read > 3*decoded {
+				t.Errorf("%.0f MB/s, %.1f times as long as decoding", mb/read, read/decoded)
+			}
+		})
+	}
+}
+
+// decodeValues decodes values one after the other and keeps none.
+func decodeValues(r io.Reader) error {
+	dec := json.NewDecoder(r)
+	for {
+		var v any
+		switch err := dec.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
