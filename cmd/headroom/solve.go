@@ -95,18 +95,40 @@ type planner struct {
 	pool      *worker.Pool
 }
 
-func (p *planner) solve(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
-	var solver lp.Solver // none for the exact method, which must work where none is installed
-	if problem.Options.Engine != capacity.EngineExact {
-		if p.pool == nil {
-			// An engine that was asked for and is not installed is said at once; one that fails later
-			// costs the plan a warning. The engine auto may never need it.
-			if _, err := worker.Find(); err != nil && problem.Options.Engine == capacity.EngineCBC {
-				return capacity.Plan{}, fmt.Errorf("/options/engine: the engine \"cbc\" is not to be had: %w, or plan without it: --engine exact proves its plans as well", err)
-			}
-			p.pool = worker.New(worker.Config{Processes: 1})
+// solver is who is asked besides our own method: none for the exact method, which must work where none is installed.
+func (p *planner) solver(engine capacity.Engine) (lp.Solver, error) {
+	if engine == capacity.EngineExact {
+		return nil, nil
+	}
+	if p.pool == nil {
+		// An engine that was asked for and is not installed is said at once; one that fails later
+		// costs the plan a warning. The engine auto may never need it.
+		if _, err := worker.Find(); err != nil && engine == capacity.EngineCBC {
+			return nil, fmt.Errorf("/options/engine: the engine \"cbc\" is not to be had: %w, or plan without it: --engine exact proves its plans as well", err)
 		}
-		solver = p.pool
+		p.pool = worker.New(worker.Config{Processes: 1})
+	}
+	return p.pool, nil
+}
+
+// series plans problems that differ little from one, in brief.
+func (p *planner) series(problem capacity.Problem) (plan.Planner, error) {
+	solver, err := p.solver(problem.Options.Engine)
+	if err != nil {
+		return nil, err
+	}
+	series := plan.NewSeries(problem, solver)
+	return func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Duration(problem.Options.MaxSolveMs)*time.Millisecond)
+		defer cancel()
+		return series.Solve(ctx, problem)
+	}, nil
+}
+
+func (p *planner) solve(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+	solver, err := p.solver(problem.Options.Engine)
+	if err != nil {
+		return capacity.Plan{}, err
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(problem.Options.MaxSolveMs)*time.Millisecond)

@@ -62,9 +62,9 @@ func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
 	s.answerPurchase(w, r, cluster, answered, run, err)
 }
 
-// detailFor is the detail that a request needs: in the background what is exported later needs all of it.
+// detailFor is the detail that a request needs: where it becomes a run, what is exported later needs all of it.
 func detailFor(r *http.Request, detail capacity.Detail) capacity.Detail {
-	if format := formatOf(r); format != "" && prefersAsync(r) {
+	if formatOf(r) != "" {
 		return capacity.DetailClasses
 	}
 	return detail

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -395,4 +396,27 @@ func TestMonthsThatAreRefused(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/none/horizons", `{}`).want(t, 404)
 	s.ask(s.admin, "POST", "/v1/clusters/none/purchases", `{}`).want(t, 404)
 	s.ask(s.key("v", auth.Viewer, nil), "POST", "/v1/clusters/mine/horizons", `{}`).want(t, 403)
+}
+
+// The contract's example of a purchase is the file that people try, and works.
+func TestAYearWithOffers(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	text, err := os.ReadFile("../../openapi/examples/year-with-offers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file any
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	example := contract(t).Paths.Value("/v1/purchases").Post.RequestBody.Value.Content["application/json"].Example
+	if diff := cmp.Diff(file, example); diff != "" {
+		t.Errorf("the contract's example is not the file: %s", diff)
+	}
+	var a plan.PurchaseAnswer
+	s.ask(s.admin, "POST", "/v1/purchases", text).want(t, 200).into(t, &a)
+	if a.Status != capacity.Optimal || a.BreakEven == nil || len(a.Curves) != 3 || len(a.Horizon.Months) != 12 || a.Curves[1].Means == "" || !strings.Contains(a.Explanation, "paid for itself") {
+		t.Errorf("got %+v", a)
+	}
 }

@@ -116,8 +116,9 @@ var (
 	offerShape           = newShape("an offer", []string{"name", "max"}, "price", "upfront", "billing", "from", "term_hours", "term_years")
 )
 
-// ReadHorizon reads a horizon as strictly as ReadProblem. Where its problem names no engine, it is auto.
-func ReadHorizon(data []byte, limits Limits) (HorizonQuestion, error) {
+// ReadHorizon reads a horizon as strictly as ReadProblem. Where its problem names no engine, it is auto. The
+// overrides change its options before it is validated with them.
+func ReadHorizon(data []byte, limits Limits, overrides ...func(*Options)) (HorizonQuestion, error) {
 	var q HorizonQuestion
 	q.Problem = Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
 	q.Problem.Options.Engine = EngineAuto
@@ -131,6 +132,9 @@ func ReadHorizon(data []byte, limits Limits) (HorizonQuestion, error) {
 		}
 	})
 	r.end()
+	for _, override := range overrides {
+		override(&q.Problem.Options)
+	}
 	if err := r.result(q.check); err != nil {
 		return HorizonQuestion{}, err
 	}
@@ -147,7 +151,7 @@ func (q *HorizonQuestion) check(c *checker) {
 
 // ReadPurchase reads a question about offers as strictly as ReadProblem. Where its problem names no engine, it
 // is auto, and where it names no gap, DefaultPurchaseGap.
-func ReadPurchase(data []byte, limits Limits) (PurchaseQuestion, error) {
+func ReadPurchase(data []byte, limits Limits, overrides ...func(*Options)) (PurchaseQuestion, error) {
 	var q PurchaseQuestion
 	q.Problem = Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
 	q.Problem.Options.Engine, q.Problem.Options.Gap = EngineAuto, DefaultPurchaseGap
@@ -166,6 +170,9 @@ func ReadPurchase(data []byte, limits Limits) (PurchaseQuestion, error) {
 		}
 	})
 	r.end()
+	for _, override := range overrides {
+		override(&q.Problem.Options)
+	}
 	if err := r.result(q.checkAsked); err != nil {
 		return PurchaseQuestion{}, err
 	}

@@ -85,9 +85,12 @@ func TestEveryExampleIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(filepath.Base(file), "bounds-") {
+		switch name := filepath.Base(file); {
+		case strings.HasPrefix(name, "bounds-"):
 			_, err = ReadBounds(data)
-		} else {
+		case name == "year-with-offers.json":
+			_, err = ReadPurchase(data, DefaultLimits())
+		default:
 			_, err = ReadProblem(data, DefaultLimits())
 		}
 		if err != nil {

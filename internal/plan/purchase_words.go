@@ -33,7 +33,11 @@ func (a *PurchaseAnswer) tell(q *capacity.PurchaseQuestion) {
 		}
 	}
 	a.tellRegret(&b)
-	fmt.Fprintf(&b, " No purchase costs less than %s, so this one is within %s of the best.", cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
+	if a.Proof.Gap < provedCents {
+		b.WriteString(" No purchase costs less, which is proved.")
+	} else {
+		fmt.Fprintf(&b, " No purchase costs less than %s, so this one is within %s of the best.", cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
+	}
 	a.fact("gap", "", plainFigure(a.Proof.Gap), "share of the total")
 	if !a.Complete {
 		b.WriteString(" The work was ended before all curves and other demands were looked at.")
@@ -196,8 +200,12 @@ func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
 		switch {
 		case p.Regret != nil:
 			a.fact("regret", "demand "+of, p.Regret.String(), a.Currency)
-			if i == 0 || i == len(a.Regret)-1 {
-				said = append(said, fmt.Sprintf("with %s demand than expected it costs %s more than the best purchase for that", change, cents(max(0, p.Regret.Float()))))
+			switch {
+			case i > 0 && i < len(a.Regret)-1:
+			case p.Regret.Float() < 0.005:
+				said = append(said, fmt.Sprintf("with %s demand than expected it is as good as any", change))
+			default:
+				said = append(said, fmt.Sprintf("with %s demand than expected it costs %s more than the best purchase for that", change, cents(p.Regret.Float())))
 			}
 		case p.Best != nil:
 			said = append(said, fmt.Sprintf("with %s demand it does not serve all promised jobs, and another purchase would", change))
@@ -209,10 +217,10 @@ func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
 	}
 }
 
+// provedCents is a gap that nobody pays for.
+const provedCents = 1e-6
+
 func gapShare(gap float64) string {
-	if gap == 0 {
-		return "0 %"
-	}
 	return strconv.FormatFloat(100*gap, 'g', 2, 64) + " %"
 }
 

@@ -111,7 +111,11 @@ func PurchaseSentence(a plan.PurchaseAnswer) string {
 // PurchaseText is a recommendation for a terminal.
 func PurchaseText(w io.Writer, a plan.PurchaseAnswer) error {
 	var b strings.Builder
-	b.WriteString(visible(PurchaseSentence(a), 0) + "\n")
+	lead := PurchaseSentence(a)
+	if a.Explanation != "" {
+		lead = a.Explanation
+	}
+	b.WriteString(visible(lead, 0) + "\n")
 	tables := []struct {
 		title string
 		Table

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+	tables "headroom/internal/report"
+)
+
+// monthsFlags are those of the verbs that ask about months: of a file, or of a server's cluster.
+type monthsFlags struct {
+	to          connection
+	out         output
+	options     optionFlags
+	cluster     string
+	from, until string
+	detail      capacity.Detail
+	async       bool
+	start, end  time.Time // what from and until say
+}
+
+func (f *monthsFlags) add(c *cobra.Command) {
+	f.to.addFlags(c)
+	f.out.addFlags(c, "table", "json", "csv", "xlsx", "focus")
+	f.options.add(c)
+	c.Flags().StringVar(&f.cluster, "cluster", "", "ask a server about this `cluster`")
+	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
+	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
+	addChoice(c, &f.detail, "detail", "", "how much of it as JSON", capacity.DetailSummary, capacity.DetailPeriods, capacity.DetailClasses)
+	c.Flags().BoolVar(&f.async, "async", false, "with --cluster: start a run and do not wait for it")
+}
+
+// check looks at the flags by themselves.
+func (f *monthsFlags) check(c *cobra.Command, args []string) error {
+	switch {
+	case f.cluster != "" && len(args) > 0:
+		return errors.New("name a file or a --cluster, not both")
+	case f.async && f.cluster == "":
+		return errors.New("--async is for a --cluster; without a server there is nobody to work in the background")
+	}
+	for _, end := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"--from", f.from, &f.start}, {"--until", f.until, &f.end}} {
+		if end.text == "" {
+			continue
+		}
+		text, ok := momentOf(end.text)
+		if !ok || end.into.UnmarshalText([]byte(text)) != nil {
+			return fmt.Errorf("%s is %q; give a time such as 2026-01-01 or 2026-01-01T08:00:00Z", end.flag, end.text)
+		}
+	}
+	if err := f.out.checkSheet(c); err != nil {
+		return err
+	}
+	return f.options.check(c)
+}
+
+// document reads a file: a horizon, or with --from and --until a problem that stays as it is all that time. More
+// members may be put into it.
+func (f *monthsFlags) document(c *cobra.Command, args []string, more map[string]any) (data []byte, label string, err error) {
+	data, label, err = read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return nil, "", err
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return data, label, nil // whoever reads it strictly says what is wrong
+	}
+	timed := f.from != "" || f.until != ""
+	switch {
+	case members["periods"] != nil && timed:
+		return nil, "", fmt.Errorf("%s has periods of its own; leave --from and --until out", label)
+	case members["periods"] == nil && members["classes"] != nil:
+		if f.start.IsZero() || f.end.IsZero() {
+			return nil, "", fmt.Errorf("%s is a problem without a time; say --from and --until, or give a horizon with periods", label)
+		}
+		seconds := int64(f.end.Sub(f.start) / time.Second)
+		if seconds <= 0 {
+			return nil, "", fmt.Errorf("the time ends at %s, before it begins; give a later --until", f.until)
+		}
+		members = map[string]json.RawMessage{"problem": data}
+		period := map[string]any{"start": f.start, "seconds": seconds}
+		if seconds%3600 == 0 {
+			period = map[string]any{"start": f.start, "hours": seconds / 3600}
+		}
+		more = withMember(more, "periods", []any{period})
+	}
+	if f.detail != "" {
+		more = withMember(more, "detail", f.detail)
+	}
+	if len(more) == 0 {
+		return data, label, nil
+	}
+	for name, value := range more {
+		if members[name], err = json.Marshal(value); err != nil {
+			return nil, "", err
+		}
+	}
+	data, err = json.Marshal(members)
+	return data, label, err
+}
+
+func withMember(members map[string]any, name string, value any) map[string]any {
+	if members == nil {
+		members = map[string]any{}
+	}
+	members[name] = value
+	return members
+}
+
+// format is how a server is asked to write its answer, "" for JSON.
+func (f *monthsFlags) format() string {
+	if f.out.format == "table" || f.out.format == "json" {
+		return ""
+	}
+	return f.out.format
+}
+
+// there asks a server, and waits for the run that long work becomes. The answer is the document, or the file that
+// was asked for; nil where nobody waits for it.
+func (f *monthsFlags) there(c *cobra.Command, ask func(s *service, body io.Reader, prefer *string) (*http.Response, error), question any, more ...string) (*answer, error) {
+	s, err := f.to.openForPlanning(c)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(question)
+	if err != nil {
+		return nil, err
+	}
+	var prefer *string
+	if f.async {
+		prefer = new("respond-async")
+	}
+	answered, err := s.said(ask(s, bytes.NewReader(body), prefer))
+	if err != nil {
+		return nil, err
+	}
+	var run capacity.Run
+	if json.Unmarshal(answered.body, &run) != nil || run.Kind == "" { // a file, or an answer at once
+		return &answered, nil
+	}
+	if f.async {
+		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
+		return nil, err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
+	if run, _, err = s.watchRun(c, run.ID); err == nil {
+		err = howItEnded(run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	answered, err = s.said(s.api.GetRunResult(c.Context(), run.ID, nil, query(append(more, "format", f.format())...)))
+	return &answered, err
+}
+
+// deliver writes a file as the server made it.
+func (f *monthsFlags) deliver(c *cobra.Command, a *answer) error {
+	return f.out.deliver(c.OutOrStdout(), func(w io.Writer) error { _, err := w.Write(a.body); return err })
+}
+
+func monthsCommand() *cobra.Command {
+	var f monthsFlags
+	var per string
+	c := &cobra.Command{
+		Use:   "months [FILE|-]",
+		Short: "Say what the coming months cost, by month, day and contract",
+		Long: `Plans every hour of a time and adds up what it comes to: by month and day of the calendar (UTC), by contract with
+what of it is used and idle, by class of jobs.
+
+FILE has a problem, its periods (how many jobs of each class there are, and when) and its contracts with their terms.
+A file with a problem alone is planned as it stands from --from until --until. With --cluster a server plans one of
+its clusters by its forecasts, prices and contracts: the coming year, or as far as the forecasts go, unless --from and
+--until say otherwise. Long work is then a run that is waited for.
+
+As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
+and focus has rows in the shape of FOCUS 1.2 for cost tools.` + connectionHelp,
+		Example: "  headroom months year.json\n  headroom months cluster.json --from 2026-01-01 --until 2027-01-01 -o csv --per month\n  headroom months --cluster shop -o xlsx -f months.xlsx",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	f.add(c)
+	addChoice(c, &per, "per", "", "what a row of csv stands for", string(tables.PerPeriod), string(tables.PerDay), string(tables.PerMonth))
+	c.PreRunE = f.check
+	return command(c, func(c *cobra.Command, args []string) error {
+		if f.cluster != "" {
+			q := capacity.ClusterHorizonQuestion{Span: capacity.Span{From: f.start, Until: f.end}, Detail: f.detail}
+			a, err := f.there(c, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
+				return s.api.ClusterHorizonWithBody(c.Context(), f.cluster, nil, jsonBody, body, query("format", f.format(), "per", per), preferring(prefer))
+			}, q, "per", per)
+			if err != nil || a == nil {
+				return placed(err, monthsFlag)
+			}
+			if f.format() != "" {
+				return f.deliver(c, a)
+			}
+			var answered plan.HorizonAnswer
+			if err := a.into(&answered); err != nil {
+				return err
+			}
+			return f.writeMonths(c, capacity.Horizon{}, answered, per)
+		}
+		data, label, err := f.document(c, args, nil)
+		if err != nil {
+			return err
+		}
+		q, err := capacity.ReadHorizon(data, limits, f.options.overrides(c)...)
+		if err != nil {
+			return labelled(label, err)
+		}
+		answered, err := monthsHere(c, q)
+		if err != nil {
+			return err
+		}
+		if f.out.format == "json" {
+			answered.Show(q.Detail)
+		}
+		return f.writeMonths(c, q.Horizon, answered, per)
+	})
+}
+
+// preferring adds a preference to a request.
+func preferring(prefer *string) func(context.Context, *http.Request) error {
+	return func(_ context.Context, r *http.Request) error {
+		if prefer != nil {
+			r.Header.Set("Prefer", *prefer)
+		}
+		return nil
+	}
+}
+
+// monthsFlag is the flag that a member of a question came from, "" where it is none.
+func monthsFlag(pointer string) string {
+	switch pointer {
+	case "/from", "/until", "/detail", "/gap":
+		return "--" + pointer[1:]
+	case "/vm_type":
+		return "--vm-type"
+	case "/leave_out", "/leave_out/0", "/leave_out/1":
+		return "--leave-out"
+	}
+	return ""
+}
+
+// bar is a bar on a terminal for work that is done here.
+func bar(c *cobra.Command, kind string) (show func(done, total int), finish func()) {
+	b := newRunBar(c.ErrOrStderr())
+	return func(done, total int) {
+		b.show(capacity.Run{Kind: kind, State: capacity.RunRunning, Progress: capacity.Progress{Done: int64(done), Total: int64(total)}})
+	}, b.finish
+}
+
+func monthsHere(c *cobra.Command, q capacity.HorizonQuestion) (plan.HorizonAnswer, error) {
+	var p planner
+	defer p.close()
+	solve, err := p.series(q.Problem)
+	if err != nil {
+		return plan.HorizonAnswer{}, err
+	}
+	show, finish := bar(c, "months")
+	defer finish()
+	return plan.Horizon(c.Context(), q.Horizon, solve, runtime.GOMAXPROCS(0), show)
+}
+
+func (f *monthsFlags) writeMonths(c *cobra.Command, h capacity.Horizon, a plan.HorizonAnswer, per string) error {
+	span := tables.PerPeriod
+	if per != "" {
+		span = tables.Span(per)
+	}
+	err := f.out.write(c, map[string]form{
+		"table": func(w io.Writer) error { return tables.HorizonText(w, a) },
+		"json":  asJSON(a),
+		"csv":   tables.Horizon(a, span).CSV,
+		"xlsx":  func(w io.Writer) error { return tables.HorizonWorkbook(w, h, a) },
+		"focus": func(w io.Writer) error { return tables.Focus(w, h, a, tables.FocusNames{}) },
+	})
+	warn(c, a.Warnings)
+	if err == nil && a.Status == capacity.InfeasibleStatus {
+		return &failure{code: exitInfeasible} // the answer says when and why
+	}
+	return err
+}
+
+// warn tells warnings beside an answer.
+func warn(c *cobra.Command, warnings []capacity.Warning) {
+	for _, w := range warnings {
+		fmt.Fprintln(c.ErrOrStderr(), "headroom: "+shown(w.Detail))
+	}
+}

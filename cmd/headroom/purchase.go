@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/plan"
+	tables "headroom/internal/report"
+)
+
+func purchaseCommand() *cobra.Command {
+	var f monthsFlags
+	var texts, named []string
+	var factors []float64
+	var leaveOut []string
+	var vmType string
+	c := &cobra.Command{
+		Use:   "purchase [FILE|-]",
+		Short: "Say how many VMs of each offer to buy, and what that saves",
+		Long: `Weighs contracts that may be bought (for a year, three years, paid upfront or by the hour) for a time, and says how
+many VMs of each to buy: what that saves against today and against VMs on demand only, in which month it has paid for
+itself, how much of it is used, what other numbers would come to, and what it costs more than the best purchase if
+demand turns out 30 % lower to 30 % higher. The answer says how far from the cheapest it can be.
+
+FILE has a problem, its periods and contracts as for "months", and offers, unless --offer gives them. An offer is
+written name=…,price=…,upfront=…,term_years=1,billing=always,max=50: the price by the VM-hour, the upfront payment by
+the VM; term_hours, from and billing=used are for what is not bought by the year, or paid only for hours used. With
+--cluster a server weighs its own offers for one of its clusters, or those that are --named.` + connectionHelp,
+		Example: "  headroom purchase year.json\n  headroom purchase cluster.json --from 2026-01-01 --until 2027-01-01 --offer name=one-year,upfront=400,price=0.04,term_years=1,billing=always,max=50\n  headroom purchase --cluster shop -o xlsx -f purchase.xlsx",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	f.add(c)
+	c.Flags().StringArrayVar(&texts, "offer", nil, "what may be bought, as `name=…,price=…,…`; give it again for each")
+	c.Flags().StringArrayVar(&named, "named", nil, "with --cluster: weigh the cluster's offer of this `name`; give it again for each")
+	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, such as 0.7,1.3")
+	c.Flags().StringVar(&vmType, "vm-type", "", "with --cluster: which VM `type` the offers are of, where several are in use")
+	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil, "with --cluster: what the cluster has and purchases are not weighed with: spot, budget")
+	var offers []capacity.Offer
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		offers = nil
+		for _, text := range texts {
+			o, err := readOffer(text)
+			if err != nil {
+				return err
+			}
+			offers = append(offers, o)
+		}
+		if f.cluster == "" && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
+			return errors.New("--named, --vm-type and --leave-out are for a --cluster; a file says what is weighed")
+		}
+		return f.check(c, args)
+	}
+	byOffer := func(err error) error {
+		return placed(err, func(pointer string) string {
+			if n := elementOf(pointer, "/offers"); n >= 0 && n < len(texts) {
+				return "--offer " + texts[n]
+			}
+			if n := elementOf(pointer, "/factors"); n >= 0 && n < len(factors) {
+				return "--factors"
+			}
+			return monthsFlag(pointer)
+		})
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		if f.cluster != "" {
+			q := capacity.ClusterPurchaseQuestion{Span: capacity.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
+			for _, what := range leaveOut {
+				q.LeaveOut = append(q.LeaveOut, capacity.LeftOut(what))
+			}
+			if c.Flags().Changed("gap") {
+				q.Gap = &f.options.given.Gap
+			}
+			a, err := f.there(c, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
+				return s.api.ClusterPurchaseWithBody(c.Context(), f.cluster, nil, jsonBody, body, query("format", f.format()), preferring(prefer))
+			}, q)
+			if err != nil || a == nil {
+				return byOffer(err)
+			}
+			if f.format() != "" {
+				return f.deliver(c, a)
+			}
+			var answered plan.PurchaseAnswer
+			if err := a.into(&answered); err != nil {
+				return err
+			}
+			return f.writePurchase(c, capacity.PurchaseQuestion{}, answered)
+		}
+		var more map[string]any
+		if len(offers) > 0 {
+			more = withMember(more, "offers", offers)
+		}
+		if c.Flags().Changed("factors") {
+			more = withMember(more, "factors", factors)
+		}
+		data, label, err := f.document(c, args, more)
+		if err != nil {
+			return err
+		}
+		q, err := capacity.ReadPurchase(data, limits, f.options.overrides(c)...)
+		if err != nil {
+			if len(texts) > 0 {
+				return byOffer(err)
+			}
+			return labelled(label, err)
+		}
+		answered, err := purchaseHere(c, q)
+		if err != nil {
+			return err
+		}
+		if f.out.format == "json" {
+			answered.Horizon.Show(q.Detail)
+		}
+		return f.writePurchase(c, q, answered)
+	})
+}
+
+// readOffer reads an offer as the flag has it.
+func readOffer(text string) (capacity.Offer, error) {
+	wrong := func(why string, values ...any) (capacity.Offer, error) {
+		return capacity.Offer{}, fmt.Errorf("--offer is %q; %s", text, fmt.Sprintf(why, values...))
+	}
+	o := capacity.Offer{Billing: capacity.BilledUsed, Max: capacity.MaxOfferVMs}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, found := strings.Cut(strings.TrimSpace(part), "=")
+		if !found {
+			return wrong("%q is no member; write it as name=one-year,price=0.04,term_years=1,max=50", part)
+		}
+		var err error
+		switch name {
+		case "name":
+			o.Name = value
+		case "price":
+			o.Price, err = capacity.ParseMoney(value)
+		case "upfront":
+			o.Upfront, err = capacity.ParseMoney(value)
+		case "billing":
+			o.Billing = capacity.Billing(value)
+		case "term_years":
+			o.TermYears, err = strconv.ParseInt(value, 10, 64)
+		case "term_hours":
+			o.TermHours, err = strconv.ParseInt(value, 10, 64)
+		case "max":
+			o.Max, err = strconv.ParseInt(value, 10, 64)
+		case "from":
+			moment, ok := momentOf(value)
+			if o.From = new(time.Time); !ok || o.From.UnmarshalText([]byte(moment)) != nil {
+				return wrong("%q is no time; give one such as 2026-01-01", value)
+			}
+		default:
+			return wrong("there is no member %q; an offer has name, price, upfront, billing, term_years or term_hours, from and max", name)
+		}
+		if err != nil {
+			return wrong("%q is no figure for its %s", value, name)
+		}
+	}
+	return o, nil
+}
+
+func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (plan.PurchaseAnswer, error) {
+	var p planner
+	defer p.close()
+	solve, err := p.series(q.Problem)
+	if err != nil {
+		return plan.PurchaseAnswer{}, err
+	}
+	show, finish := bar(c, "purchase")
+	defer finish()
+	return plan.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
+}
+
+func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
+	err := f.out.write(c, map[string]form{
+		"table": func(w io.Writer) error { return tables.PurchaseText(w, a) },
+		"json":  asJSON(a),
+		"csv":   tables.Purchase(a).CSV,
+		"xlsx":  func(w io.Writer) error { return tables.PurchaseWorkbook(w, q, a) },
+		"focus": func(w io.Writer) error { return tables.Focus(w, a.Bought(&q), a.Horizon, tables.FocusNames{}) },
+	})
+	warn(c, a.Warnings)
+	if err == nil && a.Status == capacity.InfeasibleStatus {
+		return &failure{code: exitInfeasible} // the answer says when and why
+	}
+	return err
+}
