@@ -159,7 +159,9 @@ func (u *upload) Read(p []byte) (int, error) {
 	}
 	if u.window <= 0 {
 		u.window = leastReceived
-		_ = u.control.SetReadDeadline(time.Now().Add(u.s.config.UploadWithin)) // one that cannot be set is no reason to refuse
+		until := time.Now().Add(u.s.config.UploadWithin) // one that cannot be set is no reason to refuse
+		_ = u.control.SetReadDeadline(until)
+		_ = u.control.SetWriteDeadline(until.Add(answerWithin))
 	}
 	if u.s.draining() {
 		u.err = refusal{unavailable("The server is stopping and did not read the sheet to its end; nothing of it was taken over. Send it again.")}

@@ -215,12 +215,12 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 	s := newService(t)
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"mine"}`).want(t, 201)
 	before := s.kept("mine")
-	handler, err := New(Config{App: s.app, Telemetry: telemetry.New(io.Discard, slog.LevelError), UploadWithin: 300 * time.Millisecond, ImportBytes: 1 << 20})
+	handler, err := New(Config{App: s.app, Telemetry: telemetry.New(io.Discard, slog.LevelError), UploadWithin: 600 * time.Millisecond, ImportBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(handler)
-	server.Config.ReadTimeout = 200 * time.Millisecond // which holds for other requests
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 200*time.Millisecond, 250*time.Millisecond // which hold for other requests
 	server.Start()
 	t.Cleanup(server.Close)
 	send := func(length int, body func(net.Conn)) string {
@@ -254,11 +254,11 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 		}, "HTTP/1.1 400"},
 		"too much": {1<<20 + 1, func(net.Conn) {}, "HTTP/1.1 413"},
 		"the whole, slowly": {len(sheet), func(c net.Conn) {
-			for i := range len(sheet) / 100 {
-				_, _ = io.WriteString(c, sheet[i*100:(i+1)*100])
-				time.Sleep(80 * time.Millisecond) // longer in all than the time that other requests have
+			for i := range len(sheet) / 50 {
+				_, _ = io.WriteString(c, sheet[i*50:(i+1)*50])
+				time.Sleep(50 * time.Millisecond) // longer in all than the time that other requests have
 			}
-			_, _ = io.WriteString(c, sheet[len(sheet)/100*100:])
+			_, _ = io.WriteString(c, sheet[len(sheet)/50*50:])
 		}, "HTTP/1.1 200"},
 	} {
 		said := send(c.length, c.body)

@@ -6672,7 +6672,7 @@ type ClientInterface interface {
 	//
 	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6683,7 +6683,7 @@ type ClientInterface interface {
 	//
 	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8774,7 +8774,7 @@ func (c *Client) VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanR
 //
 // The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8795,7 +8795,7 @@ func (c *Client) ImportPricesWithBody(ctx context.Context, cluster ClusterName, 
 //
 // The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18946,7 +18946,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18957,7 +18957,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+	// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23940,7 +23940,7 @@ func (c *ClientWithResponses) VerifyPlanWithResponse(ctx context.Context, cluste
 //
 // The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23957,7 +23957,7 @@ func (c *ClientWithResponses) ImportPricesWithBodyWithResponse(ctx context.Conte
 //
 // The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
+// All that is selected is taken over, or nothing: VM types that are missing are made, not in use; an on-demand price begins at `from` and ends the open price period there is; reserved offers become offers of the cluster, billed always unless the sheet says otherwise. What has been decided for later than `from` is not overruled. The same sheet again changes nothing, so that a broken connection is cured by sending it again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
