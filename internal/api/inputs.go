@@ -73,6 +73,8 @@ func key(item any) (name string, version int64) {
 		return x.Name, x.Version
 	case capacity.StandingOffer:
 		return x.Name, x.Version
+	case capacity.ReportSchedule:
+		return x.Name, x.Version
 	}
 	panic(fmt.Sprintf("%T is not kept in a collection", item))
 }

@@ -142,6 +142,16 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		s.ask(s.admin, "POST", "/v1/clusters/mine/offers", some) // is there after the first cell
 		thing("offers", strings.Replace(some, "some", name, 1))
 		path = strings.Replace(path, "{name}", "some", 1)
+	case strings.Contains(path, "/report-schedules"):
+		const some = `{"name":"some","every":"day"}`
+		s.ask(s.admin, "POST", "/v1/clusters/mine/report-schedules", strings.Replace(some, "}", `,"enabled":false}`, 1)) // is there after the first cell
+		thing("report-schedules", strings.Replace(some, `"some"`, fmt.Sprintf("%q", name), 1))
+		path = strings.Replace(path, "{name}", "some", 1)
+	case strings.Contains(path, "/reports"):
+		if operation == "createReport" {
+			body = `{"every":"day","covers":"behind","format":"csv"}`
+		}
+		path = strings.Replace(path, "{report}", s.reportInMine(), 1)
 	case strings.Contains(path, "/classes"):
 		thing("classes", strings.Replace(adHoc, "ad-hoc", name, 1))
 		path = strings.Replace(path, "{name}", "ad-hoc", 1)

@@ -99,6 +99,7 @@ func (s *server) routes() {
 	known.Get("/v1/runs/{id}", s.getRun)
 	known.Get("/v1/runs/{id}/result", s.getRunResult)
 	known.Get("/v1/runs/{id}/events", s.watchRun)
+	known.Get("/v1/clusters/{cluster}/reports/{report}/file", s.getReportFile)
 	known.Post("/v1/solve", s.solve)
 	known.Post("/v1/bounds", s.bounds)
 	known.Post("/v1/what-if", s.whatIf)

@@ -122,6 +122,12 @@ type Cluster = capacity.Cluster
 // ClusterList A page of clusters.
 type ClusterList = list[capacity.Cluster]
 
+// ClusterReport A file about a cluster that was made, or is going to be.
+type ClusterReport = capacity.Report
+
+// ClusterReportList A page of reports, the newest first.
+type ClusterReportList = list[capacity.Report]
+
 // Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
 type Contract = capacity.SignedContract
 
@@ -189,7 +195,7 @@ type Document = capacity.Document
 // Empty Nothing.
 type Empty = nothing
 
-// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
+// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded; somebody tries the webhook.
 type Event = capacity.Event
 
 // Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
@@ -355,6 +361,27 @@ type RentedVMs = plan.RentedVMs
 // Report Everything that was looked at when a plan was verified. The outcome is the worst of the checks.
 type Report = proof.Report
 
+// ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizon` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
+type ReportCovers = capacity.Covers
+
+// ReportEvery How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
+type ReportEvery = capacity.Every
+
+// ReportFile A file that can be downloaded.
+type ReportFile = capacity.ReportFile
+
+// ReportFormat A spreadsheet; a table; rows in the shape of FOCUS 1.2, as CSV, of the time ahead; a document.
+type ReportFormat = capacity.ReportFormat
+
+// ReportRequest Which report to make, by the `schedule` that makes it otherwise, or by the other members.
+type ReportRequest = capacity.ReportRequest
+
+// ReportSchedule A report that is made by itself. No plan depends on one.
+type ReportSchedule = capacity.ReportSchedule
+
+// ReportScheduleList A page of report schedules.
+type ReportScheduleList = list[capacity.ReportSchedule]
+
 // Role Each of the first four may all that those before it may.
 type Role = auth.Role
 
@@ -465,7 +492,7 @@ type Warning = capacity.Warning
 // Webhook An address that is told when something happens.
 type Webhook = capacity.Webhook
 
-// WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over.
+// WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded.
 type WebhookEvent = capacity.Event
 
 // WebhookList A page of webhooks, by name.
@@ -572,6 +599,12 @@ type ProfileName = string
 
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
+
+// ReportID defines model for ReportID.
+type ReportID = string
+
+// ReportScheduleName defines model for ReportScheduleName.
+type ReportScheduleName = string
 
 // RowLimit defines model for RowLimit.
 type RowLimit = int64
@@ -939,6 +972,45 @@ type ListProfileVersionsParams struct {
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 }
 
+// ListReportSchedulesParams defines parameters for ListReportSchedules.
+type ListReportSchedulesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// DeleteReportScheduleParams defines parameters for DeleteReportSchedule.
+type DeleteReportScheduleParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReplaceReportScheduleParams defines parameters for ReplaceReportSchedule.
+type ReplaceReportScheduleParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListReportsParams defines parameters for ListReports.
+type ListReportsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+
+	// Schedule Only those of the schedule of this name.
+	Schedule *string `form:"schedule,omitempty" json:"schedule,omitempty"`
+}
+
 // ListScenariosParams defines parameters for ListScenarios.
 type ListScenariosParams struct {
 	// Limit How many items a page has at most.
@@ -1139,6 +1211,15 @@ type CreateProfileJSONRequestBody = Profile
 
 // AddProfileVersionJSONRequestBody defines body for AddProfileVersion for application/json ContentType.
 type AddProfileVersionJSONRequestBody = Profile
+
+// CreateReportScheduleJSONRequestBody defines body for CreateReportSchedule for application/json ContentType.
+type CreateReportScheduleJSONRequestBody = ReportSchedule
+
+// ReplaceReportScheduleJSONRequestBody defines body for ReplaceReportSchedule for application/json ContentType.
+type ReplaceReportScheduleJSONRequestBody = ReportSchedule
+
+// CreateReportJSONRequestBody defines body for CreateReport for application/json ContentType.
+type CreateReportJSONRequestBody = ReportRequest
 
 // CreateScenarioJSONRequestBody defines body for CreateScenario for application/json ContentType.
 type CreateScenarioJSONRequestBody = Scenario
@@ -1414,6 +1495,30 @@ type ServerInterface interface {
 	// GetProfileVersion Read one version of a profile
 	// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 	GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion)
+	// ListReportSchedules List report schedules
+	// (GET /v1/clusters/{cluster}/report-schedules)
+	ListReportSchedules(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportSchedulesParams)
+	// CreateReportSchedule Create a report schedule
+	// (POST /v1/clusters/{cluster}/report-schedules)
+	CreateReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// DeleteReportSchedule Delete a report schedule
+	// (DELETE /v1/clusters/{cluster}/report-schedules/{name})
+	DeleteReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params DeleteReportScheduleParams)
+	// GetReportSchedule Read a report schedule
+	// (GET /v1/clusters/{cluster}/report-schedules/{name})
+	GetReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName)
+	// ReplaceReportSchedule Change a report schedule
+	// (PUT /v1/clusters/{cluster}/report-schedules/{name})
+	ReplaceReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params ReplaceReportScheduleParams)
+	// ListReports List reports
+	// (GET /v1/clusters/{cluster}/reports)
+	ListReports(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportsParams)
+	// CreateReport Make a report now
+	// (POST /v1/clusters/{cluster}/reports)
+	CreateReport(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// GetReport Read what a report is
+	// (GET /v1/clusters/{cluster}/reports/{report})
+	GetReport(w http.ResponseWriter, r *http.Request, cluster ClusterName, report ReportID)
 	// ListScenarios List saved scenarios
 	// (GET /v1/clusters/{cluster}/scenarios)
 	ListScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListScenariosParams)
@@ -1864,6 +1969,54 @@ func (_ Unimplemented) AddProfileVersion(w http.ResponseWriter, r *http.Request,
 // GetProfileVersion Read one version of a profile
 // (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 func (_ Unimplemented) GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListReportSchedules List report schedules
+// (GET /v1/clusters/{cluster}/report-schedules)
+func (_ Unimplemented) ListReportSchedules(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportSchedulesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateReportSchedule Create a report schedule
+// (POST /v1/clusters/{cluster}/report-schedules)
+func (_ Unimplemented) CreateReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteReportSchedule Delete a report schedule
+// (DELETE /v1/clusters/{cluster}/report-schedules/{name})
+func (_ Unimplemented) DeleteReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params DeleteReportScheduleParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetReportSchedule Read a report schedule
+// (GET /v1/clusters/{cluster}/report-schedules/{name})
+func (_ Unimplemented) GetReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplaceReportSchedule Change a report schedule
+// (PUT /v1/clusters/{cluster}/report-schedules/{name})
+func (_ Unimplemented) ReplaceReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params ReplaceReportScheduleParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListReports List reports
+// (GET /v1/clusters/{cluster}/reports)
+func (_ Unimplemented) ListReports(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateReport Make a report now
+// (POST /v1/clusters/{cluster}/reports)
+func (_ Unimplemented) CreateReport(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetReport Read what a report is
+// (GET /v1/clusters/{cluster}/reports/{report})
+func (_ Unimplemented) GetReport(w http.ResponseWriter, r *http.Request, cluster ClusterName, report ReportID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5028,6 +5181,395 @@ func (siw *ServerInterfaceWrapper) GetProfileVersion(w http.ResponseWriter, r *h
 	handler.ServeHTTP(w, r)
 }
 
+// ListReportSchedules operation middleware
+func (siw *ServerInterfaceWrapper) ListReportSchedules(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListReportSchedulesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListReportSchedules(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateReportSchedule operation middleware
+func (siw *ServerInterfaceWrapper) CreateReportSchedule(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateReportSchedule(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteReportSchedule operation middleware
+func (siw *ServerInterfaceWrapper) DeleteReportSchedule(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ReportScheduleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteReportScheduleParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteReportSchedule(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetReportSchedule operation middleware
+func (siw *ServerInterfaceWrapper) GetReportSchedule(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ReportScheduleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetReportSchedule(w, r, cluster, name)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplaceReportSchedule operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceReportSchedule(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ReportScheduleName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplaceReportScheduleParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplaceReportSchedule(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListReports operation middleware
+func (siw *ServerInterfaceWrapper) ListReports(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListReportsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "schedule" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "schedule", r.URL.Query(), &params.Schedule, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "schedule"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "schedule", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListReports(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateReport operation middleware
+func (siw *ServerInterfaceWrapper) CreateReport(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateReport(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetReport operation middleware
+func (siw *ServerInterfaceWrapper) GetReport(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "report" -------------
+	var report ReportID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "report", chi.URLParam(r, "report"), &report, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "report", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetReport(w, r, cluster, report)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListScenarios operation middleware
 func (siw *ServerInterfaceWrapper) ListScenarios(w http.ResponseWriter, r *http.Request) {
 
@@ -6554,6 +7096,30 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/profiles/{name}/versions/{version}", wrapper.GetProfileVersion)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/report-schedules", wrapper.ListReportSchedules)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/report-schedules", wrapper.CreateReportSchedule)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/report-schedules/{name}", wrapper.DeleteReportSchedule)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/report-schedules/{name}", wrapper.GetReportSchedule)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/report-schedules/{name}", wrapper.ReplaceReportSchedule)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/reports", wrapper.ListReports)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/reports", wrapper.CreateReport)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/reports/{report}", wrapper.GetReport)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/scenarios", wrapper.ListScenarios)
 	})
 	r.Group(func(r chi.Router) {
@@ -7014,6 +7580,57 @@ type GetProfileVersionRequest struct {
 	Version ProfileVersion
 }
 
+// ListReportSchedulesRequest is what ListReportSchedules is asked.
+type ListReportSchedulesRequest struct {
+	Cluster ClusterName
+	Params  ListReportSchedulesParams
+}
+
+// CreateReportScheduleRequest is what CreateReportSchedule is asked.
+type CreateReportScheduleRequest struct {
+	Cluster ClusterName
+	Body    *CreateReportScheduleJSONRequestBody
+}
+
+// DeleteReportScheduleRequest is what DeleteReportSchedule is asked.
+type DeleteReportScheduleRequest struct {
+	Cluster ClusterName
+	Name    ReportScheduleName
+	Params  DeleteReportScheduleParams
+}
+
+// GetReportScheduleRequest is what GetReportSchedule is asked.
+type GetReportScheduleRequest struct {
+	Cluster ClusterName
+	Name    ReportScheduleName
+}
+
+// ReplaceReportScheduleRequest is what ReplaceReportSchedule is asked.
+type ReplaceReportScheduleRequest struct {
+	Cluster ClusterName
+	Name    ReportScheduleName
+	Params  ReplaceReportScheduleParams
+	Body    *ReplaceReportScheduleJSONRequestBody
+}
+
+// ListReportsRequest is what ListReports is asked.
+type ListReportsRequest struct {
+	Cluster ClusterName
+	Params  ListReportsParams
+}
+
+// CreateReportRequest is what CreateReport is asked.
+type CreateReportRequest struct {
+	Cluster ClusterName
+	Body    *CreateReportJSONRequestBody
+}
+
+// GetReportRequest is what GetReport is asked.
+type GetReportRequest struct {
+	Cluster ClusterName
+	Report  ReportID
+}
+
 // ListScenariosRequest is what ListScenarios is asked.
 type ListScenariosRequest struct {
 	Cluster ClusterName
@@ -7360,6 +7977,30 @@ type StrictServerInterface interface {
 	// Read one version of a profile
 	// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 	GetProfileVersion(ctx context.Context, request GetProfileVersionRequest) (reply[Profile], error)
+	// List report schedules
+	// (GET /v1/clusters/{cluster}/report-schedules)
+	ListReportSchedules(ctx context.Context, request ListReportSchedulesRequest) (reply[ReportScheduleList], error)
+	// Create a report schedule
+	// (POST /v1/clusters/{cluster}/report-schedules)
+	CreateReportSchedule(ctx context.Context, request CreateReportScheduleRequest) (reply[ReportSchedule], error)
+	// Delete a report schedule
+	// (DELETE /v1/clusters/{cluster}/report-schedules/{name})
+	DeleteReportSchedule(ctx context.Context, request DeleteReportScheduleRequest) (reply[nothing], error)
+	// Read a report schedule
+	// (GET /v1/clusters/{cluster}/report-schedules/{name})
+	GetReportSchedule(ctx context.Context, request GetReportScheduleRequest) (reply[ReportSchedule], error)
+	// Change a report schedule
+	// (PUT /v1/clusters/{cluster}/report-schedules/{name})
+	ReplaceReportSchedule(ctx context.Context, request ReplaceReportScheduleRequest) (reply[ReportSchedule], error)
+	// List reports
+	// (GET /v1/clusters/{cluster}/reports)
+	ListReports(ctx context.Context, request ListReportsRequest) (reply[ClusterReportList], error)
+	// Make a report now
+	// (POST /v1/clusters/{cluster}/reports)
+	CreateReport(ctx context.Context, request CreateReportRequest) (reply[Run], error)
+	// Read what a report is
+	// (GET /v1/clusters/{cluster}/reports/{report})
+	GetReport(ctx context.Context, request GetReportRequest) (reply[ClusterReport], error)
 	// List saved scenarios
 	// (GET /v1/clusters/{cluster}/scenarios)
 	ListScenarios(ctx context.Context, request ListScenariosRequest) (reply[ScenarioList], error)
@@ -8216,6 +8857,109 @@ func (h *strictHandler) AddProfileVersion(w http.ResponseWriter, r *http.Request
 func (h *strictHandler) GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion) {
 	request := GetProfileVersionRequest{Cluster: cluster, Name: name, Version: version}
 	answer, err := h.operations.GetProfileVersion(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListReportSchedules(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportSchedulesParams) {
+	request := ListReportSchedulesRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListReportSchedules(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := CreateReportScheduleRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateReportSchedule(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeleteReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params DeleteReportScheduleParams) {
+	request := DeleteReportScheduleRequest{Cluster: cluster, Name: name, Params: params}
+	answer, err := h.operations.DeleteReportSchedule(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName) {
+	request := GetReportScheduleRequest{Cluster: cluster, Name: name}
+	answer, err := h.operations.GetReportSchedule(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ReplaceReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params ReplaceReportScheduleParams) {
+	request := ReplaceReportScheduleRequest{Cluster: cluster, Name: name, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ReplaceReportSchedule(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListReports(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportsParams) {
+	request := ListReportsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListReports(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateReport(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := CreateReportRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateReport(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetReport(w http.ResponseWriter, r *http.Request, cluster ClusterName, report ReportID) {
+	request := GetReportRequest{Cluster: cluster, Report: report}
+	answer, err := h.operations.GetReport(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

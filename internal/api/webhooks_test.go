@@ -281,7 +281,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	done := s.app.StartPlanner(planning)
 	defer func() { stop(); <-done }()
 
-	schemas := map[capacity.Event]string{capacity.PlanChanged: "PlanChangedEvent", capacity.PlanFailed: "PlanFailedEvent", capacity.RunFinished: "RunFinishedEvent", capacity.Ping: "PingEvent"}
+	schemas := map[capacity.Event]string{capacity.PlanChanged: "PlanChangedEvent", capacity.PlanFailed: "PlanFailedEvent", capacity.RunFinished: "RunFinishedEvent", capacity.ReportMade: "ReportMadeEvent", capacity.Ping: "PingEvent"}
 	came := map[capacity.Event]int{}
 	seen := map[string]bool{}
 	for end := time.Now().Add(20 * time.Second); len(came) < len(schemas) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {

@@ -95,6 +95,7 @@ type Store interface {
 	Webhooks
 	Runs
 	Observations
+	Reports
 
 	// Audit lists the newest first.
 	Audit(ctx context.Context, of AuditFilter, page Page) (Listed[AuditEntry], error)

@@ -36,11 +36,12 @@ const (
 	PlanChanged Event = "plan.changed"
 	PlanFailed  Event = "plan.failed"
 	RunFinished Event = "run.finished"
+	ReportMade  Event = "report.made"
 	Ping        Event = "ping"
 )
 
 // Events are those that a webhook can ask for.
-var Events = []Event{PlanChanged, PlanFailed, RunFinished}
+var Events = []Event{PlanChanged, PlanFailed, RunFinished, ReportMade}
 
 // The words of the audit log. Of a secret it says only that it was changed.
 const (

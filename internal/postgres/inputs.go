@@ -216,6 +216,8 @@ func stampOf(item any) capacity.Stamp {
 		return x.Stamp
 	case capacity.StandingOffer:
 		return x.Stamp
+	case capacity.ReportSchedule:
+		return x.Stamp
 	}
 	return capacity.Stamp{}
 }

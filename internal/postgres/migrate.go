@@ -249,7 +249,9 @@ const grants = `
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON clusters, vm_types, prices, contracts, offers, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON profile_versions TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON planning TO headroom_service;
-	    GRANT SELECT ON plan_turns TO headroom_service;
+	    GRANT SELECT ON plan_turns, plan_reigns TO headroom_service;
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON report_schedules TO headroom_service;
+	    GRANT SELECT, INSERT, DELETE ON reports, report_parts TO headroom_service;
 	    GRANT SELECT, INSERT ON plans, audit TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON admissions TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON allowed_hosts, webhooks, webhook_secrets, webhook_deliveries TO headroom_service;

@@ -110,22 +110,28 @@ func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r capacity.Run, err
 		if err := roomForRun(ctx, q, who.ID); err != nil {
 			return err
 		}
-		id := newID()
-		work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: n.Kind}, time.Time{})
-		if err != nil {
-			return err
-		}
-		r, err = runAfter(ctx, q, id, `
-			INSERT INTO runs AS r (id, kind, cluster_id, cluster, role, key_id, created_by, input, work_id)
-			VALUES (@id, @kind, @cluster, @name, @role, @key, @by, @input, @work)
-			RETURNING `+runColumns,
-			pgx.NamedArgs{"id": id, "kind": n.Kind, "cluster": cluster, "name": name, "role": n.Role, "key": who.ID, "by": who.Name, "input": string(input), "work": work})
-		if err != nil {
-			return err
-		}
-		return runChanged(ctx, q, id)
+		r, err = s.insertRun(ctx, q, n.Kind, n.Role, cluster, name, input)
+		return err
 	})
 	return r, err
+}
+
+// insertRun makes a run and hands it out, whoever else waits.
+func (s *Store) insertRun(ctx context.Context, q querier, kind string, role auth.Role, cluster *int64, name *string, input []byte) (r capacity.Run, err error) {
+	id, who := newID(), auth.From(ctx)
+	work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, time.Time{})
+	if err != nil {
+		return r, err
+	}
+	r, err = runAfter(ctx, q, id, `
+		INSERT INTO runs AS r (id, kind, cluster_id, cluster, role, key_id, created_by, input, work_id)
+		VALUES (@id, @kind, @cluster, @name, @role, @key, @by, @input, @work)
+		RETURNING `+runColumns,
+		pgx.NamedArgs{"id": id, "kind": kind, "cluster": cluster, "name": name, "role": role, "key": who.ID, "by": who.Name, "input": string(input), "work": work})
+	if err != nil {
+		return r, err
+	}
+	return r, runChanged(ctx, q, id)
 }
 
 // roomForRun refuses a key that has enough waiting. The lock keeps its other requests from counting

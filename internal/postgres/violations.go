@@ -157,6 +157,12 @@ var rules = map[string]rule{
 	"offers_term_check":              {"/term_years", "one_of", "The offer must have a term, in hours or in years."},
 	"offers_max_check":               {"/max", "range", "The most VMs cannot be negative."},
 	"offers_vm_type_fkey":            {"/vm_type", "unknown_name", "There is no such VM type."},
+	"report_schedules_name_check":    {"/name", "text", "The name must have 1 to 200 characters."},
+	"report_schedules_every_check":   {"/every", "choice", "A report is made every day, week or month."},
+	"report_schedules_hour_check":    {"/hour", "range", "The hour must be from 0 to 23."},
+	"report_schedules_covers_check":  {"/covers", "choice", "A report covers the time ahead or behind."},
+	"report_schedules_format_check":  {"/format", "choice", "The format must be xlsx, csv, focus or json."},
+	"report_schedules_keep_check":    {"/keep", "range", "From 1 to 1,000 reports are kept."},
 	"scenarios_name_check":           {"/name", "text", "The name must have 1 to 200 characters."},
 	"keys_name_check":                {"/name", "text", "The name must have 1 to 200 characters."},
 	"keys_role_check":                {"/role", "choice", "The role must be viewer, planner, operator, admin or agent."},
@@ -187,22 +193,23 @@ var references = map[string]func(*failure) error{
 
 // neighbours are the constraints between a thing and others, which its explanation names.
 var neighbours = map[string]func(context.Context, querier, *failure) error{
-	"clusters_name_key":        taken("cluster"),
-	"webhooks_name_key":        taken("webhook"),
-	"vm_types_name_key":        taken(vmTypes.noun),
-	"contracts_name_key":       taken(contracts.noun),
-	"classes_name_key":         taken(classes.noun),
-	"scenarios_name_key":       taken(scenarios.noun),
-	"offers_name_key":          taken(offers.noun),
-	"offers_vm_type_fkey":      explainVMType,
-	"prices_vm_type_fkey":      explainVMType,
-	"prices_spot_vm_type_fkey": explainVMType,
-	"prices_no_spot_overlap":   explainOverlap,
-	"classes_vm_types_fkey":    explainClassTypes,
-	"contracts_vm_type_fkey":   explainVMType,
-	"prices_no_overlap":        explainOverlap,
-	"classes_profile_fkey":     explainProfile,
-	"forecasts_class_fkey":     explainClass,
+	"clusters_name_key":         taken("cluster"),
+	"webhooks_name_key":         taken("webhook"),
+	"vm_types_name_key":         taken(vmTypes.noun),
+	"contracts_name_key":        taken(contracts.noun),
+	"classes_name_key":          taken(classes.noun),
+	"scenarios_name_key":        taken(scenarios.noun),
+	"offers_name_key":           taken(offers.noun),
+	"report_schedules_name_key": taken(reportSchedules.noun),
+	"offers_vm_type_fkey":       explainVMType,
+	"prices_vm_type_fkey":       explainVMType,
+	"prices_spot_vm_type_fkey":  explainVMType,
+	"prices_no_spot_overlap":    explainOverlap,
+	"classes_vm_types_fkey":     explainClassTypes,
+	"contracts_vm_type_fkey":    explainVMType,
+	"prices_no_overlap":         explainOverlap,
+	"classes_profile_fkey":      explainProfile,
+	"forecasts_class_fkey":      explainClass,
 	"allowed_hosts_host_key": func(_ context.Context, _ querier, f *failure) error {
 		return conflict("the server may send to %q already; to allow something else there, deny that host first", nameOf(f.item))
 	},
@@ -232,6 +239,8 @@ func nameOf(item any) string {
 	case capacity.Scenario:
 		return x.Name
 	case capacity.StandingOffer:
+		return x.Name
+	case capacity.ReportSchedule:
 		return x.Name
 	case capacity.Webhook:
 		return x.Name

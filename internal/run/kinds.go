@@ -24,6 +24,7 @@ var Kinds = map[string]Kind{
 	app.SweepRun:    {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
 	app.HorizonRun:  {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
 	app.PurchaseRun: {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
+	app.ReportRun:   {Do: report, Timeout: time.Hour, Attempts: 5},
 }
 
 // Result is what work makes; the zero Result is nothing.
@@ -59,4 +60,10 @@ func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report 
 		made, err := work(a, ctx, claim, report)
 		return Result{Type: made.Type, Body: made.Body}, err
 	}
+}
+
+// report makes a report of a cluster.
+func report(ctx context.Context, a *app.App, claim app.RunClaim, progress func(capacity.Progress)) (Result, error) {
+	save, err := a.ReportForRun(ctx, claim, progress)
+	return Result{Make: save}, err
 }

@@ -195,6 +195,11 @@ func (r *Runner) sweep(ctx context.Context) {
 		for _, kind := range failed {
 			r.metrics.ended(kind, "failed")
 		}
+		if _, known := r.config.Kinds[app.ReportRun]; known {
+			if _, err := r.app.StartDueReports(ctx); err != nil && ctx.Err() == nil {
+				r.log.Warn("the reports that are due were not started; it is tried again", "error", err.Error())
+			}
+		}
 		if err := r.app.SweepDeliveries(ctx); err != nil && ctx.Err() == nil {
 			r.log.Debug("looking for deliveries of dead servers failed", "error", err.Error())
 		}

@@ -108,6 +108,7 @@ const (
 	EventPing        Event = "ping"
 	EventPlanChanged Event = "plan.changed"
 	EventPlanFailed  Event = "plan.failed"
+	EventReportMade  Event = "report.made"
 	EventRunFinished Event = "run.finished"
 )
 
@@ -210,6 +211,62 @@ const (
 	RefusalReasonFull         RefusalReason = "full"
 	RefusalReasonNoneAdmitted RefusalReason = "none_admitted"
 	RefusalReasonNotPlanned   RefusalReason = "not_planned"
+)
+
+// Defines values for ReportCovers.
+const (
+	ReportCoversAhead  ReportCovers = "ahead"
+	ReportCoversBehind ReportCovers = "behind"
+)
+
+// Defines values for ReportEvery.
+const (
+	ReportEveryDay   ReportEvery = "day"
+	ReportEveryMonth ReportEvery = "month"
+	ReportEveryWeek  ReportEvery = "week"
+)
+
+// Defines values for ReportFormat.
+const (
+	ReportFormatCsv   ReportFormat = "csv"
+	ReportFormatFocus ReportFormat = "focus"
+	ReportFormatJson  ReportFormat = "json"
+	ReportFormatXlsx  ReportFormat = "xlsx"
+)
+
+// Defines values for ReportRequestCovers.
+const (
+	ReportRequestCoversAhead  ReportRequestCovers = "ahead"
+	ReportRequestCoversBehind ReportRequestCovers = "behind"
+)
+
+// Defines values for ReportRequestEvery.
+const (
+	ReportRequestEveryDay   ReportRequestEvery = "day"
+	ReportRequestEveryMonth ReportRequestEvery = "month"
+	ReportRequestEveryWeek  ReportRequestEvery = "week"
+)
+
+// Defines values for ReportRequestFormat.
+const (
+	ReportRequestFormatCsv   ReportRequestFormat = "csv"
+	ReportRequestFormatFocus ReportRequestFormat = "focus"
+	ReportRequestFormatJson  ReportRequestFormat = "json"
+	ReportRequestFormatXlsx  ReportRequestFormat = "xlsx"
+)
+
+// Defines values for ReportScheduleCovers.
+const (
+	ReportScheduleCoversAhead  ReportScheduleCovers = "ahead"
+	ReportScheduleCoversBehind ReportScheduleCovers = "behind"
+)
+
+// Defines values for ReportScheduleFormat.
+const (
+	ReportScheduleFormatCsv   ReportScheduleFormat = "csv"
+	ReportScheduleFormatFocus ReportScheduleFormat = "focus"
+	ReportScheduleFormatJson  ReportScheduleFormat = "json"
+	ReportScheduleFormatXlsx  ReportScheduleFormat = "xlsx"
 )
 
 // Defines values for Role.
@@ -323,6 +380,7 @@ const (
 const (
 	WebhookEventPlanChanged WebhookEvent = "plan.changed"
 	WebhookEventPlanFailed  WebhookEvent = "plan.failed"
+	WebhookEventReportMade  WebhookEvent = "report.made"
 	WebhookEventRunFinished WebhookEvent = "run.finished"
 )
 
@@ -524,6 +582,18 @@ const (
 	AskClusterParamsFormatCsv  AskClusterParamsFormat = "csv"
 	AskClusterParamsFormatJson AskClusterParamsFormat = "json"
 	AskClusterParamsFormatXlsx AskClusterParamsFormat = "xlsx"
+)
+
+// Defines values for ListReportSchedulesParamsFormat.
+const (
+	ListReportSchedulesParamsFormatCsv  ListReportSchedulesParamsFormat = "csv"
+	ListReportSchedulesParamsFormatJson ListReportSchedulesParamsFormat = "json"
+)
+
+// Defines values for ListReportsParamsFormat.
+const (
+	ListReportsParamsFormatCsv  ListReportsParamsFormat = "csv"
+	ListReportsParamsFormatJson ListReportsParamsFormat = "json"
 )
 
 // Defines values for ListScenariosParamsFormat.
@@ -1233,6 +1303,57 @@ type ClusterQuestionRequest struct {
 // ClusterQuestionRequestQuestion defines model for ClusterQuestionRequest.Question.
 type ClusterQuestionRequestQuestion string
 
+// ClusterReport A file about a cluster that was made, or is going to be.
+type ClusterReport struct {
+	// At The moment it is for.
+	At time.Time `json:"at"`
+
+	// By The name of the key that asked; schedule, where none did.
+	By string `json:"by"`
+
+	// Covers Which time it is about: `ahead` is a horizon, as `POST …/horizon` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
+	Covers    ReportCovers `json:"covers"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// Error Why it was not made; null where it was, or still may be.
+	Error *RunError `json:"error"`
+
+	// Every How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
+	Every ReportEvery `json:"every"`
+
+	// File Null where it is not made.
+	File *ReportFile `json:"file"`
+
+	// Format A spreadsheet; a table; rows in the shape of FOCUS 1.2, as CSV, of the time ahead; a document.
+	Format ReportFormat `json:"format"`
+
+	// From Where what it covers begins.
+	From time.Time `json:"from"`
+
+	// Id A UUID of version 7, that of its run.
+	Id string `json:"id"`
+
+	// MadeAt Null where it is not made.
+	MadeAt *time.Time `json:"made_at"`
+
+	// Schedule The name of its schedule; null: somebody asked for it.
+	Schedule *string `json:"schedule"`
+
+	// State The last three are final.
+	State RunState `json:"state"`
+
+	// Until Where what it covers ends.
+	Until time.Time `json:"until"`
+}
+
+// ClusterReportList A page of reports, the newest first.
+type ClusterReportList struct {
+	Items []ClusterReport `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // ClusterSweepRequest What is varied in a cluster's problem.
 type ClusterSweepRequest struct {
 	// At Of which moment; left out, now.
@@ -1615,7 +1736,7 @@ type Delivery struct {
 	// Detail Where it failed: why it was given up.
 	Detail string `json:"detail"`
 
-	// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
+	// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded; somebody tries the webhook.
 	Event Event `json:"event"`
 
 	// EventId The header `webhook-id`, the same at every attempt.
@@ -1699,7 +1820,7 @@ type Document struct {
 // Empty Nothing.
 type Empty = map[string]interface{}
 
-// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; somebody tries the webhook.
+// Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded; somebody tries the webhook.
 type Event string
 
 // Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
@@ -3199,6 +3320,102 @@ type Report struct {
 	Outcome Outcome `json:"outcome"`
 }
 
+// ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizon` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
+type ReportCovers string
+
+// ReportEvery How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
+type ReportEvery string
+
+// ReportFile A file that can be downloaded.
+type ReportFile struct {
+	MediaType string `json:"media_type"`
+
+	// Name In letters that every file system takes.
+	Name string `json:"name"`
+
+	// Sha256 In hexadecimal digits; its ETag.
+	Sha256 string `json:"sha256"`
+
+	// Size In bytes.
+	Size int64 `json:"size"`
+
+	// Url The path to it on this server.
+	Url string `json:"url"`
+}
+
+// ReportFormat A spreadsheet; a table; rows in the shape of FOCUS 1.2, as CSV, of the time ahead; a document.
+type ReportFormat string
+
+// ReportRequest Which report to make, by the `schedule` that makes it otherwise, or by the other members.
+type ReportRequest struct {
+	// Covers Which time it is about; left out, ahead.
+	Covers *ReportRequestCovers `json:"covers,omitempty"`
+
+	// Every How long it covers.
+	Every *ReportRequestEvery `json:"every,omitempty"`
+
+	// Format Left out, xlsx.
+	Format *ReportRequestFormat `json:"format,omitempty"`
+
+	// Schedule The name of a report schedule of the cluster.
+	Schedule *string `json:"schedule,omitempty"`
+}
+
+// ReportRequestCovers Which time it is about; left out, ahead.
+type ReportRequestCovers string
+
+// ReportRequestEvery How long it covers.
+type ReportRequestEvery string
+
+// ReportRequestFormat Left out, xlsx.
+type ReportRequestFormat string
+
+// ReportSchedule A report that is made by itself. No plan depends on one.
+type ReportSchedule struct {
+	// Covers Which time it is about, from its moment until the next one or from the one before: `ahead` is a horizon of what is going to be needed, `behind` is which plans held, an hour a row, and what was observed. With the hour 0 these are days, weeks and months of the calendar; in zones that are half an hour from UTC, its whole hours around them.
+	Covers    *ReportScheduleCovers `json:"covers,omitempty"`
+	CreatedAt *time.Time            `json:"created_at,omitempty"`
+
+	// Enabled Whether any are made.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Every How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
+	Every ReportEvery `json:"every"`
+
+	// Format A spreadsheet; a table; rows in the shape of FOCUS 1.2, as CSV, of the time ahead; a document.
+	Format *ReportScheduleFormat `json:"format,omitempty"`
+
+	// Hour The hour at whose beginning it is made, on the clocks of the cluster's `time_zone`.
+	Hour *int64 `json:"hour,omitempty"`
+
+	// Keep How many of its reports there are at most; the newest stay.
+	Keep *int64 `json:"keep,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// NextAt When the next one is made; null while it is not enabled.
+	NextAt    *time.Time `json:"next_at,omitempty"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Version Counts the changes, also of `next_at`; its ETag.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// ReportScheduleCovers Which time it is about, from its moment until the next one or from the one before: `ahead` is a horizon of what is going to be needed, `behind` is which plans held, an hour a row, and what was observed. With the hour 0 these are days, weeks and months of the calendar; in zones that are half an hour from UTC, its whole hours around them.
+type ReportScheduleCovers string
+
+// ReportScheduleFormat A spreadsheet; a table; rows in the shape of FOCUS 1.2, as CSV, of the time ahead; a document.
+type ReportScheduleFormat string
+
+// ReportScheduleList A page of report schedules.
+type ReportScheduleList struct {
+	Items []ReportSchedule `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // Role Each of the first four may all that those before it may.
 type Role string
 
@@ -4133,7 +4350,7 @@ type Webhook struct {
 	Version *int64 `json:"version,omitempty"`
 }
 
-// WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over.
+// WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded.
 type WebhookEvent string
 
 // WebhookList A page of webhooks, by name.
@@ -4376,6 +4593,12 @@ type ProfileName = string
 
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
+
+// ReportID defines model for ReportID.
+type ReportID = string
+
+// ReportScheduleName defines model for ReportScheduleName.
+type ReportScheduleName = string
 
 // RowLimit defines model for RowLimit.
 type RowLimit = int64
@@ -5100,6 +5323,93 @@ type AskClusterParams struct {
 // AskClusterParamsFormat defines parameters for AskCluster.
 type AskClusterParamsFormat string
 
+// ListReportSchedulesParams defines parameters for ListReportSchedules.
+type ListReportSchedulesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListReportSchedulesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListReportSchedulesParamsFormat defines parameters for ListReportSchedules.
+type ListReportSchedulesParamsFormat string
+
+// CreateReportScheduleParams defines parameters for CreateReportSchedule.
+type CreateReportScheduleParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteReportScheduleParams defines parameters for DeleteReportSchedule.
+type DeleteReportScheduleParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetReportScheduleParams defines parameters for GetReportSchedule.
+type GetReportScheduleParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ReplaceReportScheduleParams defines parameters for ReplaceReportSchedule.
+type ReplaceReportScheduleParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListReportsParams defines parameters for ListReports.
+type ListReportsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written.
+	Format *ListReportsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Schedule Only those of the schedule of this name.
+	Schedule *string `form:"schedule,omitempty" json:"schedule,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListReportsParamsFormat defines parameters for ListReports.
+type ListReportsParamsFormat string
+
+// CreateReportParams defines parameters for CreateReport.
+type CreateReportParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetReportParams defines parameters for GetReport.
+type GetReportParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetReportFileParams defines parameters for GetReportFile.
+type GetReportFileParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// Range Which bytes, such as bytes=1000- to go on where a download broke off.
+	Range *string `json:"Range,omitempty"`
+
+	// IfRange The ETag of what the first part was of.
+	IfRange *string `json:"If-Range,omitempty"`
+}
+
 // ListScenariosParams defines parameters for ListScenarios.
 type ListScenariosParams struct {
 	// Limit How many items a page has at most.
@@ -5543,6 +5853,15 @@ type ClusterPurchaseJSONRequestBody = ClusterPurchaseRequest
 
 // AskClusterJSONRequestBody defines body for AskCluster for application/json ContentType.
 type AskClusterJSONRequestBody = ClusterQuestionRequest
+
+// CreateReportScheduleJSONRequestBody defines body for CreateReportSchedule for application/json ContentType.
+type CreateReportScheduleJSONRequestBody = ReportSchedule
+
+// ReplaceReportScheduleJSONRequestBody defines body for ReplaceReportSchedule for application/json ContentType.
+type ReplaceReportScheduleJSONRequestBody = ReportSchedule
+
+// CreateReportJSONRequestBody defines body for CreateReport for application/json ContentType.
+type CreateReportJSONRequestBody = ReportRequest
 
 // CreateScenarioJSONRequestBody defines body for CreateScenario for application/json ContentType.
 type CreateScenarioJSONRequestBody = Scenario
@@ -6883,6 +7202,102 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
 	AskCluster(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListReportSchedules List report schedules
+	//
+	// By name.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/report-schedules (the `ListReportSchedules` operationId).
+	ListReportSchedules(ctx context.Context, cluster ClusterName, params *ListReportSchedulesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateReportScheduleWithBody Create a report schedule
+	//
+	// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+	//
+	// A cluster can have 50 of them.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+	CreateReportScheduleWithBody(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateReportSchedule Create a report schedule
+	//
+	// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+	//
+	// A cluster can have 50 of them.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+	CreateReportSchedule(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, body CreateReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteReportSchedule Delete a report schedule
+	//
+	// The reports that it has made stay, as long as they are among the newest 24 that no schedule makes.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/report-schedules/{name} (the `DeleteReportSchedule` operationId).
+	DeleteReportSchedule(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *DeleteReportScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReportSchedule Read a report schedule
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/report-schedules/{name} (the `GetReportSchedule` operationId).
+	GetReportSchedule(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *GetReportScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceReportScheduleWithBody Change a report schedule
+	//
+	// The name is part of the address and stays. The next report is for the next moment after now.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+	ReplaceReportScheduleWithBody(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceReportSchedule Change a report schedule
+	//
+	// The name is part of the address and stays. The next report is for the next moment after now.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+	ReplaceReportSchedule(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, body ReplaceReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListReports List reports
+	//
+	// The newest first: those that were made, and those that wait, are made, failed or were cancelled; of these two the run says it for 30 days. A report has the id of its run, which `POST /v1/runs/{id}/retry` tries again. Of a schedule the newest `keep` are kept, and of all others of the cluster the newest 24.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/reports (the `ListReports` operationId).
+	ListReports(ctx context.Context, cluster ClusterName, params *ListReportsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateReportWithBody Make a report now
+	//
+	// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+	CreateReportWithBody(ctx context.Context, cluster ClusterName, params *CreateReportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateReport Make a report now
+	//
+	// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+	CreateReport(ctx context.Context, cluster ClusterName, params *CreateReportParams, body CreateReportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReport Read what a report is
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/reports/{report} (the `GetReport` operationId).
+	GetReport(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReportFile Download a report
+	//
+	// The file, or with the header `Range` a part of it; its ETag is its SHA-256. 409 while the report is not made, or where that failed.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/reports/{report}/file (the `GetReportFile` operationId).
+	GetReportFile(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportFileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListScenarios List saved scenarios
 	//
 	// By name.
@@ -7292,7 +7707,7 @@ type ClientInterface interface {
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 	//
-	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -7307,7 +7722,7 @@ type ClientInterface interface {
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 	//
-	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -9235,6 +9650,222 @@ func (c *Client) AskCluster(ctx context.Context, cluster ClusterName, params *As
 	return c.Client.Do(req)
 }
 
+// ListReportSchedules List report schedules
+//
+// By name.
+//
+// Corresponds with GET /v1/clusters/{cluster}/report-schedules (the `ListReportSchedules` operationId).
+func (c *Client) ListReportSchedules(ctx context.Context, cluster ClusterName, params *ListReportSchedulesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReportSchedulesRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateReportScheduleWithBody Create a report schedule
+//
+// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+//
+// A cluster can have 50 of them.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+func (c *Client) CreateReportScheduleWithBody(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateReportScheduleRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateReportSchedule Create a report schedule
+//
+// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+//
+// A cluster can have 50 of them.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+func (c *Client) CreateReportSchedule(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, body CreateReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateReportScheduleRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteReportSchedule Delete a report schedule
+//
+// The reports that it has made stay, as long as they are among the newest 24 that no schedule makes.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/report-schedules/{name} (the `DeleteReportSchedule` operationId).
+func (c *Client) DeleteReportSchedule(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *DeleteReportScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteReportScheduleRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetReportSchedule Read a report schedule
+//
+// Corresponds with GET /v1/clusters/{cluster}/report-schedules/{name} (the `GetReportSchedule` operationId).
+func (c *Client) GetReportSchedule(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *GetReportScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReportScheduleRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceReportScheduleWithBody Change a report schedule
+//
+// The name is part of the address and stays. The next report is for the next moment after now.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+func (c *Client) ReplaceReportScheduleWithBody(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceReportScheduleRequestWithBody(c.Server, cluster, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceReportSchedule Change a report schedule
+//
+// The name is part of the address and stays. The next report is for the next moment after now.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+func (c *Client) ReplaceReportSchedule(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, body ReplaceReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceReportScheduleRequest(c.Server, cluster, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListReports List reports
+//
+// The newest first: those that were made, and those that wait, are made, failed or were cancelled; of these two the run says it for 30 days. A report has the id of its run, which `POST /v1/runs/{id}/retry` tries again. Of a schedule the newest `keep` are kept, and of all others of the cluster the newest 24.
+//
+// Corresponds with GET /v1/clusters/{cluster}/reports (the `ListReports` operationId).
+func (c *Client) ListReports(ctx context.Context, cluster ClusterName, params *ListReportsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReportsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateReportWithBody Make a report now
+//
+// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+func (c *Client) CreateReportWithBody(ctx context.Context, cluster ClusterName, params *CreateReportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateReportRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateReport Make a report now
+//
+// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+func (c *Client) CreateReport(ctx context.Context, cluster ClusterName, params *CreateReportParams, body CreateReportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateReportRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetReport Read what a report is
+//
+// Corresponds with GET /v1/clusters/{cluster}/reports/{report} (the `GetReport` operationId).
+func (c *Client) GetReport(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReportRequest(c.Server, cluster, report, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetReportFile Download a report
+//
+// The file, or with the header `Range` a part of it; its ETag is its SHA-256. 409 while the report is not made, or where that failed.
+//
+// Corresponds with GET /v1/clusters/{cluster}/reports/{report}/file (the `GetReportFile` operationId).
+func (c *Client) GetReportFile(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportFileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReportFileRequest(c.Server, cluster, report, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListScenarios List saved scenarios
 //
 // By name.
@@ -10094,7 +10725,7 @@ func (c *Client) ListWebhooks(ctx context.Context, params *ListWebhooksParams, r
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 //
-// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 //
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -10119,7 +10750,7 @@ func (c *Client) CreateWebhookWithBody(ctx context.Context, params *CreateWebhoo
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 //
-// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 //
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -15474,6 +16105,657 @@ func NewAskClusterRequestWithBody(server string, cluster ClusterName, params *As
 	return req, nil
 }
 
+// NewListReportSchedulesRequest constructs an http.Request for the ListReportSchedules method
+func NewListReportSchedulesRequest(server string, cluster ClusterName, params *ListReportSchedulesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/report-schedules", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateReportScheduleRequest calls the generic CreateReportSchedule builder with application/json body
+func NewCreateReportScheduleRequest(server string, cluster ClusterName, params *CreateReportScheduleParams, body CreateReportScheduleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateReportScheduleRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreateReportScheduleRequestWithBody constructs an http.Request for the CreateReportSchedule method, with any body, and a specified content type
+func NewCreateReportScheduleRequestWithBody(server string, cluster ClusterName, params *CreateReportScheduleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/report-schedules", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteReportScheduleRequest constructs an http.Request for the DeleteReportSchedule method
+func NewDeleteReportScheduleRequest(server string, cluster ClusterName, name ReportScheduleName, params *DeleteReportScheduleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/report-schedules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetReportScheduleRequest constructs an http.Request for the GetReportSchedule method
+func NewGetReportScheduleRequest(server string, cluster ClusterName, name ReportScheduleName, params *GetReportScheduleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/report-schedules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplaceReportScheduleRequest calls the generic ReplaceReportSchedule builder with application/json body
+func NewReplaceReportScheduleRequest(server string, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, body ReplaceReportScheduleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplaceReportScheduleRequestWithBody(server, cluster, name, params, "application/json", bodyReader)
+}
+
+// NewReplaceReportScheduleRequestWithBody constructs an http.Request for the ReplaceReportSchedule method, with any body, and a specified content type
+func NewReplaceReportScheduleRequestWithBody(server string, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/report-schedules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListReportsRequest constructs an http.Request for the ListReports method
+func NewListReportsRequest(server string, cluster ClusterName, params *ListReportsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/reports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Schedule != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "schedule", *params.Schedule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateReportRequest calls the generic CreateReport builder with application/json body
+func NewCreateReportRequest(server string, cluster ClusterName, params *CreateReportParams, body CreateReportJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateReportRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreateReportRequestWithBody constructs an http.Request for the CreateReport method, with any body, and a specified content type
+func NewCreateReportRequestWithBody(server string, cluster ClusterName, params *CreateReportParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/reports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetReportRequest constructs an http.Request for the GetReport method
+func NewGetReportRequest(server string, cluster ClusterName, report ReportID, params *GetReportParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "report", report, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/reports/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetReportFileRequest constructs an http.Request for the GetReportFile method
+func NewGetReportFileRequest(server string, cluster ClusterName, report ReportID, params *GetReportFileParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "report", report, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/reports/%s/file", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+		if params.Range != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Range", *params.Range, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Range", headerParam1)
+		}
+
+		if params.IfRange != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "If-Range", *params.IfRange, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Range", headerParam2)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListScenariosRequest constructs an http.Request for the ListScenarios method
 func NewListScenariosRequest(server string, cluster ClusterName, params *ListScenariosParams) (*http.Request, error) {
 	var err error
@@ -19175,6 +20457,114 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
 	AskClusterWithResponse(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*AskClusterResponse, error)
 
+	// ListReportSchedulesWithResponse List report schedules
+	//
+	// By name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/report-schedules (the `ListReportSchedules` operationId).
+	ListReportSchedulesWithResponse(ctx context.Context, cluster ClusterName, params *ListReportSchedulesParams, reqEditors ...RequestEditorFn) (*ListReportSchedulesResponse, error)
+
+	// CreateReportScheduleWithBodyWithResponse Create a report schedule
+	//
+	// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+	//
+	// A cluster can have 50 of them.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+	CreateReportScheduleWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateReportScheduleResponse, error)
+
+	// CreateReportScheduleWithResponse Create a report schedule
+	//
+	// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+	//
+	// A cluster can have 50 of them.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+	CreateReportScheduleWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, body CreateReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateReportScheduleResponse, error)
+
+	// DeleteReportScheduleWithResponse Delete a report schedule
+	//
+	// The reports that it has made stay, as long as they are among the newest 24 that no schedule makes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/report-schedules/{name} (the `DeleteReportSchedule` operationId).
+	DeleteReportScheduleWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *DeleteReportScheduleParams, reqEditors ...RequestEditorFn) (*DeleteReportScheduleResponse, error)
+
+	// GetReportScheduleWithResponse Read a report schedule
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/report-schedules/{name} (the `GetReportSchedule` operationId).
+	GetReportScheduleWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *GetReportScheduleParams, reqEditors ...RequestEditorFn) (*GetReportScheduleResponse, error)
+
+	// ReplaceReportScheduleWithBodyWithResponse Change a report schedule
+	//
+	// The name is part of the address and stays. The next report is for the next moment after now.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+	ReplaceReportScheduleWithBodyWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceReportScheduleResponse, error)
+
+	// ReplaceReportScheduleWithResponse Change a report schedule
+	//
+	// The name is part of the address and stays. The next report is for the next moment after now.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+	ReplaceReportScheduleWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, body ReplaceReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceReportScheduleResponse, error)
+
+	// ListReportsWithResponse List reports
+	//
+	// The newest first: those that were made, and those that wait, are made, failed or were cancelled; of these two the run says it for 30 days. A report has the id of its run, which `POST /v1/runs/{id}/retry` tries again. Of a schedule the newest `keep` are kept, and of all others of the cluster the newest 24.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/reports (the `ListReports` operationId).
+	ListReportsWithResponse(ctx context.Context, cluster ClusterName, params *ListReportsParams, reqEditors ...RequestEditorFn) (*ListReportsResponse, error)
+
+	// CreateReportWithBodyWithResponse Make a report now
+	//
+	// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+	CreateReportWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateReportResponse, error)
+
+	// CreateReportWithResponse Make a report now
+	//
+	// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+	CreateReportWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportParams, body CreateReportJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateReportResponse, error)
+
+	// GetReportWithResponse Read what a report is
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/reports/{report} (the `GetReport` operationId).
+	GetReportWithResponse(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportParams, reqEditors ...RequestEditorFn) (*GetReportResponse, error)
+
+	// GetReportFileWithResponse Download a report
+	//
+	// The file, or with the header `Range` a part of it; its ETag is its SHA-256. 409 while the report is not made, or where that failed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/reports/{report}/file (the `GetReportFile` operationId).
+	GetReportFileWithResponse(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportFileParams, reqEditors ...RequestEditorFn) (*GetReportFileResponse, error)
+
 	// ListScenariosWithResponse List saved scenarios
 	//
 	// By name.
@@ -19622,7 +21012,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 	//
-	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -19637,7 +21027,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 	//
-	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+	// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 	//
 	// Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 	// An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -21703,6 +23093,266 @@ func (r AskClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r AskClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListReportSchedulesResponse304Headers the declared response headers of an HTTP 304 response for ListReportSchedules
+type ListReportSchedulesResponse304Headers struct {
+	ETag *string
+}
+
+type ListReportSchedulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ReportScheduleList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListReportSchedulesResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListReportSchedulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListReportSchedulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateReportScheduleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *ReportSchedule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateReportScheduleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateReportScheduleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteReportScheduleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteReportScheduleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteReportScheduleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetReportScheduleResponse304Headers the declared response headers of an HTTP 304 response for GetReportSchedule
+type GetReportScheduleResponse304Headers struct {
+	ETag *string
+}
+
+type GetReportScheduleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ReportSchedule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetReportScheduleResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetReportScheduleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetReportScheduleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplaceReportScheduleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ReportSchedule
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplaceReportScheduleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplaceReportScheduleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListReportsResponse304Headers the declared response headers of an HTTP 304 response for ListReports
+type ListReportsResponse304Headers struct {
+	ETag *string
+}
+
+type ListReportsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClusterReportList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListReportsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListReportsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListReportsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateReportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateReportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateReportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetReportResponse304Headers the declared response headers of an HTTP 304 response for GetReport
+type GetReportResponse304Headers struct {
+	ETag *string
+}
+
+type GetReportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClusterReport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetReportResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetReportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetReportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetReportFileResponse304Headers the declared response headers of an HTTP 304 response for GetReportFile
+type GetReportFileResponse304Headers struct {
+	ETag *string
+}
+
+type GetReportFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *interface{}
+	// JSON206 the response for an HTTP 206 `application/json` response
+	JSON206 *interface{}
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetReportFileResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetReportFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetReportFileResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -24319,6 +25969,186 @@ func (c *ClientWithResponses) AskClusterWithResponse(ctx context.Context, cluste
 	return ParseAskClusterResponse(rsp)
 }
 
+// ListReportSchedulesWithResponse List report schedules
+//
+// By name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/report-schedules (the `ListReportSchedules` operationId).
+func (c *ClientWithResponses) ListReportSchedulesWithResponse(ctx context.Context, cluster ClusterName, params *ListReportSchedulesParams, reqEditors ...RequestEditorFn) (*ListReportSchedulesResponse, error) {
+	rsp, err := c.ListReportSchedules(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListReportSchedulesResponse(rsp)
+}
+
+// CreateReportScheduleWithBodyWithResponse Create a report schedule
+//
+// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+//
+// A cluster can have 50 of them.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+func (c *ClientWithResponses) CreateReportScheduleWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateReportScheduleResponse, error) {
+	rsp, err := c.CreateReportScheduleWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateReportScheduleResponse(rsp)
+}
+
+// CreateReportScheduleWithResponse Create a report schedule
+//
+// From now on the cluster's report is made by itself, every day, week (on Monday) or month (on the 1st), at `hour` on the clocks of the cluster's `time_zone`. Where the clocks skip that hour it is made when they do, and where they show it twice, the first time. Of moments that pass while no server works the last one is made up for. A run of the kind `report` makes it, with the role operator.
+//
+// A cluster can have 50 of them.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/report-schedules (the `CreateReportSchedule` operationId).
+func (c *ClientWithResponses) CreateReportScheduleWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportScheduleParams, body CreateReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateReportScheduleResponse, error) {
+	rsp, err := c.CreateReportSchedule(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateReportScheduleResponse(rsp)
+}
+
+// DeleteReportScheduleWithResponse Delete a report schedule
+//
+// The reports that it has made stay, as long as they are among the newest 24 that no schedule makes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/report-schedules/{name} (the `DeleteReportSchedule` operationId).
+func (c *ClientWithResponses) DeleteReportScheduleWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *DeleteReportScheduleParams, reqEditors ...RequestEditorFn) (*DeleteReportScheduleResponse, error) {
+	rsp, err := c.DeleteReportSchedule(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteReportScheduleResponse(rsp)
+}
+
+// GetReportScheduleWithResponse Read a report schedule
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/report-schedules/{name} (the `GetReportSchedule` operationId).
+func (c *ClientWithResponses) GetReportScheduleWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *GetReportScheduleParams, reqEditors ...RequestEditorFn) (*GetReportScheduleResponse, error) {
+	rsp, err := c.GetReportSchedule(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetReportScheduleResponse(rsp)
+}
+
+// ReplaceReportScheduleWithBodyWithResponse Change a report schedule
+//
+// The name is part of the address and stays. The next report is for the next moment after now.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+func (c *ClientWithResponses) ReplaceReportScheduleWithBodyWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceReportScheduleResponse, error) {
+	rsp, err := c.ReplaceReportScheduleWithBody(ctx, cluster, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceReportScheduleResponse(rsp)
+}
+
+// ReplaceReportScheduleWithResponse Change a report schedule
+//
+// The name is part of the address and stays. The next report is for the next moment after now.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/report-schedules/{name} (the `ReplaceReportSchedule` operationId).
+func (c *ClientWithResponses) ReplaceReportScheduleWithResponse(ctx context.Context, cluster ClusterName, name ReportScheduleName, params *ReplaceReportScheduleParams, body ReplaceReportScheduleJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceReportScheduleResponse, error) {
+	rsp, err := c.ReplaceReportSchedule(ctx, cluster, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceReportScheduleResponse(rsp)
+}
+
+// ListReportsWithResponse List reports
+//
+// The newest first: those that were made, and those that wait, are made, failed or were cancelled; of these two the run says it for 30 days. A report has the id of its run, which `POST /v1/runs/{id}/retry` tries again. Of a schedule the newest `keep` are kept, and of all others of the cluster the newest 24.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/reports (the `ListReports` operationId).
+func (c *ClientWithResponses) ListReportsWithResponse(ctx context.Context, cluster ClusterName, params *ListReportsParams, reqEditors ...RequestEditorFn) (*ListReportsResponse, error) {
+	rsp, err := c.ListReports(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListReportsResponse(rsp)
+}
+
+// CreateReportWithBodyWithResponse Make a report now
+//
+// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+func (c *ClientWithResponses) CreateReportWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateReportResponse, error) {
+	rsp, err := c.CreateReportWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateReportResponse(rsp)
+}
+
+// CreateReportWithResponse Make a report now
+//
+// Starts the run that makes a report: what a schedule makes, or what `every`, `covers` and `format` say. It is about a day, a week or a month on the clocks of the cluster, from the hour it is on (`ahead`) or until then (`behind`). The report has the run's id. Whoever can make one can end and retry its run.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/reports (the `CreateReport` operationId).
+func (c *ClientWithResponses) CreateReportWithResponse(ctx context.Context, cluster ClusterName, params *CreateReportParams, body CreateReportJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateReportResponse, error) {
+	rsp, err := c.CreateReport(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateReportResponse(rsp)
+}
+
+// GetReportWithResponse Read what a report is
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/reports/{report} (the `GetReport` operationId).
+func (c *ClientWithResponses) GetReportWithResponse(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportParams, reqEditors ...RequestEditorFn) (*GetReportResponse, error) {
+	rsp, err := c.GetReport(ctx, cluster, report, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetReportResponse(rsp)
+}
+
+// GetReportFileWithResponse Download a report
+//
+// The file, or with the header `Range` a part of it; its ETag is its SHA-256. 409 while the report is not made, or where that failed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/reports/{report}/file (the `GetReportFile` operationId).
+func (c *ClientWithResponses) GetReportFileWithResponse(ctx context.Context, cluster ClusterName, report ReportID, params *GetReportFileParams, reqEditors ...RequestEditorFn) (*GetReportFileResponse, error) {
+	rsp, err := c.GetReportFile(ctx, cluster, report, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetReportFileResponse(rsp)
+}
+
 // ListScenariosWithResponse List saved scenarios
 //
 // By name.
@@ -25036,7 +26866,7 @@ func (c *ClientWithResponses) ListWebhooksWithResponse(ctx context.Context, para
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 //
-// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 //
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -25057,7 +26887,7 @@ func (c *ClientWithResponses) CreateWebhookWithBodyWithResponse(ctx context.Cont
 //
 // Its address must be on the list of allowed hosts. The answer holds the secret, the only time it is shown.
 //
-// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
+// What is sent is a `PlanChangedEvent`, a `PlanFailedEvent`, a `RunFinishedEvent`, a `ReportMadeEvent` or, when somebody tries the webhook, a `PingEvent`, as JSON. Members may be added to them.
 //
 // Messages are signed after the Standard Webhooks specification: `webhook-signature` holds `v1,` and the base64 of the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the base64-decoded part of the secret behind `whsec_`; where several secrets sign, several of these with spaces between.
 // An answer of 200 to 299 within 10 seconds takes a message. Otherwise it is sent again after about 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h and 8 h, or later where 429 or 503 come with `Retry-After`; 410 disables the webhook, and so do three days in which nothing could be delivered. Redirects are not followed.
@@ -28060,6 +29890,398 @@ func ParseAskClusterResponse(rsp *http.Response) (*AskClusterResponse, error) {
 	case rsp.StatusCode == 200:
 		// Content-type (text/csv) unsupported
 
+	}
+
+	return response, nil
+}
+
+// ParseListReportSchedulesResponse parses an HTTP response from a ListReportSchedulesWithResponse call
+func ParseListReportSchedulesResponse(rsp *http.Response) (*ListReportSchedulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListReportSchedulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ReportScheduleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListReportSchedulesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateReportScheduleResponse parses an HTTP response from a CreateReportScheduleWithResponse call
+func ParseCreateReportScheduleResponse(rsp *http.Response) (*CreateReportScheduleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateReportScheduleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest ReportSchedule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteReportScheduleResponse parses an HTTP response from a DeleteReportScheduleWithResponse call
+func ParseDeleteReportScheduleResponse(rsp *http.Response) (*DeleteReportScheduleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteReportScheduleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetReportScheduleResponse parses an HTTP response from a GetReportScheduleWithResponse call
+func ParseGetReportScheduleResponse(rsp *http.Response) (*GetReportScheduleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReportScheduleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ReportSchedule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetReportScheduleResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplaceReportScheduleResponse parses an HTTP response from a ReplaceReportScheduleWithResponse call
+func ParseReplaceReportScheduleResponse(rsp *http.Response) (*ReplaceReportScheduleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplaceReportScheduleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ReportSchedule
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListReportsResponse parses an HTTP response from a ListReportsWithResponse call
+func ParseListReportsResponse(rsp *http.Response) (*ListReportsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListReportsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClusterReportList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListReportsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateReportResponse parses an HTTP response from a CreateReportWithResponse call
+func ParseCreateReportResponse(rsp *http.Response) (*CreateReportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateReportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetReportResponse parses an HTTP response from a GetReportWithResponse call
+func ParseGetReportResponse(rsp *http.Response) (*GetReportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClusterReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetReportResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetReportFileResponse parses an HTTP response from a GetReportFileWithResponse call
+func ParseGetReportFileResponse(rsp *http.Response) (*GetReportFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReportFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 206:
+		var dest interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON206 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+	// Content-type (text/csv) unsupported
+
+	case rsp.StatusCode == 206:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetReportFileResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil
