@@ -34,6 +34,9 @@ var problemHelps = map[string]problemHelp{
 	tooLarge.name: {
 		"The body is larger than this server reads.",
 		"Send it in parts, or ask the administrator to raise HEADROOM_MAX_BODY_MB."},
+	beyondEnd.name: {
+		"The header Range asks for bytes after the end of the file.",
+		"If you go on with a download, it is whole already; otherwise leave the header out."},
 	unsupportedMedia.name: {
 		"The body is not plain JSON in UTF-8.",
 		"Send it uncompressed, with \"Content-Type: application/json\"."},

@@ -60,6 +60,7 @@ var (
 	outdated         = problemKind{"outdated", http.StatusPreconditionFailed, "It has changed in the meantime"}
 	tooLarge         = problemKind{"too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
 	unsupportedMedia = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of another type than can be read"}
+	beyondEnd        = problemKind{"range", http.StatusRequestedRangeNotSatisfiable, "The file ends before that"}
 	misdirection     = problemKind{"misdirected", http.StatusMisdirectedRequest, "The server has another name"}
 	invalid          = problemKind{"invalid", http.StatusUnprocessableEntity, "The request can be read but makes no sense"}
 	infeasible       = problemKind{"infeasible", http.StatusUnprocessableEntity, "No plan meets the demands"}
@@ -72,7 +73,7 @@ var (
 // problemKinds are all of them.
 var problemKinds = []problemKind{
 	malformed, unauthenticated, forbidden, notFound, methodNotAllowed, conflict, gone, outdated, tooLarge, unsupportedMedia,
-	misdirection, invalid, infeasible, versionNeeded, tooManyRequests, internalError, busy,
+	beyondEnd, misdirection, invalid, infeasible, versionNeeded, tooManyRequests, internalError, busy,
 }
 
 // problem is a document of the kind.

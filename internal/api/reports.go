@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"headroom/internal/app"
@@ -59,9 +62,30 @@ func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
+	switch from, known := rangeFrom(r.Header.Get("Range")); {
+	case !known:
+		r.Header.Del("Range") // the whole file is an answer too
+	case from >= made.File.Size && r.Header.Get("If-Range") == "":
+		h.Set("Content-Range", fmt.Sprintf("bytes */%d", made.File.Size))
+		s.refuse(w, r, beyondEnd.problem(fmt.Sprintf("The file has %d bytes, and the header Range asks for those from %d on.", made.File.Size, from)))
+		return
+	}
 	h.Set("ETag", quoted(made.File.SHA256))
 	h.Set("Content-Type", made.File.MediaType)
 	h.Set("Content-Disposition", `attachment; filename="`+made.File.Name+`"`)
 	file := &app.ReportReader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.ReportPart(r.Context(), made.ID, part) }}
 	http.ServeContent(w, r, "", time.Time{}, file) // what breaks off is shorter than was said, which clients see
+}
+
+// rangeFrom is where the one range that a header asks for begins; other forms of the header are not known.
+func rangeFrom(header string) (from int64, known bool) {
+	text, bytes := strings.CutPrefix(header, "bytes=")
+	first, last, one := strings.Cut(text, "-")
+	from, err := strconv.ParseInt(first, 10, 64)
+	if last != "" && err == nil {
+		var until int64
+		until, err = strconv.ParseInt(last, 10, 64)
+		one = one && until >= from
+	}
+	return from, bytes && one && err == nil && from >= 0
 }

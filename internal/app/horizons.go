@@ -152,8 +152,18 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(cap
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
+	course, worked := a.horizonInTurns(ctx, asked, report)
+	if worked != nil && course.Done() == 0 {
+		return RunResult{}, worked
+	}
+	answer := asked.answered(course)
+	answer.Show(asked.Detail)
+	return jsonResult(claim, answer, worked)
+}
+
+// horizonInTurns works on a horizon in the background.
+func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(capacity.Progress)) (course *plan.Course, worked error) {
 	solve := a.planLike(asked.Problem)
-	var course *plan.Course
 	show := func() { report(capacity.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
 	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 		leave, err := a.turn(ctx)
@@ -165,14 +175,9 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(cap
 		return solve(ctx, p)
 	})
 	show()
-	worked := a.allPlaces(ctx, course.Work)
+	worked = a.allPlaces(ctx, course.Work)
 	show()
-	if worked != nil && course.Done() == 0 {
-		return RunResult{}, worked
-	}
-	answer := asked.answered(course)
-	answer.Show(asked.Detail)
-	return jsonResult(claim, answer, worked)
+	return course, worked
 }
 
 // jsonResult is what a run has made as JSON, and why it ended.

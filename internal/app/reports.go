@@ -190,6 +190,25 @@ func (a *App) reportBehind(ctx context.Context, cluster string, in capacity.Repo
 	return err
 }
 
+// reportAhead writes what is going to be needed.
 func (a *App) reportAhead(ctx context.Context, cluster string, in capacity.ReportInput, to io.Writer, progress func(capacity.Progress)) error {
-	return errors.New("TODO")
+	asked, err := a.ClusterHorizon(ctx, cluster, capacity.ClusterHorizonQuestion{Span: capacity.Span{From: in.From, Until: in.Until}, Detail: capacity.DetailClasses})
+	if err != nil {
+		return err
+	}
+	course, err := a.horizonInTurns(ctx, asked, progress)
+	if err != nil {
+		return err
+	}
+	answer := asked.answered(course)
+	switch in.Format {
+	case capacity.ReportXLSX:
+		return report.HorizonWorkbook(to, asked.Horizon, answer)
+	case capacity.ReportCSV:
+		return report.Horizon(answer, report.PerPeriod).CSV(to)
+	case capacity.ReportFocus:
+		return report.Focus(to, asked.Horizon, answer, report.FocusNames{SubAccountID: cluster})
+	}
+	answer.Show(asked.Detail)
+	return json.NewEncoder(to).Encode(answer)
 }
