@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"bytes"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/pgtest"
 	"headroom/internal/postgres"
+	"headroom/migrations"
 )
 
 func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {
@@ -43,8 +45,9 @@ func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {
 	}
 	var steps int64
 	check(t, raw(t, url).QueryRow(t.Context(), "SELECT count(*) FROM goose_db_version WHERE version_id > 0").Scan(&steps))
-	if steps != after.Known {
-		t.Errorf("%d steps on record, want %d", steps, after.Known)
+	files := must(fs.Glob(migrations.Files, "*.sql"))(t)
+	if steps != int64(len(files)) {
+		t.Errorf("%d steps on record, want %d", steps, len(files))
 	}
 	s := pgtest.OpenWith(t, configOf(url))
 	filled(t, s)

@@ -61,9 +61,3 @@ func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report 
 		return Result{Type: made.Type, Body: made.Body}, err
 	}
 }
-
-// report makes a report of a cluster.
-func report(ctx context.Context, a *app.App, claim app.RunClaim, progress func(capacity.Progress)) (Result, error) {
-	save, err := a.ReportForRun(ctx, claim, progress)
-	return Result{Make: save}, err
-}

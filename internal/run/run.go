@@ -182,6 +182,7 @@ func (r *Runner) forget(ctx context.Context, _ forgetWork) error {
 func (r *Runner) sweep(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
+	forgotten := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -196,9 +197,7 @@ func (r *Runner) sweep(ctx context.Context) {
 			r.metrics.ended(kind, "failed")
 		}
 		if _, known := r.config.Kinds[app.ReportRun]; known {
-			if _, err := r.app.StartDueReports(ctx); err != nil && ctx.Err() == nil {
-				r.log.Warn("the reports that are due were not started; it is tried again", "error", err.Error())
-			}
+			r.sweepReports(ctx, &forgotten)
 		}
 		if err := r.app.SweepDeliveries(ctx); err != nil && ctx.Err() == nil {
 			r.log.Debug("looking for deliveries of dead servers failed", "error", err.Error())

@@ -125,7 +125,7 @@ func child(url string) {
 	a := app.New(store, auth.NewKeyring(), app.Config{})
 	pool, schema := store.River()
 	begun := make(chan struct{})
-	if _, err := run.Start(context.Background(), run.Config{App: a, Pool: pool, Schema: schema, Lease: shortLease, Kinds: kinds(does{"work": forever(begun)})}); err != nil {
+	if _, err := run.Start(context.Background(), run.Config{App: a, Pool: pool, Schema: schema, Lease: shortLease, Kinds: kinds(does{"work": forever(begun), app.ReportRun: forever(begun)})}); err != nil {
 		panic(err)
 	}
 	<-begun
