@@ -130,7 +130,7 @@ func (s *server) wideForecasts(ctx context.Context, cluster string, of app.Forec
 	if err := report.ForecastHours(classes).CSV(&first); err != nil {
 		return reply[ForecastList]{}, err
 	}
-	return reply[ForecastList]{csv: &csvReply{name: cluster + "-forecasts.csv", first: first.Bytes(), rest: func(w io.Writer) error {
+	return reply[ForecastList]{table: &tableReply{name: cluster + "-forecasts.csv", first: first.Bytes(), rest: func(w io.Writer) error {
 		var rows [][]report.Cell
 		write := func() error {
 			err := report.ForecastHours(classes, rows...).CSVRows(w)

@@ -21,7 +21,7 @@ type list[T any] struct {
 type paging struct {
 	Limit  *Limit
 	Cursor *Cursor
-	Format *Format
+	Format *ListFormat
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 )
 
 // listed answers a page of a list, or a table: of that page where a limit is given, else of every
-// row. name is that of the table's file.
+// row; or a spreadsheet, which is made as a whole and so is of one page. name is that of the file.
 func listed[T any](ctx context.Context, s *server, p paging, name string, table func([]T) report.Table, read func(context.Context, app.Page) (app.Listed[T], error)) (reply[list[T]], error) {
 	page := app.Page{Limit: usualPage}
 	if p.Limit != nil {
@@ -40,8 +40,9 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 		page.After = *p.Cursor
 	}
 	asTable := p.Format != nil && *p.Format == "csv"
+	asSheet := p.Format != nil && *p.Format == "xlsx"
 	whole := asTable && p.Limit == nil
-	if whole {
+	if whole || asSheet && p.Limit == nil {
 		page.Limit = longestPage
 	}
 	first, err := read(ctx, page)
@@ -50,6 +51,11 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 	}
 	if err != nil {
 		return reply[list[T]]{}, err
+	}
+	if asSheet {
+		var file bytes.Buffer
+		err := report.Workbook(&file, report.Sheet{Name: name, Table: table(first.Items)})
+		return reply[list[T]]{table: &tableReply{name: name + ".xlsx", mediaType: xlsxType, next: first.Next, first: file.Bytes()}}, err
 	}
 	if !asTable {
 		l := list[T]{Items: first.Items}
@@ -65,12 +71,12 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 	if err := table(first.Items).CSV(&text); err != nil {
 		return reply[list[T]]{}, err
 	}
-	csv := &csvReply{name: name + ".csv", first: text.Bytes()}
+	out := &tableReply{name: name + ".csv", first: text.Bytes()}
 	if !whole {
-		csv.next = first.Next
-		return reply[list[T]]{csv: csv}, nil
+		out.next = first.Next
+		return reply[list[T]]{table: out}, nil
 	}
-	csv.rest = func(w io.Writer) error {
+	out.rest = func(w io.Writer) error {
 		for cursor := first.Next; cursor != ""; {
 			more, err := read(ctx, app.Page{After: cursor, Limit: longestPage})
 			if err == nil {
@@ -86,5 +92,5 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 		}
 		return nil
 	}
-	return reply[list[T]]{csv: csv}, nil
+	return reply[list[T]]{table: out}, nil
 }

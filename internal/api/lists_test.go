@@ -1,16 +1,20 @@
 package api
 
 import (
+	"bytes"
 	"encoding/csv"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
 
 	"headroom/internal/capacity"
 )
@@ -104,6 +108,8 @@ func TestListsAsTables(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/webhooks/"+hook.ID+"/test", nil).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters/night/scenarios", `{"name":"more","changes":[{"what":"demand","factor":1.5}]}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/offers", `{"name":"one-year","vm_type":"small","price":"0.1","term_years":1,"note":"=1+1"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/night/report-schedules", `{"name":"=1+1","every":"day","covers":"behind"}`).want(t, 201)
+	s.makeReport("night", `{"schedule":"=1+1"}`)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {
@@ -134,6 +140,13 @@ func TestListsAsTables(t *testing.T) {
 			t.Errorf("%s: Accept and format differ:\n%s", op.OperationID, diff)
 		}
 		s.ask(s.admin, "HEAD", at+"?format=csv", nil).want(t, 200)
+		sheet := s.ask(s.admin, "GET", at+"?format=xlsx", nil).want(t, 200)
+		if sheet.Header.Get("Content-Type") != xlsxType || !strings.HasSuffix(sheet.Header.Get("Content-Disposition"), `.xlsx"`) {
+			t.Errorf("%s as a spreadsheet: %v", op.OperationID, sheet.Header)
+		}
+		if op.OperationID != "listAudit" { // which goes on
+			sameCells(t, op.OperationID, table, sheet.text)
+		}
 	})
 	if lists < 11 {
 		t.Errorf("only %d lists", lists)
@@ -189,5 +202,45 @@ func TestMethodsAndAddresses(t *testing.T) {
 	}
 	if got := s.ask(s.admin, http.MethodHead, "/v1/clusters", nil).want(t, 200); len(got.text) > 0 {
 		t.Errorf("HEAD has the body %s", got.text)
+	}
+}
+
+// sameCells holds a spreadsheet against a table: the same columns and rows, numbers and moments as what they are,
+// and texts as they stand, with no formula among them.
+func sameCells(t *testing.T, what string, table [][]string, sheet []byte) {
+	t.Helper()
+	f, err := excelize.OpenReader(bytes.NewReader(sheet))
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	defer f.Close()
+	name := f.GetSheetName(0)
+	rows, err := f.GetRows(name, excelize.Options{RawCellValue: true})
+	if err != nil || len(rows) != len(table) {
+		t.Errorf("%s: %d rows, want %d (%v)", what, len(rows), len(table), err)
+		return
+	}
+	for i, row := range table {
+		for j, want := range row {
+			at, _ := excelize.CoordinatesToCellName(j+1, i+1)
+			got, _ := f.GetCellValue(name, at, excelize.Options{RawCellValue: true})
+			formula, _ := f.GetCellFormula(name, at)
+			x, number := strconv.ParseFloat(want, 64)
+			y, typed := strconv.ParseFloat(got, 64)
+			moment, isMoment := time.Parse(time.RFC3339, want)
+			whole, part := math.Modf(y)
+			day := time.Date(1899, 12, 30+int(whole), 0, 0, 0, int(part*24*float64(time.Hour)), time.UTC)
+			switch {
+			case formula != "":
+				t.Errorf("%s: %s is the formula %q", what, at, formula)
+			case got == want, "'"+got == want:
+			case number == nil && typed == nil && math.Abs(x-y) <= 1e-12*math.Abs(x):
+			case isMoment == nil && typed == nil && moment.Sub(day).Abs() < time.Second:
+			case (want == "true" || want == "false") && got == map[string]string{"true": "1", "false": "0"}[want]:
+			default:
+				t.Errorf("%s: %s is %q, in the table %q", what, at, got, want)
+			}
+		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // withNumbers answers a list as it is, or, for programs that draw, with the exact amounts of its rows
 // as JSON numbers with the same digits in the place of texts. A table has them as numbers anyway.
 func withNumbers[T any](numbers *Numbers, a reply[list[T]], err error) (reply[list[T]], error) {
-	if err != nil || a.csv != nil || numbers == nil || *numbers != "float" {
+	if err != nil || a.table != nil || numbers == nil || *numbers != "float" {
 		return a, err
 	}
 	amounts := amountsOf(reflect.TypeFor[T]())

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -27,7 +28,7 @@ type reply[T any] struct {
 	text     func() []byte // writes the body's JSON, where it is there already; nil encodes body
 	next     string        // of a list: the cursor of the next page
 	hashed   bool          // the ETag is a hash of the body
-	csv      *csvReply     // in the place of the body
+	table    *tableReply   // in the place of the body
 	retry    int64         // in how many seconds to ask again; 0 is not at all
 	repeat   *T            // what a repetition by Idempotency-Key gets in the place of the body
 }
@@ -55,8 +56,8 @@ func etagOf(version int64) string { return `"` + strconv.FormatInt(version, 10) 
 
 // write answers the request; an error is one before anything was written.
 func (a reply[T]) write(w http.ResponseWriter, r *http.Request) error {
-	if a.csv != nil {
-		return a.csv.write(w, r)
+	if a.table != nil {
+		return a.table.write(w, r)
 	}
 	h := w.Header()
 	if a.etag != "" {
@@ -190,17 +191,18 @@ func parseETag(etag string) (version int64, ok bool) {
 	return version, found && closed && err == nil && version > 0 && etagOf(version) == etag
 }
 
-// csvReply is a list as a table, all of whose rows need not be in memory at once.
-type csvReply struct {
-	name  string // of the file
-	next  string // the cursor of the next page, where only one is wanted
-	first []byte // the heading and the first rows: what is wrong with those is still an error of its own
-	rest  func(w io.Writer) error
+// tableReply is a list as a table, all of whose rows need not be in memory at once.
+type tableReply struct {
+	name      string // of the file
+	mediaType string // none is that of CSV
+	next      string // the cursor of the next page, where only one is wanted
+	first     []byte // the heading and the first rows: what is wrong with those is still an error of its own
+	rest      func(w io.Writer) error
 }
 
-func (c *csvReply) write(w http.ResponseWriter, r *http.Request) error {
+func (c *tableReply) write(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
-	h.Set("Content-Type", tableType)
+	h.Set("Content-Type", cmp.Or(c.mediaType, tableType))
 	h.Set("Content-Disposition", `attachment; filename="`+c.name+`"`)
 	if c.next != "" {
 		h.Set("Link", nextLink(r.URL, c.next))

@@ -53,7 +53,7 @@ func whatIfReply(w plan.WhatIf, format *Format, err error) (reply[plan.WhatIf], 
 	}
 	var text bytes.Buffer
 	err = report.WhatIf(w).CSV(&text)
-	return reply[plan.WhatIf]{csv: &csvReply{name: "what-if.csv", first: text.Bytes()}}, err
+	return reply[plan.WhatIf]{table: &tableReply{name: "what-if.csv", first: text.Bytes()}}, err
 }
 
 func (s *server) ListScenarios(ctx context.Context, r ListScenariosRequest) (reply[ScenarioList], error) {

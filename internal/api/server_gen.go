@@ -570,6 +570,9 @@ type LeaseID = string
 // Limit defines model for Limit.
 type Limit = int64
 
+// ListFormat defines model for ListFormat.
+type ListFormat = string
+
 // Numbers defines model for Numbers.
 type Numbers = string
 
@@ -650,8 +653,8 @@ type ListAllowedHostsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -662,8 +665,8 @@ type ListAuditParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Cluster Only changes of this cluster.
 	Cluster *AuditCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
@@ -677,8 +680,8 @@ type ListClustersParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // DeleteClusterParams defines parameters for DeleteCluster.
@@ -704,8 +707,8 @@ type ListAdmissionsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListAdmissionCountsParams defines parameters for ListAdmissionCounts.
@@ -716,8 +719,8 @@ type ListAdmissionCountsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListClassesParams defines parameters for ListClasses.
@@ -728,8 +731,8 @@ type ListClassesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
@@ -755,8 +758,8 @@ type ListContractsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
@@ -806,8 +809,8 @@ type ListForecastsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Wide As CSV: a row an hour and a column a class. There are no pages then.
 	Wide *bool `form:"wide,omitempty" json:"wide,omitempty"`
@@ -848,8 +851,8 @@ type ListObservationsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListOffersParams defines parameters for ListOffers.
@@ -860,8 +863,8 @@ type ListOffersParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
@@ -887,8 +890,8 @@ type ListPlansParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
@@ -917,8 +920,8 @@ type ListPricesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
@@ -950,8 +953,8 @@ type ListProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // DeleteProfileParams defines parameters for DeleteProfile.
@@ -968,8 +971,8 @@ type ListProfileVersionsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListReportSchedulesParams defines parameters for ListReportSchedules.
@@ -980,8 +983,8 @@ type ListReportSchedulesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // DeleteReportScheduleParams defines parameters for DeleteReportSchedule.
@@ -1004,8 +1007,8 @@ type ListReportsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Schedule Only those of the schedule of this name.
 	Schedule *string `form:"schedule,omitempty" json:"schedule,omitempty"`
@@ -1019,8 +1022,8 @@ type ListScenariosParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // CompareScenariosParams defines parameters for CompareScenarios.
@@ -1064,8 +1067,8 @@ type ListVMTypesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // DeleteVMTypeParams defines parameters for DeleteVMType.
@@ -1088,8 +1091,8 @@ type ListKeysParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListRunsParams defines parameters for ListRuns.
@@ -1109,8 +1112,8 @@ type ListRunsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListRunsParamsState defines parameters for ListRuns.
@@ -1124,8 +1127,8 @@ type ListWebhooksParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // DeleteWebhookParams defines parameters for DeleteWebhook.
@@ -1148,8 +1151,8 @@ type ListDeliveriesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
-	Format *Format `form:"format,omitempty" json:"format,omitempty"`
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // CreateAllowedHostJSONRequestBody defines body for CreateAllowedHost for application/json ContentType.

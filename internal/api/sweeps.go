@@ -82,7 +82,7 @@ func answerIn[T any](w http.ResponseWriter, r *http.Request, name string, answer
 		if err := table(answer).CSV(&text); err != nil {
 			return err
 		}
-		return (&csvReply{name: name + ".csv", first: text.Bytes()}).write(w, r)
+		return (&tableReply{name: name + ".csv", first: text.Bytes()}).write(w, r)
 	case "xlsx":
 		return answerFile(w, name+".xlsx", xlsxType, func(to io.Writer) error { return workbook(to, answer) })
 	}

@@ -260,7 +260,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	s := newService(t)
 	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
 	var w capacity.Webhook
-	s.ask(s.admin, "POST", "/v1/webhooks", `{"name":"all","url":"https://hooks.example.com/","events":["plan.changed","plan.failed","run.finished"]}`).want(t, 201).into(t, &w)
+	s.ask(s.admin, "POST", "/v1/webhooks", `{"name":"all","url":"https://hooks.example.com/","events":["plan.changed","plan.failed","run.finished","report.made"]}`).want(t, 201).into(t, &w)
 	at := "/v1/webhooks/" + w.ID
 	s.ask(s.admin, "POST", at+"/test", nil).want(t, 200)
 	s.cluster("night")
@@ -269,6 +269,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 	run := s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil, "Prefer", "respond-async").want(t, 202).Header.Get("Location")
 	s.ask(s.admin, "DELETE", run, nil).want(t, 204)
+	s.makeReport("night", `{"every":"day","covers":"behind","format":"csv"}`)
 	a := s.ask(s.admin, "GET", "/v1/clusters/night/classes/nightly", nil).want(t, 200)
 	var class map[string]any
 	a.into(t, &class)

@@ -404,6 +404,13 @@ const (
 	FormatJson Format = "json"
 )
 
+// Defines values for ListFormat.
+const (
+	ListFormatCsv  ListFormat = "csv"
+	ListFormatJson ListFormat = "json"
+	ListFormatXlsx ListFormat = "xlsx"
+)
+
 // Defines values for Numbers.
 const (
 	NumbersDecimal Numbers = "decimal"
@@ -437,36 +444,42 @@ const (
 const (
 	ListAllowedHostsParamsFormatCsv  ListAllowedHostsParamsFormat = "csv"
 	ListAllowedHostsParamsFormatJson ListAllowedHostsParamsFormat = "json"
+	ListAllowedHostsParamsFormatXlsx ListAllowedHostsParamsFormat = "xlsx"
 )
 
 // Defines values for ListAuditParamsFormat.
 const (
 	ListAuditParamsFormatCsv  ListAuditParamsFormat = "csv"
 	ListAuditParamsFormatJson ListAuditParamsFormat = "json"
+	ListAuditParamsFormatXlsx ListAuditParamsFormat = "xlsx"
 )
 
 // Defines values for ListClustersParamsFormat.
 const (
 	ListClustersParamsFormatCsv  ListClustersParamsFormat = "csv"
 	ListClustersParamsFormatJson ListClustersParamsFormat = "json"
+	ListClustersParamsFormatXlsx ListClustersParamsFormat = "xlsx"
 )
 
 // Defines values for ListAdmissionsParamsFormat.
 const (
 	ListAdmissionsParamsFormatCsv  ListAdmissionsParamsFormat = "csv"
 	ListAdmissionsParamsFormatJson ListAdmissionsParamsFormat = "json"
+	ListAdmissionsParamsFormatXlsx ListAdmissionsParamsFormat = "xlsx"
 )
 
 // Defines values for ListAdmissionCountsParamsFormat.
 const (
 	ListAdmissionCountsParamsFormatCsv  ListAdmissionCountsParamsFormat = "csv"
 	ListAdmissionCountsParamsFormatJson ListAdmissionCountsParamsFormat = "json"
+	ListAdmissionCountsParamsFormatXlsx ListAdmissionCountsParamsFormat = "xlsx"
 )
 
 // Defines values for ListClassesParamsFormat.
 const (
 	ListClassesParamsFormatCsv  ListClassesParamsFormat = "csv"
 	ListClassesParamsFormatJson ListClassesParamsFormat = "json"
+	ListClassesParamsFormatXlsx ListClassesParamsFormat = "xlsx"
 )
 
 // Defines values for ListClassesParamsNumbers.
@@ -479,6 +492,7 @@ const (
 const (
 	ListContractsParamsFormatCsv  ListContractsParamsFormat = "csv"
 	ListContractsParamsFormatJson ListContractsParamsFormat = "json"
+	ListContractsParamsFormatXlsx ListContractsParamsFormat = "xlsx"
 )
 
 // Defines values for ListContractsParamsNumbers.
@@ -491,6 +505,7 @@ const (
 const (
 	ListForecastsParamsFormatCsv  ListForecastsParamsFormat = "csv"
 	ListForecastsParamsFormatJson ListForecastsParamsFormat = "json"
+	ListForecastsParamsFormatXlsx ListForecastsParamsFormat = "xlsx"
 )
 
 // Defines values for PutForecastsParamsHoles.
@@ -519,12 +534,14 @@ const (
 const (
 	ListObservationsParamsFormatCsv  ListObservationsParamsFormat = "csv"
 	ListObservationsParamsFormatJson ListObservationsParamsFormat = "json"
+	ListObservationsParamsFormatXlsx ListObservationsParamsFormat = "xlsx"
 )
 
 // Defines values for ListOffersParamsFormat.
 const (
 	ListOffersParamsFormatCsv  ListOffersParamsFormat = "csv"
 	ListOffersParamsFormatJson ListOffersParamsFormat = "json"
+	ListOffersParamsFormatXlsx ListOffersParamsFormat = "xlsx"
 )
 
 // Defines values for ListOffersParamsNumbers.
@@ -537,6 +554,7 @@ const (
 const (
 	ListPlansParamsFormatCsv  ListPlansParamsFormat = "csv"
 	ListPlansParamsFormatJson ListPlansParamsFormat = "json"
+	ListPlansParamsFormatXlsx ListPlansParamsFormat = "xlsx"
 )
 
 // Defines values for ListPlansParamsNumbers.
@@ -549,6 +567,7 @@ const (
 const (
 	ListPricesParamsFormatCsv  ListPricesParamsFormat = "csv"
 	ListPricesParamsFormatJson ListPricesParamsFormat = "json"
+	ListPricesParamsFormatXlsx ListPricesParamsFormat = "xlsx"
 )
 
 // Defines values for ListPricesParamsNumbers.
@@ -561,12 +580,14 @@ const (
 const (
 	ListProfilesParamsFormatCsv  ListProfilesParamsFormat = "csv"
 	ListProfilesParamsFormatJson ListProfilesParamsFormat = "json"
+	ListProfilesParamsFormatXlsx ListProfilesParamsFormat = "xlsx"
 )
 
 // Defines values for ListProfileVersionsParamsFormat.
 const (
 	ListProfileVersionsParamsFormatCsv  ListProfileVersionsParamsFormat = "csv"
 	ListProfileVersionsParamsFormatJson ListProfileVersionsParamsFormat = "json"
+	ListProfileVersionsParamsFormatXlsx ListProfileVersionsParamsFormat = "xlsx"
 )
 
 // Defines values for ClusterPurchaseParamsFormat.
@@ -588,18 +609,21 @@ const (
 const (
 	ListReportSchedulesParamsFormatCsv  ListReportSchedulesParamsFormat = "csv"
 	ListReportSchedulesParamsFormatJson ListReportSchedulesParamsFormat = "json"
+	ListReportSchedulesParamsFormatXlsx ListReportSchedulesParamsFormat = "xlsx"
 )
 
 // Defines values for ListReportsParamsFormat.
 const (
 	ListReportsParamsFormatCsv  ListReportsParamsFormat = "csv"
 	ListReportsParamsFormatJson ListReportsParamsFormat = "json"
+	ListReportsParamsFormatXlsx ListReportsParamsFormat = "xlsx"
 )
 
 // Defines values for ListScenariosParamsFormat.
 const (
 	ListScenariosParamsFormatCsv  ListScenariosParamsFormat = "csv"
 	ListScenariosParamsFormatJson ListScenariosParamsFormat = "json"
+	ListScenariosParamsFormatXlsx ListScenariosParamsFormat = "xlsx"
 )
 
 // Defines values for CompareScenariosParamsFormat.
@@ -625,6 +649,7 @@ const (
 const (
 	ListVMTypesParamsFormatCsv  ListVMTypesParamsFormat = "csv"
 	ListVMTypesParamsFormatJson ListVMTypesParamsFormat = "json"
+	ListVMTypesParamsFormatXlsx ListVMTypesParamsFormat = "xlsx"
 )
 
 // Defines values for ClusterWhatIfParamsFormat.
@@ -652,6 +677,7 @@ const (
 const (
 	ListKeysParamsFormatCsv  ListKeysParamsFormat = "csv"
 	ListKeysParamsFormatJson ListKeysParamsFormat = "json"
+	ListKeysParamsFormatXlsx ListKeysParamsFormat = "xlsx"
 )
 
 // Defines values for PurchaseParamsFormat.
@@ -682,6 +708,7 @@ const (
 const (
 	ListRunsParamsFormatCsv  ListRunsParamsFormat = "csv"
 	ListRunsParamsFormatJson ListRunsParamsFormat = "json"
+	ListRunsParamsFormatXlsx ListRunsParamsFormat = "xlsx"
 )
 
 // Defines values for GetRunResultParamsFormat.
@@ -710,12 +737,14 @@ const (
 const (
 	ListWebhooksParamsFormatCsv  ListWebhooksParamsFormat = "csv"
 	ListWebhooksParamsFormatJson ListWebhooksParamsFormat = "json"
+	ListWebhooksParamsFormatXlsx ListWebhooksParamsFormat = "xlsx"
 )
 
 // Defines values for ListDeliveriesParamsFormat.
 const (
 	ListDeliveriesParamsFormatCsv  ListDeliveriesParamsFormat = "csv"
 	ListDeliveriesParamsFormatJson ListDeliveriesParamsFormat = "json"
+	ListDeliveriesParamsFormatXlsx ListDeliveriesParamsFormat = "xlsx"
 )
 
 // Defines values for WhatIfParamsFormat.
@@ -4561,6 +4590,9 @@ type LeaseID = string
 // Limit defines model for Limit.
 type Limit = int64
 
+// ListFormat defines model for ListFormat.
+type ListFormat string
+
 // Numbers defines model for Numbers.
 type Numbers string
 
@@ -4650,7 +4682,7 @@ type ListAllowedHostsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListAllowedHostsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -4674,7 +4706,7 @@ type ListAuditParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListAuditParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Cluster Only changes of this cluster.
@@ -4695,7 +4727,7 @@ type ListClustersParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListClustersParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -4740,7 +4772,7 @@ type ListAdmissionsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListAdmissionsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -4764,7 +4796,7 @@ type ListAdmissionCountsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListAdmissionCountsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -4782,7 +4814,7 @@ type ListClassesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListClassesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
@@ -4830,7 +4862,7 @@ type ListContractsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListContractsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
@@ -4908,7 +4940,7 @@ type ListForecastsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListForecastsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Wide As CSV: a row an hour and a column a class. There are no pages then.
@@ -4989,7 +5021,7 @@ type ListObservationsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListObservationsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5019,7 +5051,7 @@ type ListOffersParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListOffersParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
@@ -5067,7 +5099,7 @@ type ListPlansParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListPlansParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
@@ -5187,7 +5219,7 @@ type ListPricesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListPricesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
@@ -5241,7 +5273,7 @@ type ListProfilesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListProfilesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5277,7 +5309,7 @@ type ListProfileVersionsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListProfileVersionsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5331,7 +5363,7 @@ type ListReportSchedulesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListReportSchedulesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5373,7 +5405,7 @@ type ListReportsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListReportsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Schedule Only those of the schedule of this name.
@@ -5418,7 +5450,7 @@ type ListScenariosParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListScenariosParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5502,7 +5534,7 @@ type ListVMTypesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListVMTypesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5574,7 +5606,7 @@ type ListKeysParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListKeysParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5631,7 +5663,7 @@ type ListRunsParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListRunsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5706,7 +5738,7 @@ type ListWebhooksParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListWebhooksParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -5748,7 +5780,7 @@ type ListDeliveriesParams struct {
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written.
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListDeliveriesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
