@@ -39,7 +39,7 @@ func TestScheduleFollowsTheClocksOfItsZone(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{
 		"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe", // half an hour of summer
-		"America/Nuuk", // its clocks go from 23:00 to midnight
+		"America/Nuuk",                                                                                                                                                          // its clocks go from 23:00 to midnight
 		"America/Havana", "America/Sao_Paulo", "Asia/Beirut", "Africa/Casablanca", "Pacific/Apia", "Pacific/Chatham", "America/St_Johns", "Atlantic/Azores", "Antarctica/Troll", // two hours of summer
 	} {
 		location, err := time.LoadLocation(zone)
