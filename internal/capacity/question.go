@@ -209,6 +209,10 @@ func (q *Question) CheckFor(p *Problem) error {
 				c.hint("currency", p.Currency, "Give the amount in %s.", p.Currency))
 			c.leave()
 		}
+		timed := func(class Class) bool { return class.DeadlineSeconds != 0 }
+		if q.Question == AskCheapestDeadline && q.Class == "" && !slices.ContainsFunc(p.Classes, timed) {
+			c.refuse("class", "not_taken", "No class has a deadline: they are given by their VMs per job.")
+		}
 		if q.Class == "" {
 			return
 		}

@@ -54,7 +54,7 @@ func Compare(from, to Answered) Difference {
 		name     string
 		from, to capacity.Money
 	}{
-		{"total", a.Total, b.Total}, {"on_demand", a.OnDemand, b.OnDemand}, {"reserved", a.Reserved, b.Reserved},
+		{"total", a.Total, b.Total}, {"on_demand", a.OnDemand, b.OnDemand}, {"spot", a.Spot, b.Spot}, {"reserved", a.Reserved, b.Reserved},
 		{"reserved_idle", a.ReservedIdle, b.ReservedIdle}, {"penalties", a.Penalties, b.Penalties},
 	} {
 		d.Cost = append(d.Cost, MoneyChange{line.name, line.from, line.to, capacity.Money{Decimal: line.to.Sub(line.from.Decimal)}})
@@ -64,6 +64,7 @@ func Compare(from, to Answered) Difference {
 	}
 	count("total", from.Plan.VMs.Total, to.Plan.VMs.Total)
 	count("on_demand", from.Plan.VMs.OnDemand, to.Plan.VMs.OnDemand)
+	count("spot", from.Plan.VMs.Spot, to.Plan.VMs.Spot)
 	count("reserved", from.Plan.VMs.Reserved, to.Plan.VMs.Reserved)
 	d.Classes = append(d.Classes, classChanges(from.Plan.Classes, to.Plan.Classes)...)
 	d.Inputs = append(d.Inputs, inputChanges(from.Problem, to.Problem)...)

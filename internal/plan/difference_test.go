@@ -137,3 +137,23 @@ func TestImpossibleDeadlinesOfSeveralTypes(t *testing.T) {
 		t.Errorf("got %s with %v", pl.Status, pl.Conflicts)
 	}
 }
+
+// The lines of a difference add up to its total, spot among them.
+func TestADifferenceWithSpotCloses(t *testing.T) {
+	t.Parallel()
+	p := market(t, 0, "0.10", "0.40", capacity.Integer)
+	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 0, 4)}
+	from := Answered{p, solved(t, p)}
+	p.Supply.Spot = &capacity.Spot{Price: money(t, "0.05"), MaxShare: 0.5}
+	d := Compare(from, Answered{p, solved(t, p)})
+	sum, vms := capacity.Money{}, 0.0
+	for _, line := range d.Cost[1:] {
+		sum.Decimal = sum.Add(line.Change.Decimal)
+	}
+	for _, line := range d.VMs[1:] {
+		vms += line.Change
+	}
+	if !sum.Equal(d.Cost[0].Change.Decimal) || vms != d.VMs[0].Change || sum.String() != "-0.70" {
+		t.Errorf("the lines come to %s and %g VMs: %+v, %+v", sum, vms, d.Cost, d.VMs)
+	}
+}

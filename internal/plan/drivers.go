@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"headroom/internal/capacity"
@@ -29,32 +30,48 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 	var said []string
 	fact := func(name, of, value, unit string) { facts = append(facts, Fact{name, of, value, unit}) }
 
-	price := pl.Prices.Capacity
-	fact("vm_price_low", "", capacity.RoundMoney(price.Low.Float()/hours).String(), unit)
-	if price.High != nil {
-		fact("vm_price_high", "", capacity.RoundMoney(price.High.Float()/hours).String(), unit)
-		sentence := fmt.Sprintf("one more VM costs %s %s an hour", perHour(*price.High), p.Currency)
-		if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
-			sentence = fmt.Sprintf("one more VM would be worth %s %s an hour", perHour(*price.High), p.Currency)
+	prices := pl.Prices.Types
+	if len(prices) == 0 {
+		prices = []capacity.TypePrice{{CapacityPrice: pl.Prices.Capacity}}
+	}
+	budget := pl.Prices.Budget
+	for _, price := range prices {
+		fact("vm_price_low", price.Name, capacity.RoundMoney(price.Low.Float()/hours).String(), unit)
+		if price.High != nil {
+			fact("vm_price_high", price.Name, capacity.RoundMoney(price.High.Float()/hours).String(), unit)
+		}
+	}
+	for _, price := range rentedTypes(prices, pl) {
+		of := ofType(price.Name)
+		if price.High == nil {
+			said = append(said, fmt.Sprintf("no more VMs%s can be had, and one more would be worth %s %s an hour or more", of, perHour(price.Low), p.Currency))
+			continue
+		}
+		sentence := fmt.Sprintf("one more VM%s costs %s %s an hour", of, perHour(*price.High), p.Currency)
+		if budget != nil && budget.Sign() > 0 {
+			sentence = fmt.Sprintf("one more VM%s would be worth %s %s an hour", of, perHour(*price.High), p.Currency)
 		}
 		if !price.High.Equal(price.Low.Decimal) {
 			sentence += fmt.Sprintf(", one VM less saves %s", perHour(price.Low))
 		}
 		said = append(said, sentence)
-	} else {
-		said = append(said, fmt.Sprintf("no more VMs can be had, and one more would be worth %s %s an hour or more", perHour(price.Low), p.Currency))
 	}
 	if i, refused := marginalClass(pl, p); i >= 0 {
 		c, class := &pl.Classes[i], &p.Classes[i]
-		worth := class.Penalty.Float() / c.VMsPerJob / hours
-		fact("class_at_the_margin", c.Name, capacity.RoundMoney(worth).String(), unit)
-		fact("class_at_the_margin_vms_per_job", c.Name, capacity.RoundMoney(c.VMsPerJob).String(), "VMs")
 		role := "the next to be refused"
 		if refused {
 			role = "the next to be served"
 		}
-		said = append(said, fmt.Sprintf("class %q is %s: a refused job of it costs %s %s and a served one takes %s, so that a VM's hour is worth %s to it",
-			c.Name, role, class.Penalty, perPeriodOf(p), vmCountOf(roundedTo(c.VMsPerJob, 3)), cents(worth)))
+		of := fmt.Sprintf("class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, perPeriodOf(p))
+		if len(pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
+			fact("class_at_the_margin", c.Name, c.BreakEvenPenalty.String(), p.Currency+" per job "+perPeriodOf(p))
+			said = append(said, of+fmt.Sprintf("one more to serve %s", cents(c.BreakEvenPenalty.Float())))
+		} else {
+			worth := class.Penalty.Float() / c.VMsPerJob / hours
+			fact("class_at_the_margin", c.Name, capacity.RoundMoney(worth).String(), unit)
+			fact("class_at_the_margin_vms_per_job", c.Name, capacity.RoundMoney(c.VMsPerJob).String(), "VMs")
+			said = append(said, of+fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it", vmCountOf(roundedTo(c.VMsPerJob, 3)), cents(worth)))
+		}
 	}
 	for k, use := range pl.VMs.Contracts {
 		if k >= len(pl.Prices.Contracts) || use.VMs == 0 || use.Used < use.VMs-1e-9 || pl.Prices.Contracts[k].Worth.Sign() <= 0 {
@@ -68,27 +85,57 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 		fact("quota_that_binds", "on_demand", fmt.Sprint(*q), "VMs")
 		said = append(said, fmt.Sprintf("the quota of %d VMs on demand is used up", *q))
 	}
-	if b := pl.Prices.Budget; b != nil && b.Sign() > 0 {
+	if b := budget; b != nil && b.Sign() > 0 {
 		fact("budget_worth", "", b.String(), p.Currency+" saved by one "+p.Currency)
 		said = append(said, fmt.Sprintf("one %s more in the budget would save %s", p.Currency, cents(b.Float())))
+	}
+	if len(said) == 0 {
+		return facts, ""
 	}
 	text = strings.Join(said, "; ") + "."
 	return facts, strings.ToUpper(text[:1]) + text[1:]
 }
 
+// rentedTypes is the prices to speak of: the sole one, or those of the first few types that are rented.
+func rentedTypes(prices []capacity.TypePrice, pl *capacity.Plan) []capacity.TypePrice {
+	const shown = 3
+	if len(prices) <= 1 {
+		return prices
+	}
+	var rented []capacity.TypePrice
+	for _, t := range pl.VMs.Types {
+		at := slices.IndexFunc(prices, func(p capacity.TypePrice) bool { return p.Name == t.Name })
+		if at >= 0 && t.Total > 0 && len(rented) < shown {
+			rented = append(rented, prices[at])
+		}
+	}
+	return rented
+}
+
 // marginalClass is the class whose jobs would come next, or else go next: of those refused the one worth
-// most per VM, and where nothing is refused the one worth least. -1 where there is none.
+// most for what it takes, and where nothing is refused the one worth least. What it takes is VMs, or
+// where those have several types, what they are worth. -1 where there is none.
 func marginalClass(pl *capacity.Plan, p *capacity.Problem) (at int, refused bool) {
 	best, worst := -1, -1
+	takes := func(i int) float64 {
+		c := &pl.Classes[i]
+		switch {
+		case len(pl.Prices.Types) == 0:
+			return c.VMsPerJob
+		case c.BreakEvenPenalty == nil:
+			return 0
+		}
+		return c.BreakEvenPenalty.Float()
+	}
 	worth := func(i int) float64 {
 		if i < 0 {
 			return math.NaN()
 		}
-		return p.Classes[i].Penalty.Float() / pl.Classes[i].VMsPerJob
+		return p.Classes[i].Penalty.Float() / takes(i)
 	}
 	for i := range pl.Classes {
 		c := &pl.Classes[i]
-		if !(c.VMsPerJob > 0) || c.Verdict == capacity.VerdictImpossible {
+		if !(takes(i) > 0) || c.Verdict == capacity.VerdictImpossible {
 			continue
 		}
 		if c.Refused > 0 && !(worth(i) <= worth(best)) {

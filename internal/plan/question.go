@@ -128,7 +128,12 @@ func (a *asking) period() string { return a.problem.Currency + " " + perPeriodOf
 
 // served is how many jobs are served, in words.
 func served(o Outcome) string {
-	if o.Refused == 0 {
+	switch {
+	case o.Refused == 0 && o.Admitted == 0:
+		return "no jobs, for none are asked for,"
+	case o.Refused == 0 && o.Admitted == 1:
+		return "the only job"
+	case o.Refused == 0:
 		return "all " + jobCount(o.Admitted)
 	}
 	return number(o.Admitted) + " of " + jobCount(o.Admitted+o.Refused)

@@ -48,18 +48,20 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	a.fact("spent", "", spent.String(), a.period())
 	a.fact("left", "", left.String(), a.period())
 	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
-	sentences := []string{fmt.Sprintf("%s %s is spent on %s and %s is left; with the penalties of %s that %s refused the whole costs %s.",
-		spent, a.period(), on, cents(left.Float()), jobCount(o.Refused), isAre(o.Refused), o.Cost.Total)}
+	sentences := []string{fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, cents(asked.Asked(&p, left).Float()))}
+	if o.Refused > 0 && asked.Of != capacity.OfTotal {
+		sentences = append(sentences, fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", jobCount(o.Refused), isAre(o.Refused), o.Cost.Total, a.period()))
+	}
 	if c := a.answer.Compared; c != nil {
 		saved := less(o.Cost.Total, c.Cost.Total)
 		a.fact("cost_of_the_budget", "", saved.String(), a.period())
 		if saved.IsZero() {
-			sentences = append(sentences, "The budget binds nothing: the cheapest plan without it costs as much.")
+			sentences = append(sentences, "The budget does not bind: the cheapest plan without it costs as much, "+c.Cost.Total.String()+" "+a.period()+".")
 		} else {
-			sentences = append(sentences, fmt.Sprintf("Without the budget the cheapest plan serves %s for %s, %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, vmCost(*c), saved))
+			sentences = append(sentences, fmt.Sprintf("Without the budget the cheapest plan serves %s for %s %s, of which %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, a.period(), vmCost(*c), saved))
 		}
 		if o.Refused > 0 && c.Refused > 0 {
-			sentences = append(sentences, fmt.Sprintf("It would refuse %s all the same, because their VMs cost more than refusing them.", jobCount(c.Refused)))
+			sentences = append(sentences, fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", jobCount(c.Refused)))
 		}
 	}
 	a.explain(&p, &pl, sentences...)
@@ -72,6 +74,8 @@ func (a *asking) inWords(amount capacity.Money) string {
 	return fmt.Sprintf("%s %s %s", amount, a.problem.Currency, per[a.question.Budget.Per])
 }
 
+var oneMoney = capacity.RoundMoney(1)
+
 // budgetConflicts leads what is wrong with the budget back to the question, in its unit.
 func (a *asking) budgetConflicts(conflicts []capacity.Finding) []capacity.Finding {
 	conflicts = slices.Clone(conflicts)
@@ -81,6 +85,9 @@ func (a *asking) budgetConflicts(conflicts []capacity.Finding) []capacity.Findin
 			continue
 		}
 		f.Pointer = "/budget/amount"
+		if a.question.Budget.Asked(a.problem, oneMoney) != oneMoney { // asked in another unit than the plan's
+			f.Detail += " (These amounts are " + perPeriodOf(a.problem) + ".)"
+		}
 		if f.Hint == nil {
 			continue
 		}
@@ -102,6 +109,23 @@ func (a *asking) aboutBudget(err error) error {
 		return &capacity.InputError{Findings: a.budgetConflicts(input.Findings)}
 	}
 	return err
+}
+
+// asPromised is what is wrong with promises that the question made, and not the problem: to promise less is no
+// cure for it.
+func (a *asking) asPromised(conflicts []capacity.Finding, asked *capacity.Problem) []capacity.Finding {
+	conflicts = slices.Clone(conflicts)
+	for i := range asked.Classes {
+		if asked.Classes[i].Jobs.Min == a.problem.Classes[i].Jobs.Min {
+			continue
+		}
+		for k := range conflicts {
+			if conflicts[k].Pointer == fmt.Sprintf("/classes/%d/jobs/min", i) {
+				conflicts[k].Hint = nil
+			}
+		}
+	}
+	return conflicts
 }
 
 func firstConflict(conflicts []capacity.Finding) string {
@@ -139,8 +163,9 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 	}
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
+		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
 		a.answer.Answer = "Not everything can be served."
-		a.answer.Explanation = a.answer.Answer + " " + firstConflict(pl.Conflicts)
+		a.answer.Explanation = a.answer.Answer + " With every job promised: " + firstConflict(a.answer.Conflicts)
 		return nil
 	}
 	o := a.answer.Outcome
@@ -191,8 +216,9 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	}
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
-		a.answer.Answer = fmt.Sprintf("One more job of class %q cannot be served at any price.", class.Name)
-		a.answer.Explanation = a.answer.Answer + " " + firstConflict(pl.Conflicts)
+		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
+		a.answer.Answer = fmt.Sprintf("One more job of class %q cannot be served within the limits there are.", class.Name)
+		a.answer.Explanation = a.answer.Answer + fmt.Sprintf(" With %s promised to it: ", jobCount(class.Jobs.Min)) + firstConflict(a.answer.Conflicts)
 		return nil
 	}
 	o, was := a.answer.Outcome, *a.answer.Compared
@@ -213,16 +239,8 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	if pushed := displaced(before, pl, at); pushed != "" {
 		sentences = append(sentences, "To make room "+pushed+".")
 	}
-	if gamma, price := before.Classes[at].VMsPerJob, before.Prices; price != nil {
-		low := capacity.RoundMoney(gamma * price.Capacity.Low.Float())
-		a.fact("marginal_low", class.Name, low.String(), a.period())
-		text := fmt.Sprintf("In fractions of VMs, as the linear program counts, a job less saves %s", low)
-		if price.Capacity.High != nil {
-			high := capacity.RoundMoney(gamma * price.Capacity.High.Float())
-			a.fact("marginal_high", class.Name, high.String(), a.period())
-			text += fmt.Sprintf(" and a job more costs %s; whole VMs make the difference", high)
-		}
-		sentences = append(sentences, text+".")
+	if said := a.marginal(&before, at, extra); said != "" {
+		sentences = append(sentences, said)
 	}
 	switch {
 	case extra.GreaterThan(class.Penalty.Decimal):
@@ -232,6 +250,48 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	}
 	a.explain(&p, &pl, sentences...)
 	return nil
+}
+
+// marginal is what the linear program says of a job more and a job less of a class. Of several VM types each
+// has a price of its own, and what a job more costs on the cheapest is the penalty at which it breaks even.
+func (a *asking) marginal(before *capacity.Plan, at int, extra capacity.Money) string {
+	c, price := &before.Classes[at], before.Prices
+	if price == nil {
+		return ""
+	}
+	var low, high *capacity.Money
+	if len(price.Types) > 0 {
+		high = c.BreakEvenPenalty
+	} else {
+		low = new(capacity.RoundMoney(c.VMsPerJob * price.Capacity.Low.Float()))
+		if price.Capacity.High != nil {
+			high = new(capacity.RoundMoney(c.VMsPerJob * price.Capacity.High.Float()))
+		}
+	}
+	const counted = "In fractions of VMs, as the linear program counts, "
+	text := ""
+	if low != nil {
+		a.fact("marginal_low", c.Name, low.String(), a.period())
+		text = counted + "a job less saves " + cents(low.Float())
+	}
+	if high != nil {
+		a.fact("marginal_high", c.Name, high.String(), a.period())
+		switch {
+		case low == nil:
+			text = counted + "a job more costs " + cents(high.Float())
+		case low.Equal(high.Decimal):
+			text = counted + "a job costs " + cents(high.Float())
+		default:
+			text += " and a job more costs " + cents(high.Float())
+		}
+		if !high.Equal(extra.Decimal) {
+			text += "; whole VMs make the difference"
+		}
+	}
+	if text != "" {
+		text += "."
+	}
+	return text
 }
 
 // displaced says which other classes have fewer jobs than before.

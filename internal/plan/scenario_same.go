@@ -53,7 +53,7 @@ func (b *Base) sameDecisions(p *capacity.Problem) (*same, error) {
 	}
 	for i := range p.Classes {
 		if c := &p.Classes[i]; c.Jobs.Min > s.jobs(i) && c.Jobs.Min > b.Problem.Classes[i].Jobs.Min {
-			s.say("Of class %q %s are promised now, and the plan admitted %s.", c.Name, jobCount(c.Jobs.Min), number(b.Plan.Classes[i].Admitted))
+			s.say("Of class %q %s %s promised now, and the plan admitted %s.", c.Name, jobCount(c.Jobs.Min), isAre(c.Jobs.Min), number(b.Plan.Classes[i].Admitted))
 		}
 	}
 	return s, nil
@@ -87,7 +87,7 @@ func (s *same) keepJobs() {
 		if excess <= 0 {
 			continue
 		}
-		s.say("%s of class %q are no longer asked for.", jobCount(excess), c.Name)
+		s.say("%s of class %q %s no longer asked for.", jobCount(excess), c.Name, isAre(excess))
 		for t := len(s.uses) - 1; t >= 0; t-- {
 			s.uses[t].take(i, min(excess, s.uses[t].jobs[i]))
 			excess = s.jobs(i) - c.Jobs.Max
@@ -121,7 +121,7 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 	}
 	lost := before.total() - u.total()
 	if lost > 0 {
-		s.say("%s%s are no longer to be had where they came from.", vmCountOf(lost), ofType(of.Name))
+		s.say("%s%s can no longer be had from where they came.", vmCountOf(lost), ofType(of.Name))
 	}
 	tighter, changed := false, lost > 0
 	for i := range s.Classes {
@@ -217,7 +217,7 @@ func (s *same) fit(m *model, of capacity.VMTypeSupply, u *use) {
 	gone := m.shed(u, s.Problem)
 	for i, jobs := range gone {
 		if jobs > 0 {
-			s.say("%s of class %q no longer fit into the VMs there are%s.", jobCount(jobs), s.Classes[i].Name, ofType(of.Name))
+			s.say("There is no room any more for %s of class %q on the VMs there are%s.", jobCount(jobs), s.Classes[i].Name, ofType(of.Name))
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 		switch {
 		case d.Kept:
 			kept++
-		case slices.ContainsFunc(d.KeptBecause, func(s string) bool { return strings.Contains(s, "no longer fit") }):
+		case slices.ContainsFunc(d.KeptBecause, func(s string) bool { return strings.Contains(s, "no room any more") }):
 			shed++
 		default:
 			lost++
@@ -307,11 +307,11 @@ func TestSameDecisionsByHand(t *testing.T) {
 			`A demand of 15 jobs of class "etl" saves 2.00 USD an hour: 10 VMs fewer on demand; 5 jobs are refused as before.`},
 		{"a penalty of who is refused", []capacity.ScenarioChange{{What: capacity.ChangePenalty, Class: "adhoc", Factor: factor(2)}}, "0.75", "-0.50", "",
 			`Higher penalties of class "adhoc" cost 0.25 USD an hour more: 5 VMs more on demand; nothing is refused any more.`},
-		{"a smaller contract is replaced on demand", []capacity.ScenarioChange{{What: capacity.ChangeContract, Contract: "reserved", Value: value("20")}}, "1.00", "0.00", "10 VMs are no longer to be had where they came from.\nThe same jobs need 10 VMs more.",
-			`A number of 20 VMs in contract "reserved" costs 1.00 USD an hour more: 10 VMs more on demand, 10 VMs fewer in contracts; 5 jobs are refused as before.`},
-		{"no contract at all", []capacity.ScenarioChange{{What: capacity.DropContract, Contract: "reserved"}}, "3.00", "0.00", "30 VMs are no longer to be had where they came from.\nThe same jobs need 30 VMs more.",
+		{"a smaller contract is replaced on demand", []capacity.ScenarioChange{{What: capacity.ChangeContract, Contract: "reserved", Value: value("20")}}, "1.00", "0.00", "10 VMs can no longer be had from where they came.\nThe same jobs need 10 VMs more.",
+			`20 VMs in contract "reserved" cost 1.00 USD an hour more: 10 VMs more on demand, 10 VMs fewer in contracts; 5 jobs are refused as before.`},
+		{"no contract at all", []capacity.ScenarioChange{{What: capacity.DropContract, Contract: "reserved"}}, "3.00", "0.00", "30 VMs can no longer be had from where they came.\nThe same jobs need 30 VMs more.",
 			`Dropping contract "reserved" costs 3.00 USD an hour more: 30 VMs more on demand, 30 VMs fewer in contracts; 5 jobs are refused as before.`},
-		{"a quota under what is rented", []capacity.ScenarioChange{{What: capacity.ChangeQuota, Value: value("4")}}, "13.80", "0.00", "6 VMs are no longer to be had where they came from.\n3 jobs of class \"etl\" no longer fit into the VMs there are.",
+		{"a quota under what is rented", []capacity.ScenarioChange{{What: capacity.ChangeQuota, Value: value("4")}}, "13.80", "0.00", "6 VMs can no longer be had from where they came.\nThere is no room any more for 3 jobs of class \"etl\" on the VMs there are.",
 			"A quota of 4 VMs costs 13.80 USD an hour more: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before."},
 		{"a promise costs nothing until one keeps it", []capacity.ScenarioChange{{What: capacity.ChangePromised, Class: "adhoc", Value: value("3")}}, "0.00", "0.15", `Of class "adhoc" 3 jobs are promised now, and the plan admitted 0.`,
 			`A promise of 3 jobs of class "adhoc" costs 0.15 USD an hour more: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before.`},

@@ -121,17 +121,17 @@ func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
 		}
 		return same, true
 	}
-	value := ""
+	value, jobs, vms := "", "", ""
 	if ch.Value != nil {
-		value = ch.Value.Decimal.String()
+		value, jobs, vms = ch.Value.Decimal.String(), jobCount(ch.Value.Float()), vmCountOf(ch.Value.Float())
 	}
 	switch ch.What {
 	case capacity.ChangeDeadline:
 		return of("Longer deadlines"+class, "Shorter deadlines"+class, "The same deadlines"+class, "A deadline of "+value+" s"+class)
 	case capacity.ChangeDemand:
-		return of("More jobs"+class, "Fewer jobs"+class, "As many jobs"+class, "A demand of "+value+" jobs"+class)
+		return of("More jobs"+class, "Fewer jobs"+class, "As many jobs"+class, "A demand of "+jobs+class)
 	case capacity.ChangePromised:
-		return of("More promised jobs"+class, "Fewer promised jobs"+class, "As many promised jobs"+class, "A promise of "+value+" jobs"+class)
+		return of("More promised jobs"+class, "Fewer promised jobs"+class, "As many promised jobs"+class, "A promise of "+jobs+class)
 	case capacity.ChangePenalty:
 		return of("Higher penalties"+class, "Lower penalties"+class, "The same penalties"+class, "A penalty of "+amountText(ch)+class)
 	case capacity.ChangePrice:
@@ -147,10 +147,11 @@ func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
 		if ch.Factor == nil && ch.Value == nil {
 			return "No quota on demand" + vmType, false
 		}
-		return of("Larger quotas"+vmType, "Smaller quotas"+vmType, "The same quotas"+vmType, "A quota of "+value+" VMs"+vmType)
+		return of("Larger quotas"+vmType, "Smaller quotas"+vmType, "The same quotas"+vmType, "A quota of "+vms+vmType)
 	case capacity.ChangeContract:
 		what := fmt.Sprintf(" in contract %q", ch.Contract)
-		return of("More VMs"+what, "Fewer VMs"+what, "As many VMs"+what, "A number of "+value+" VMs"+what)
+		text, plural := of("More VMs"+what, "Fewer VMs"+what, "As many VMs"+what, vms+what)
+		return text, plural || vms != "1 VM"
 	case capacity.ChangeBudget, capacity.ChangeTotal:
 		purpose := " for VMs"
 		if ch.What == capacity.ChangeTotal {
