@@ -323,7 +323,7 @@ func (k *resource) createCommand(to *connection) *cobra.Command {
 		use = "[FILE|-]"
 	}
 	c := &cobra.Command{
-		Use: k.usage("create", use), Short: "Create a " + k.word + ", described by a file (JSON or YAML)" + map[bool]string{true: " or by flags"}[len(k.flags) > 0],
+		Use: k.usage("create", use), Short: "Create one " + k.word + ", described by a file (JSON or YAML)" + map[bool]string{true: " or by flags"}[len(k.flags) > 0],
 		Example: k.example, Args: k.count(0, 1),
 	}
 	out.addFlags(c, "table", "json", "csv")
@@ -362,8 +362,8 @@ func (k *resource) replaceCommand(to *connection) *cobra.Command {
 	var out output
 	var version int64
 	c := &cobra.Command{
-		Use: k.usage("replace", k.id, "[FILE|-]"), Short: "Replace a " + k.word + " by what a file describes (JSON or YAML), or change what flags say",
-		Long: "Replace a " + k.word + ` by what a file describes (JSON or YAML): what the file leaves out gets its default.
+		Use: k.usage("replace", k.id, "[FILE|-]"), Short: "Replace one " + k.word + " by what a file describes (JSON or YAML), or change what flags say",
+		Long: "Replace one " + k.word + ` by what a file describes (JSON or YAML): what the file leaves out gets its default.
 With flags instead of a file only what they say changes. If somebody else changes it at the same moment
 nothing is replaced.`,
 		Args: k.count(1, 2),
@@ -438,7 +438,7 @@ func forgetPlaces(n *node) {
 func (k *resource) deleteCommand(to *connection) *cobra.Command {
 	var yes bool
 	var version int64
-	c := &cobra.Command{Use: k.usage("delete", k.id), Short: "Delete a " + k.word + ", after asking", Args: k.count(1, 1)}
+	c := &cobra.Command{Use: k.usage("delete", k.id), Short: "Delete one " + k.word + ", after asking", Args: k.count(1, 1)}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.Flags().Int64Var(&version, "if-match", 0, "delete this `version` only (default: the one there is)")
 	return command(c, func(c *cobra.Command, args []string) error {

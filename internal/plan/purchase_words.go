@@ -174,7 +174,7 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 		case none.Cost == nil:
 			said += "; without any of it promised jobs are not served"
 		case none.Cost.Float() > best:
-			said += fmt.Sprintf("; none of it costs %s more", cents(none.Cost.Float()-best))
+			said += fmt.Sprintf("; without any of it the time costs %s more", cents(none.Cost.Float()-best))
 		}
 	}
 	for i := range a.Offers {

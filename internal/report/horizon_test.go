@@ -137,7 +137,7 @@ func TestPurchaseInWords(t *testing.T) {
 	if err := PurchaseText(&b, a); err != nil {
 		t.Fatal(err)
 	}
-	want := `Buy 10 VMs of "day": from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC that saves 3.70 EUR against today (37.4 %), and 6.60 EUR against VMs on demand only (51.6 %). The time then costs 6.20 EUR, upfront payments by their share of it; with today's contracts 9.90; with VMs on demand only 12.80. 2.40 is paid upfront. By the end of February 2026 that has paid for itself. Contracts and offers cover 59 % of all VM-hours, and 40 % of the hours bought are used. Of "day" the number matters: of those looked at, already the next ones cost more than 0.5 % more; none of it costs 3.70 more; it is all that is on offer. With 100 % more demand than expected it is as good as any. No purchase costs less, which is proved.
+	want := `Buy 10 VMs of "day": from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC that saves 3.70 EUR against today (37.4 %), and 6.60 EUR against VMs on demand only (51.6 %). The time then costs 6.20 EUR, upfront payments by their share of it; with today's contracts 9.90; with VMs on demand only 12.80. 2.40 is paid upfront. By the end of February 2026 that has paid for itself. Contracts and offers cover 59 % of all VM-hours, and 40 % of the hours bought are used. Of "day" the number matters: of those looked at, already the next ones cost more than 0.5 % more; without any of it the time costs 3.70 more; it is all that is on offer. With 100 % more demand than expected it is as good as any. No purchase costs less, which is proved.
 
 Offer  Buy  Of at most  Paid upfront EUR  Counted here  By the hour EUR    Used
 day     10          10              2.40          0.30             1.20  40.0 %
