@@ -26,21 +26,22 @@ func priceImportCommand(to *connection) *cobra.Command {
 	var ask priceImportFlags
 	var async bool
 	c := &cobra.Command{
-		Use: "import FILE|-|URL", Short: "Import a price sheet",
+		Use: "import CLUSTER FILE|-|URL", Short: "Import a price sheet",
 		Long: `Takes over a price sheet: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns vm_type and
 price_per_hour, plain or packed with gzip, from a file or from an address that the server fetches it
 from (whose host an admin has allowed). All that is selected is taken over, or nothing.
 
 VM types that are missing are made, not in use. An on-demand price begins at --from and ends the price
 there is; reserved offers become offers ("headroom offer list"). The same sheet again changes nothing.`,
-		Example: "  headroom price import index.json --cluster shop --region eu-central-1 --instance 'm5.*' --dry-run\n  headroom price import prices.csv --cluster shop --as m5.xlarge=worker\n  headroom price import https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-central-1/index.json --cluster shop --instance m5.xlarge",
-		Args:    cobra.ExactArgs(1),
+		Example: "  headroom price import shop index.json --region eu-central-1 --instance 'm5.*' --dry-run\n  headroom price import shop prices.csv --as m5.xlarge=worker\n  headroom price import shop https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-central-1/index.json --instance m5.xlarge",
+		Args:    cobra.ExactArgs(2),
 	}
 	out.addFlags(c, "table", "json", "csv")
 	ask.add(c)
 	c.Flags().BoolVar(&async, "async", false, "of an address: start a run and do not wait for it")
 	c.PreRunE = func(_ *cobra.Command, args []string) error {
-		if async && !isAddress(args[0]) {
+		ask.cluster = args[0]
+		if async && !isAddress(args[1]) {
 			return errors.New("--async is for an address; a file is sent while you wait")
 		}
 		return ask.check()
@@ -51,10 +52,10 @@ there is; reserved offers become offers ("headroom offer list"). The same sheet 
 			return err
 		}
 		var a answer
-		if isAddress(args[0]) {
-			a, err = ask.fetch(c, s, args[0], async)
+		if isAddress(args[1]) {
+			a, err = ask.fetch(c, s, args[1], async)
 		} else {
-			a, err = ask.send(c, s, args[0])
+			a, err = ask.send(c, s, args[1])
 		}
 		if err != nil || a.body == nil {
 			return err
@@ -83,7 +84,6 @@ type priceImportFlags struct {
 }
 
 func (f *priceImportFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.cluster, "cluster", "", "the `cluster` that gets the prices")
 	c.Flags().StringVar(&f.region, "region", "", "take the instances of this `region`, such as eu-central-1")
 	c.Flags().StringArrayVar(&f.instances, "instance", nil, "take this `instance`, those like 'm5.*', or all but '!m5.metal'; give it again for each")
 	c.Flags().StringArrayVar(&f.as, "as", nil, "which VM type an instance is, as `INSTANCE=TYPE`; give it again for each")
@@ -94,9 +94,6 @@ func (f *priceImportFlags) add(c *cobra.Command) {
 }
 
 func (f *priceImportFlags) check() error {
-	if f.cluster == "" {
-		return errors.New("say which cluster gets the prices, with --cluster")
-	}
 	f.selection = app.PriceSelection{Region: f.region, Instances: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros, DryRun: f.dryRun}
 	for _, text := range f.as {
 		instance, vmType, ok := strings.Cut(text, "=")
