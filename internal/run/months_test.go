@@ -11,7 +11,6 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/pgtest"
-	planner "headroom/internal/plan"
 	"headroom/internal/run"
 )
 
@@ -54,20 +53,20 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Kind == app.HorizonRun {
-			want, err := planner.Horizon(t.Context(), h.Horizon, nil, 1, nil)
+			at, _, err := b.Horizon(somebody(t), false, func() (capacity.HorizonQuestion, error) { return h, nil })
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameJSON(t, result.Body, want)
+			sameJSON(t, result.Body, at.Answer)
 			continue
 		}
-		want, err := planner.Purchase(t.Context(), q, nil, 1, nil)
+		at, _, err := b.Purchase(somebody(t), false, func() (capacity.PurchaseQuestion, error) { return q, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Warnings = []capacity.Warning{{Code: "kept", Detail: "Said before."}}
-		want.Horizon.Show(q.Detail)
-		sameJSON(t, result.Body, want)
+		at.Answer.Warnings = []capacity.Warning{{Code: "kept", Detail: "Said before."}}
+		at.Answer.Horizon.Show(q.Detail)
+		sameJSON(t, result.Body, at.Answer)
 	}
 }
 
