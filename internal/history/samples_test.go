@@ -35,8 +35,8 @@ type counted struct {
 }
 
 type countedTry struct {
-	task, kind, result               string
-	start, finish, shuffled, hasBeen float64
+	task, kind, result      string
+	start, finish, shuffled float64
 }
 
 // add takes tries at tasks: of each task the good one that ended first.

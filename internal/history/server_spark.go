@@ -1,0 +1,168 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+)
+
+// Answers of Spark's history server, one document each. Applications begins executions, AddJobs says whether
+// they ended well, AddStages what stages they have, and AddTasks adds the tasks of a stage, page by page.
+
+// sparkTime is how Spark's server writes moments.
+const sparkTime = "2006-01-02T15:04:05.000GMT"
+
+func sparkMoment(text string) int64 {
+	t, err := time.Parse(sparkTime, text)
+	if err != nil {
+		return 0
+	}
+	return moment(t.UnixMilli())
+}
+
+// Applications reads a list of applications: executions without their stages, one for each try.
+func Applications(r io.Reader) (all []*Execution, refused []Refusal, err error) {
+	var doc []struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Attempts []struct {
+			ID        string `json:"attemptId"`
+			Start     string `json:"startTime"`
+			End       string `json:"endTime"`
+			User      string `json:"sparkUser"`
+			Completed bool   `json:"completed"`
+		} `json:"attempts"`
+	}
+	if err := answer(r, "the list of applications", &doc); err != nil {
+		return nil, nil, err
+	}
+	seen := map[string]bool{}
+	for i, app := range doc {
+		for _, try := range app.Attempts {
+			e := &newBuilder().Execution
+			e.ID, e.Name, e.User = clip(app.ID), clip(app.Name), clip(try.User)
+			if try.ID != "" {
+				e.ID += "_" + clip(try.ID)
+			}
+			e.Submitted, e.Finished, e.Outcome = sparkMoment(try.Start), sparkMoment(try.End), Unfinished
+			if try.Completed {
+				e.Outcome = Succeeded
+			}
+			switch {
+			case app.ID == "":
+				refused = append(refused, Refusal{fmt.Sprintf("application %d of the list", i+1), "It has no id."})
+			case seen[e.ID]:
+				refused = append(refused, Refusal{e.ID, "It is in the list twice; it counts once."})
+			default:
+				seen[e.ID] = true
+				all = append(all, e)
+			}
+		}
+	}
+	return all, refused, nil
+}
+
+// AddJobs reads the jobs of an application. One that failed makes it an execution that failed: the list of
+// applications does not say.
+func (e *Execution) AddJobs(r io.Reader) error {
+	var doc []struct {
+		ID     int64  `json:"jobId"`
+		Status string `json:"status"`
+	}
+	if err := answer(r, "the jobs of "+e.ID, &doc); err != nil {
+		return err
+	}
+	for _, j := range doc {
+		if j.Status == "FAILED" && e.Outcome != Failed {
+			e.Outcome, e.Diagnosis = Failed, fmt.Sprintf("its job %d failed", j.ID)
+		}
+	}
+	return nil
+}
+
+// AddStages reads the stages of an application. The server does not say which waits for which: they stand in
+// the order of their numbers, in which Spark makes them, parents first.
+func (e *Execution) AddStages(r io.Reader) error {
+	var doc []struct {
+		ID     int64  `json:"stageId"`
+		Name   string `json:"name"`
+		Status string `json:"status"`
+		Tasks  int64  `json:"numTasks"`
+		Why    string `json:"failureReason"`
+	}
+	if err := answer(r, "the stages of "+e.ID, &doc); err != nil {
+		return err
+	}
+	if len(doc) > maxStages {
+		return Refusal{e.ID, fmt.Sprintf("The application has more than %d stages.", maxStages)}
+	}
+	known := map[int64]int{}
+	for _, s := range doc { // a stage tried again is there once for each try
+		n, is := known[s.ID]
+		if !is {
+			n = len(e.Stages)
+			known[s.ID] = n
+			e.Stages = append(e.Stages, StageInfo{ID: s.ID, Name: clip(s.Name), Tasks: -1})
+		}
+		info := &e.Stages[n]
+		info.Tasks = max(info.Tasks, s.Tasks)
+		if s.Status == "COMPLETE" || s.Status == "FAILED" {
+			info.Tries++
+		}
+	}
+	e.Notes = append(e.Notes, "The history server does not say which stages wait for which.")
+	return nil
+}
+
+// AddTasks reads a page of the tasks of one try of a stage; count says how many there were, so that an empty
+// page is the last.
+func (e *Execution) AddTasks(r io.Reader, stage, try int64) (count int, err error) {
+	at := -1
+	for n := range e.Stages {
+		if e.Stages[n].ID == stage {
+			at = n
+		}
+	}
+	where := fmt.Sprintf("%s, stage %d", e.ID, stage)
+	if at < 0 {
+		return 0, Refusal{where, "The application has no such stage."}
+	}
+	var doc []struct {
+		Index       int64  `json:"index"`
+		Partition   *int64 `json:"partitionId"`
+		Launch      string `json:"launchTime"`
+		Duration    *int64 `json:"duration"`
+		Status      string `json:"status"`
+		Speculative bool   `json:"speculative"`
+	}
+	if err := answer(r, where, &doc); err != nil {
+		return 0, err
+	}
+	for _, t := range doc {
+		a := Attempt{Start: sparkMoment(t.Launch), Stage: int32(at), Host: -1, Kind: Stage, Spare: t.Speculative}
+		if a.Start > 0 && t.Duration != nil && *t.Duration >= 0 && *t.Duration < latest-a.Start {
+			a.Finish = a.Start + *t.Duration
+		}
+		task := t.Index
+		if t.Partition != nil && *t.Partition >= 0 {
+			task = *t.Partition
+		} else {
+			a.Again = try > 0
+		}
+		if task < 0 || task > math.MaxInt32 {
+			return 0, Refusal{where, fmt.Sprintf("A task has the number %d, which none can have.", task)}
+		}
+		a.Task = int32(task)
+		switch t.Status {
+		case "SUCCESS":
+			a.Outcome = Succeeded
+		case "FAILED":
+			a.Outcome = Failed
+		case "KILLED":
+			a.Outcome = Killed
+		}
+		e.Attempts = append(e.Attempts, a)
+	}
+	return len(doc), nil
+}
