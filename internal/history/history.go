@@ -80,8 +80,7 @@ type StageInfo struct {
 	Name    string
 	Tasks   int64 // as declared; -1 is not recorded
 	Parents []int32
-	Tries   int32  // of the stage as a whole; 0 is a stage that did not run
-	Failure string // of its last try
+	Tries   int32 // of the stage as a whole; 0 is a stage that did not run, or did not end
 }
 
 // Attempt is one try at a task. An execution may have millions, so that it is kept small.
@@ -89,7 +88,7 @@ type Attempt struct {
 	Start    int64
 	Shuffled int64 // when a reduce attempt had its input together; 0 is not recorded
 	Finish   int64
-	Task     int32 // number within the execution, from 0; another try at the task has the same
+	Task     int32 // number among those of its kind or stage; another try at the task has the same
 	Stage    int32 // of a chain
 	Host     int32 // index into Hosts, -1 is not recorded
 	Kind     Kind
@@ -165,7 +164,7 @@ type builder struct {
 	tasks map[string]int32
 	hosts map[string]int32
 	// places counts the tasks of each kind, for those without ids.
-	places [Other + 1]int64
+	places [Other + 1]int32
 }
 
 func newBuilder() *builder {

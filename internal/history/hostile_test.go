@@ -60,6 +60,7 @@ func TestFilesThatAreNoHistory(t *testing.T) {
 func TestExecutionsThatAreNoProfile(t *testing.T) {
 	good := mapTry(0, 0, base+1000, base+9000)
 	for why, text := range map[string]string{
+		"It declared 3 reduces, of which none":       good + `{"type":"JOB_INITED","event":{"x":{"totalMaps":1,"totalReduces":3}}}` + "\n" + ended,
 		"It has no map task that succeeded":          reduceTry(base+1000, base+2000, base+3000) + ended,
 		"Its end is not on record":                   good,
 		"ends at 2023-11-14T22:13:21Z, before its":   mapTry(0, 0, base+2000, base+1000) + ended,

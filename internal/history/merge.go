@@ -89,6 +89,9 @@ func Merge(samples []Sample) (Merged, error) {
 	if len(all) == 0 {
 		return m, Refusal{"the merge", "There is no execution that can be merged."}
 	}
+	if all[0].Name == "" && len(all) > 1 {
+		return m, Refusal{"the merge", "The history does not name the jobs, so that nothing says which executions belong together; name the job of those that do."}
+	}
 	m.Name, m.Executions = all[0].Name, int64(len(all))
 	if twice := len(samples) - len(all); twice > 0 {
 		warn("%d samples are of executions that are there already; each counts once.", twice)

@@ -93,9 +93,14 @@ func TestMergePrefersMeasuredShuffles(t *testing.T) {
 func TestMergeRefuses(t *testing.T) {
 	other := made("x", 1, 1, 1)
 	other.Name = "grep"
+	nameless := made("y", 1, 1, 1)
+	nameless.Name = ""
+	another := nameless
+	another.ID = "z"
 	for why, all := range map[string][]Sample{
 		"There is no execution":                       nil,
 		"It is of the job \"grep\" and others are of": {made("a", 1, 1, 1), other},
+		"The history does not name the jobs":          {nameless, another},
 		"Its figures are no profile":                  {made("a", 1, 1, 1e9)},
 	} {
 		if _, err := Merge(all); err == nil || !strings.Contains(err.Error(), why) {

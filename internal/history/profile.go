@@ -93,6 +93,9 @@ func Take(e *Execution) (Sample, error) {
 	if len(maps) == 0 {
 		return refuse("It has no map task that succeeded.")
 	}
+	if e.Reduces > 0 && len(reduces) == 0 {
+		return refuse("It declared %d reduces, of which none that succeeded is on record; the history is not whole.", e.Reduces)
+	}
 	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
 	if e.Maps >= 0 && e.Maps != int64(len(maps)) || e.Reduces >= 0 && e.Reduces != int64(len(reduces)) {
 		note("The job declared %d maps and %d reduces; %d and %d that succeeded are on record.", e.Maps, e.Reduces, len(maps), len(reduces))

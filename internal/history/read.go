@@ -175,7 +175,11 @@ func recognizeObject(text []byte) (reader, string) {
 func ReadFS(files fs.FS, o Options, to Sink) error {
 	in := &heard{progress: o.Progress}
 	o.Progress = nil
-	return fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+	found := false
+	tell, take := to.Refused, to.Execution
+	to.Refused = func(r Refusal) error { found = true; return tell(r) }
+	to.Execution = func(e *Execution) error { found = true; return take(e) }
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		named := to
 		named.Refused = func(r Refusal) error { return to.Refused(Refusal{name + ", " + r.Where, r.Detail}) }
 		switch {
@@ -183,8 +187,10 @@ func ReadFS(files fs.FS, o Options, to Sink) error {
 			return unopened(err, to, name)
 		case entry.IsDir():
 			return readRolled(files, name, o, in, named)
-		case isAside(path.Base(name)) || !entry.Type().IsRegular():
+		case isAside(path.Base(name)):
 			return nil
+		case !entry.Type().IsRegular():
+			return to.refuse(name, "It is no plain file; links are not followed.")
 		}
 		f, err := files.Open(name)
 		if err != nil {
@@ -197,6 +203,10 @@ func ReadFS(files fs.FS, o Options, to Sink) error {
 		}
 		return Read(in, o, named)
 	})
+	if err == nil && !found {
+		return to.refuse("the directory", "There is no history in it.")
+	}
+	return err
 }
 
 func unopened(err error, to Sink, name string) error {

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -223,6 +224,7 @@ func TestDirectories(t *testing.T) {
 	files["spark/eventlog_v2_a/events_9_a"] = file(part(47, 80))
 	var k taken
 	sent := int64(0)
+	files["done/link"] = &fstest.MapFile{Data: []byte("done/2026"), Mode: fs.ModeSymlink}
 	if err := ReadFS(files, Options{Progress: func(n int64) {
 		if n < sent {
 			t.Errorf("progress goes from %d to %d", sent, n)
@@ -233,6 +235,7 @@ func TestDirectories(t *testing.T) {
 	}
 	told(t, k.refused, []string{
 		`done/2026/notes.txt, the file: It begins with "hello"`,
+		"done/link: It is no plain file",
 		"spark/eventlog_v2_c, the log: Spark has compacted this log",
 		"spark/eventlog_v2_e, the file: It is packed with zstd",
 		"spark/eventlog_v2_hole, the log: Part 2 of the log is missing",
@@ -249,6 +252,19 @@ func TestDirectories(t *testing.T) {
 	if notes := k.executions[2].Notes; len(notes) != 1 || !strings.Contains(notes[0], "still being written") {
 		t.Errorf("%q", notes)
 	}
+	alone, err := fs.Sub(files, "spark/eventlog_v2_a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one taken
+	if err := ReadFS(alone, Options{}, one.sink()); err != nil || len(one.executions) != 1 || len(one.refused) != 0 {
+		t.Errorf("%v, %d executions, %v", err, len(one.executions), one.refused)
+	}
+	var none taken
+	if err := ReadFS(fstest.MapFS{"_SUCCESS": file(nil)}, Options{}, none.sink()); err != nil {
+		t.Fatal(err)
+	}
+	told(t, none.refused, []string{"the directory: There is no history in it"})
 	if sent < int64(jhist.Len()+log.Len())/2 {
 		t.Errorf("%d bytes were told", sent)
 	}

@@ -9,7 +9,6 @@ import (
 // rumenTask is a task of a trace that Rumen wrote. Absent times are -1.
 type rumenTask struct {
 	ID       string         `json:"taskID"`
-	Type     string         `json:"taskType"`
 	Attempts []rumenAttempt `json:"attempts"`
 }
 
@@ -100,10 +99,11 @@ func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
 		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts))
 	}
 	kind := map[string]Kind{"mapTasks": Map, "reduceTasks": Reduce, "otherTasks": Other}[list]
-	number := int32(b.places[kind])
-	if b.places[kind]++; task.ID != "" {
-		number = b.task(task.ID)
+	if task.ID == "" { // its place is its name, then
+		task.ID = fmt.Sprintf("\x00%d", b.places[kind])
 	}
+	b.places[kind]++
+	number := b.task(task.ID)
 	for _, a := range task.Attempts {
 		b.Attempts = append(b.Attempts, Attempt{
 			Start: moment(a.Start), Shuffled: max(moment(a.Shuffled), moment(a.Sorted)), Finish: moment(a.Finish),

@@ -83,7 +83,7 @@ func (t *tokens) addSimulated(b *builder, task *simulatorTask) error {
 	}
 	b.Attempts = append(b.Attempts, Attempt{
 		Start: sinceEpoch(task.Start), Finish: sinceEpoch(task.End),
-		Task: int32(b.places[kind]), Host: b.host(task.Host), Kind: kind, Outcome: Succeeded,
+		Task: b.places[kind], Host: b.host(task.Host), Kind: kind, Outcome: Succeeded,
 	})
 	b.places[kind]++
 	return nil

@@ -38,8 +38,6 @@ type sparkEvent struct {
 		Name    string  `json:"Stage Name"`
 		Tasks   int64   `json:"Number of Tasks"`
 		Parents []int64 `json:"Parent IDs"`
-		Failure string  `json:"Failure Reason"`
-		Try     int64   `json:"Stage Attempt ID"`
 	} `json:"Stage Info"`
 	Result *struct {
 		Result    string `json:"Result"`
@@ -124,7 +122,7 @@ func (s *spark) line(where string, line []byte) error {
 			parents = append(parents, parent)
 		}
 		info := &s.Stages[n]
-		info.Name, info.Parents, info.Failure = clip(e.Stage.Name), parents, clip(e.Stage.Failure)
+		info.Name, info.Parents = clip(e.Stage.Name), parents
 		info.Tasks = max(info.Tasks, e.Stage.Tasks) // a further try may have fewer
 		info.Tries++
 	case "SparkListenerTaskEnd":
