@@ -46,7 +46,8 @@ func TakeChain(e *Execution) (Chain, error) {
 		return Chain{}, err
 	}
 	tasks := map[int32][]float64{}
-	for _, a := range chosen {
+	for _, i := range chosen {
+		a := &e.Attempts[i]
 		tasks[a.Stage] = append(tasks[a.Stage], a.Seconds())
 	}
 	again := map[int32]bool{}

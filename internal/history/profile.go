@@ -63,13 +63,14 @@ func Take(e *Execution) (Sample, error) {
 		return Sample{}, err
 	}
 	lastMap := int64(math.MinInt64)
-	for _, a := range chosen {
-		if a.Kind == Map {
+	for _, i := range chosen {
+		if a := &e.Attempts[i]; a.Kind == Map {
 			lastMap = max(lastMap, a.Finish)
 		}
 	}
 	var maps, first, typical, reduces []float64
-	for _, a := range chosen {
+	for _, i := range chosen {
+		a := e.Attempts[i]
 		switch {
 		case a.Kind == Map:
 			maps = append(maps, a.Seconds())
@@ -117,8 +118,8 @@ func Take(e *Execution) (Sample, error) {
 		one = more
 		note("No reduce started before the last map ended, so that a first shuffle is taken to be like the others.")
 	case more.Count == 0:
-		waves := mapWaves(chosen)
-		more = durations(guessed(chosen, lastMap, waves))
+		waves := e.mapWaves(chosen)
+		more = durations(e.guessed(chosen, lastMap, waves))
 		note("All reduces started before the last map ended, so that how long a later shuffle takes is not on record. It is guessed from what the first ones had left then, times the %d waves of maps, and from how long they took in all.", waves)
 	}
 	p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds = one.Mean, one.Max
@@ -163,10 +164,11 @@ func (e *Execution) endedWell() error {
 }
 
 // chosen is, for each task, the attempt that ended first of those that succeeded, by kind, stage and task.
-// What is left out is counted.
-func (e *Execution) chosen(left *LeftOut) ([]Attempt, error) {
-	var all []Attempt
-	for _, a := range e.Attempts {
+// What is left out is counted. It is places in e.Attempts: a copy of a million attempts would be most of what is held.
+func (e *Execution) chosen(left *LeftOut) ([]int32, error) {
+	var all []int32
+	for i := range e.Attempts {
+		a := &e.Attempts[i]
 		switch {
 		case a.Kind == Other:
 			left.Other++
@@ -185,18 +187,22 @@ func (e *Execution) chosen(left *LeftOut) ([]Attempt, error) {
 		case a.Finish < a.Start:
 			return nil, e.refusal("An attempt at %s ends at %s, before its start at %s; the hosts' clocks differ, or the record is damaged. Leave the execution out.", a.what(), at(a.Finish), at(a.Start))
 		default:
-			all = append(all, a)
+			all = append(all, int32(i))
 		}
 	}
-	slices.SortFunc(all, func(a, b Attempt) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Task, b.Task),
-			cmp.Compare(a.Finish, b.Finish), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Host, b.Host))
+	ofTask := func(i, j int32) int {
+		a, b := &e.Attempts[i], &e.Attempts[j]
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Task, b.Task))
+	}
+	slices.SortFunc(all, func(i, j int32) int {
+		a, b := &e.Attempts[i], &e.Attempts[j]
+		return cmp.Or(ofTask(i, j), cmp.Compare(a.Finish, b.Finish), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Host, b.Host))
 	})
 	told := len(all)
-	all = slices.Compact(all)
+	all = slices.CompactFunc(all, func(i, j int32) bool { return e.Attempts[i] == e.Attempts[j] })
 	left.Repeated += int64(told - len(all))
 	tried := len(all)
-	all = slices.CompactFunc(all, func(a, b Attempt) bool { return a.Kind == b.Kind && a.Stage == b.Stage && a.Task == b.Task })
+	all = slices.CompactFunc(all, func(i, j int32) bool { return ofTask(i, j) == 0 })
 	left.Speculative += int64(tried - len(all))
 	return all, nil
 }
@@ -213,10 +219,10 @@ func (a Attempt) what() string {
 }
 
 // mapWaves is in how many waves the maps ran, by how many ran at once at most.
-func mapWaves(attempts []Attempt) int64 {
+func (e *Execution) mapWaves(chosen []int32) int64 {
 	var starts, ends []int64
-	for _, a := range attempts {
-		if a.Kind == Map {
+	for _, i := range chosen {
+		if a := &e.Attempts[i]; a.Kind == Map {
 			starts, ends = append(starts, a.Start), append(ends, a.Finish)
 		}
 	}
@@ -233,9 +239,9 @@ func mapWaves(attempts []Attempt) int64 {
 }
 
 // guessed is how long shuffles may take that find all maps done, from those of the first wave.
-func guessed(attempts []Attempt, lastMap, waves int64) (all []float64) {
-	for _, a := range attempts {
-		if a.Kind == Reduce {
+func (e *Execution) guessed(chosen []int32, lastMap, waves int64) (all []float64) {
+	for _, i := range chosen {
+		if a := &e.Attempts[i]; a.Kind == Reduce {
 			left := float64(max(0, a.Shuffled-lastMap)) / 1000
 			all = append(all, min(left*float64(waves), float64(a.Shuffled-a.Start)/1000))
 		}
@@ -246,19 +252,19 @@ func guessed(attempts []Attempt, lastMap, waves int64) (all []float64) {
 // busy is the seconds in which at least one attempt ran, in vain or not; what an execution takes besides is
 // its overhead: its start and set-up, its end and clean-up, and waiting for slots.
 func (e *Execution) busy() float64 {
-	type span struct{ start, finish int64 }
-	spans := make([]span, 0, len(e.Attempts))
-	for _, a := range e.Attempts {
-		if s := (span{max(a.Start, e.Submitted), min(a.Finish, e.Finished)}); a.Kind != Other && a.Start > 0 && s.start < s.finish {
-			spans = append(spans, s)
+	var ran []int32
+	for i := range e.Attempts {
+		if a := &e.Attempts[i]; a.Kind != Other && a.Start > 0 {
+			ran = append(ran, int32(i))
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	total, end := int64(0), int64(math.MinInt64)
-	for _, s := range spans {
-		if s.finish > end {
-			total += s.finish - max(s.start, end)
-			end = s.finish
+	slices.SortFunc(ran, func(i, j int32) int { return cmp.Compare(e.Attempts[i].Start, e.Attempts[j].Start) })
+	total, end := int64(0), e.Submitted
+	for _, i := range ran {
+		a := &e.Attempts[i]
+		if finish := min(a.Finish, e.Finished); finish > end {
+			total += max(0, finish-max(a.Start, end))
+			end = finish
 		}
 	}
 	return float64(total) / 1000
