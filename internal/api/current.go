@@ -56,6 +56,16 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	cluster, known := pathValue(r, "cluster"), r.Header.Values("If-None-Match")
+	if format := formatOf(r); r.URL.RawQuery != "" && format != "" {
+		file, err := s.planFile(r.Context(), cluster, app.PlanRef{}, format)
+		if err == nil {
+			err = file.write(w, r)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+		return
+	}
 	shown, err := s.current(r.Context(), cluster)
 	if err == nil && wait > 0 {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))

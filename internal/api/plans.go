@@ -50,10 +50,32 @@ func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[Pla
 
 func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecord], error) {
 	ref := planRef(r.Plan)
+	if f := r.Params.Format; f != nil && *f != "json" {
+		file, err := s.planFile(ctx, r.Cluster, ref, *f)
+		return reply[PlanRecord]{table: file}, err
+	}
 	if shown := s.app.Board.Find(r.Cluster); shown != nil && (ref.Number == shown.Record.Number || ref.ID == shown.Record.ID) {
 		return planReply(shown.Record, nil) // from memory
 	}
 	return planReply(s.app.Plan(ctx, r.Cluster, ref))
+}
+
+// planFile is a plan as a table of its classes, or as a spreadsheet.
+func (s *server) planFile(ctx context.Context, cluster string, ref app.PlanRef, format string) (*tableReply, error) {
+	record, answered, err := s.app.AnsweredPlan(ctx, cluster, ref)
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	out := &tableReply{name: fmt.Sprintf("%s-plan-%d.%s", cluster, record.Number, format)}
+	if format == "xlsx" {
+		out.mediaType = xlsxType
+		err = report.PlanWorkbook(&file, answered.Problem, answered.Plan)
+	} else {
+		err = report.Classes(answered.Problem, answered.Plan).CSV(&file)
+	}
+	out.first = file.Bytes()
+	return out, err
 }
 
 func (s *server) GetPlanProblem(ctx context.Context, r GetPlanProblemRequest) (reply[Problem], error) {

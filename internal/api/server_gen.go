@@ -633,6 +633,9 @@ type ScenarioName = string
 // ScenarioNames defines model for ScenarioNames.
 type ScenarioNames = []string
 
+// SheetFormat defines model for SheetFormat.
+type SheetFormat = string
+
 // ToPlan defines model for ToPlan.
 type ToPlan = string
 
@@ -910,6 +913,12 @@ type DiffPlansParams struct {
 
 	// To The plan to compare with, by number, id, or `current`.
 	To *ToPlan `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// GetPlanParams defines parameters for GetPlan.
+type GetPlanParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *SheetFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListPricesParams defines parameters for ListPrices.
@@ -1449,7 +1458,7 @@ type ServerInterface interface {
 	PinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// GetPlan Read a plan
 	// (GET /v1/clusters/{cluster}/plans/{plan})
-	GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef)
+	GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef, params GetPlanParams)
 	// GetPlanProblem Read the inputs of a plan
 	// (GET /v1/clusters/{cluster}/plans/{plan}/problem)
 	GetPlanProblem(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef)
@@ -1875,7 +1884,7 @@ func (_ Unimplemented) PinPlan(w http.ResponseWriter, r *http.Request, cluster C
 
 // GetPlan Read a plan
 // (GET /v1/clusters/{cluster}/plans/{plan})
-func (_ Unimplemented) GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
+func (_ Unimplemented) GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef, params GetPlanParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4431,8 +4440,24 @@ func (siw *ServerInterfaceWrapper) GetPlan(w http.ResponseWriter, r *http.Reques
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPlanParams
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPlan(w, r, cluster, plan)
+		siw.Handler.GetPlan(w, r, cluster, plan, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7478,6 +7503,7 @@ type PinPlanRequest struct {
 type GetPlanRequest struct {
 	Cluster ClusterName
 	Plan    PlanRef
+	Params  GetPlanParams
 }
 
 // GetPlanProblemRequest is what GetPlanProblem is asked.
@@ -8656,8 +8682,8 @@ func (h *strictHandler) PinPlan(w http.ResponseWriter, r *http.Request, cluster 
 	}
 }
 
-func (h *strictHandler) GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
-	request := GetPlanRequest{Cluster: cluster, Plan: plan}
+func (h *strictHandler) GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef, params GetPlanParams) {
+	request := GetPlanRequest{Cluster: cluster, Plan: plan, Params: params}
 	answer, err := h.operations.GetPlan(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)

@@ -202,17 +202,23 @@ func (a *App) DiffPlans(ctx context.Context, cluster string, from, to PlanRef) (
 
 // answered reads a stored plan and its problem back.
 func (a *App) answered(ctx context.Context, cluster string, ref PlanRef) (plan.Answered, error) {
+	_, answered, err := a.AnsweredPlan(ctx, cluster, ref)
+	return answered, err
+}
+
+// AnsweredPlan is a stored plan with what is in it.
+func (a *App) AnsweredPlan(ctx context.Context, cluster string, ref PlanRef) (capacity.PlanRecord, plan.Answered, error) {
 	record, err := a.Plan(ctx, cluster, ref)
 	if err != nil {
-		return plan.Answered{}, err
+		return record, plan.Answered{}, err
 	}
 	p, err := capacity.ReadProblem(record.Problem, capacity.Limits{})
 	if err != nil {
-		return plan.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
+		return record, plan.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
 	}
 	answer, err := capacity.ReadPlan(record.Plan)
 	if err != nil {
-		return plan.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
+		return record, plan.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
 	}
-	return plan.Answered{Problem: p, Plan: answer}, nil
+	return record, plan.Answered{Problem: p, Plan: answer}, nil
 }

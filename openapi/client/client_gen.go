@@ -563,6 +563,20 @@ const (
 	ListPlansParamsNumbersFloat   ListPlansParamsNumbers = "float"
 )
 
+// Defines values for GetCurrentPlanParamsFormat.
+const (
+	GetCurrentPlanParamsFormatCsv  GetCurrentPlanParamsFormat = "csv"
+	GetCurrentPlanParamsFormatJson GetCurrentPlanParamsFormat = "json"
+	GetCurrentPlanParamsFormatXlsx GetCurrentPlanParamsFormat = "xlsx"
+)
+
+// Defines values for GetPlanParamsFormat.
+const (
+	GetPlanParamsFormatCsv  GetPlanParamsFormat = "csv"
+	GetPlanParamsFormatJson GetPlanParamsFormat = "json"
+	GetPlanParamsFormatXlsx GetPlanParamsFormat = "xlsx"
+)
+
 // Defines values for ListPricesParamsFormat.
 const (
 	ListPricesParamsFormatCsv  ListPricesParamsFormat = "csv"
@@ -5126,12 +5140,18 @@ type CreatePlanParams struct {
 
 // GetCurrentPlanParams defines parameters for GetCurrentPlan.
 type GetCurrentPlanParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *GetCurrentPlanParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
 	// Prefer wait=N: wait up to N seconds, at most 60, for another plan than the one in If-None-Match.
 	Prefer *string `json:"Prefer,omitempty"`
 }
+
+// GetCurrentPlanParamsFormat defines parameters for GetCurrentPlan.
+type GetCurrentPlanParamsFormat string
 
 // GetScalingParams defines parameters for GetScaling.
 type GetScalingParams struct {
@@ -5168,9 +5188,15 @@ type WatchPlansParams struct {
 
 // GetPlanParams defines parameters for GetPlan.
 type GetPlanParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *GetPlanParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
+
+// GetPlanParamsFormat defines parameters for GetPlan.
+type GetPlanParamsFormat string
 
 // GetPlanProblemParams defines parameters for GetPlanProblem.
 type GetPlanProblemParams struct {
@@ -6930,6 +6956,8 @@ type ClientInterface interface {
 	// Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
 	// and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 	//
+	// As a table or a spreadsheet it is read from the database, at once.
+	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/current (the `GetCurrentPlan` operationId).
 	GetCurrentPlan(ctx context.Context, cluster ClusterName, params *GetCurrentPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -7001,6 +7029,8 @@ type ClientInterface interface {
 	PinPlan(ctx context.Context, cluster ClusterName, body PinPlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPlan Read a plan
+	//
+	// As a document; as a table of its classes; or as a spreadsheet of its summary, classes, contracts and what it assumes.
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/{plan} (the `GetPlan` operationId).
 	GetPlan(ctx context.Context, cluster ClusterName, plan PlanRef, params *GetPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9018,6 +9048,8 @@ func (c *Client) CreatePlan(ctx context.Context, cluster ClusterName, params *Cr
 // Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
 // and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 //
+// As a table or a spreadsheet it is read from the database, at once.
+//
 // Corresponds with GET /v1/clusters/{cluster}/plans/current (the `GetCurrentPlan` operationId).
 func (c *Client) GetCurrentPlan(ctx context.Context, cluster ClusterName, params *GetCurrentPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCurrentPlanRequest(c.Server, cluster, params)
@@ -9169,6 +9201,8 @@ func (c *Client) PinPlan(ctx context.Context, cluster ClusterName, body PinPlanJ
 }
 
 // GetPlan Read a plan
+//
+// As a document; as a table of its classes; or as a spreadsheet of its summary, classes, contracts and what it assumes.
 //
 // Corresponds with GET /v1/clusters/{cluster}/plans/{plan} (the `GetPlan` operationId).
 func (c *Client) GetPlan(ctx context.Context, cluster ClusterName, plan PlanRef, params *GetPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14294,6 +14328,33 @@ func NewGetCurrentPlanRequest(server string, cluster ClusterName, params *GetCur
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -14704,6 +14765,33 @@ func NewGetPlanRequest(server string, cluster ClusterName, plan PlanRef, params 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -20149,6 +20237,8 @@ type ClientWithResponsesInterface interface {
 	// Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
 	// and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 	//
+	// As a table or a spreadsheet it is read from the database, at once.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/current (the `GetCurrentPlan` operationId).
@@ -20232,6 +20322,8 @@ type ClientWithResponsesInterface interface {
 	PinPlanWithResponse(ctx context.Context, cluster ClusterName, body PinPlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PinPlanResponse, error)
 
 	// GetPlanWithResponse Read a plan
+	//
+	// As a document; as a table of its classes; or as a spreadsheet of its summary, classes, contracts and what it assumes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -25445,6 +25537,8 @@ func (c *ClientWithResponses) CreatePlanWithResponse(ctx context.Context, cluste
 // Its ETag changes with the plan and with what is known of its freshness. With `If-None-Match`
 // and `Prefer: wait=30` the answer comes when that happens, or is 304 after 30 seconds.
 //
+// As a table or a spreadsheet it is read from the database, at once.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/clusters/{cluster}/plans/current (the `GetCurrentPlan` operationId).
@@ -25576,6 +25670,8 @@ func (c *ClientWithResponses) PinPlanWithResponse(ctx context.Context, cluster C
 }
 
 // GetPlanWithResponse Read a plan
+//
+// As a document; as a table of its classes; or as a spreadsheet of its summary, classes, contracts and what it assumes.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -28904,6 +29000,9 @@ func ParseGetCurrentPlanResponse(rsp *http.Response) (*GetCurrentPlanResponse, e
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
 	}
 
 	switch {
@@ -29155,6 +29254,9 @@ func ParseGetPlanResponse(rsp *http.Response) (*GetPlanResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 
