@@ -112,7 +112,8 @@ func writePlan(c *cobra.Command, s *service, out output, r record) error {
 			}
 			return tables.Plan(w, p, r.Plan)
 		},
-		"csv": tables.Classes(p, r.Plan).CSV,
+		"csv":  tables.Classes(p, r.Plan).CSV,
+		"xlsx": func(w io.Writer) error { return tables.PlanWorkbook(w, p, r.Plan) },
 	})
 }
 
@@ -225,10 +226,11 @@ func planGetCommand(to *connection) *cobra.Command {
 	var out output
 	c := &cobra.Command{
 		Use: "get CLUSTER [NUMBER|ID|current]", Short: "Show a plan, as solve does",
-		Example: "  headroom plan get shop\n  headroom plan get shop 3 -o json",
+		Example: "  headroom plan get shop\n  headroom plan get shop 3 -o json\n  headroom plan get shop -o xlsx -f plan.xlsx",
 		Args:    cobra.RangeArgs(1, 2),
 	}
-	out.addFlags(c, "table", "json", "csv")
+	out.addFlags(c, "table", "json", "csv", "xlsx")
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return out.checkSheet(c) }
 	return command(c, func(c *cobra.Command, args []string) error {
 		ref, err := planRef(args, 1)
 		if err != nil {

@@ -104,7 +104,7 @@ type webhookFlags struct {
 
 func (f *webhookFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.url, "url", "", "the `address` to send to, such as https://hooks.example.com/headroom")
-	c.Flags().StringArrayVar(&f.events, "event", nil, "an `event` to tell of: plan.changed, plan.failed or run.finished; say it again for more")
+	c.Flags().StringArrayVar(&f.events, "event", nil, "an `event` to tell of: plan.changed, plan.failed, run.finished or report.made; say it again for more")
 	c.Flags().StringArrayVar(&f.clusters, "cluster", nil, "the only `cluster` to tell of; say it again for more (default all)")
 	c.Flags().BoolVar(&f.enabled, "enabled", true, "whether anything is sent")
 }

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+var reportSchedules = resource{
+	word: "report schedule", words: "report schedules", verb: "report-schedule", id: "NAME", short: "Show and edit the reports of a cluster that are made by themselves",
+	as:      reflect.TypeFor[capacity.ReportSchedule](),
+	columns: []string{"name", "every", "hour", "covers", "format", "enabled", "keep", "next_at", "version"},
+	flags: []memberFlag{
+		{name: "name", pointer: "/name", usage: "the schedule's `name`"},
+		{name: "every", pointer: "/every", usage: "day, week (on Monday) or month (on the 1st), as a `word`"},
+		{name: "hour", pointer: "/hour", usage: "the `hour` it is made at, 0 to 23 on the clocks of the cluster's time zone"},
+		{name: "covers", pointer: "/covers", usage: "ahead (what is going to be needed) or behind (which plans held), as a `word`"},
+		{name: "format", pointer: "/format", usage: "xlsx, csv, focus or json, as a `word`"},
+		{name: "enabled", pointer: "/enabled", usage: "whether any are made: `true` or false"},
+		{name: "keep", pointer: "/keep", usage: "how many are kept, as a `number`"},
+	},
+	example: "  headroom report-schedule create shop --name month-ahead --every month --hour 6 --covers ahead --format xlsx",
+	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
+		return api.ListReportSchedules(ctx, cluster, nil, edit...)
+	},
+	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.CreateReportScheduleWithBody(ctx, cluster, nil, jsonBody, body, edit...)
+	},
+	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.GetReportSchedule(ctx, cluster, name, nil, edit...)
+	},
+	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
+		return api.ReplaceReportScheduleWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
+	},
+	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
+		return api.DeleteReportSchedule(ctx, cluster, name, nil, edit...)
+	},
+}
+
+func reportScheduleCommand() *cobra.Command { return reportSchedules.command() }
+
+func reportCommand() *cobra.Command {
+	c := group("report", "Make, list and download reports of a cluster", `
+
+A report is a file about a cluster: what is going to be needed in a day, a week or a month, or which plans
+held in one. "headroom report-schedule" has them made by themselves.`)
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(reportListCommand(&to), reportGetCommand(&to), reportMakeCommand(&to), reportDownloadCommand(&to))
+	return c
+}
+
+var reportType = reflect.TypeFor[capacity.Report]()
+
+func reportListCommand(to *connection) *cobra.Command {
+	var out output
+	var schedule string
+	var most int
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List the reports, the newest first", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&schedule, "schedule", "", "only those of the schedule of this `name`")
+	c.Flags().IntVar(&most, "limit", 20, "how many; 0 is all of them")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if most < 0 || out.format == "csv" && most > largestPage {
+			return fmt.Errorf("--limit is %d; give 1 or more (as CSV %d at most), or 0 for all", most, largestPage)
+		}
+		return nil
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reportType, columns: []string{"id", "schedule", "every", "covers", "format", "from", "until", "state", "file_size"}, most: most,
+			none: fmt.Sprintf("Cluster %s has no such report; \"headroom report make %s --every month\" makes one.", shown(args[0]), shown(args[0]))}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListReports(c.Context(), args[0], nil, append(edit, query("schedule", schedule))...)
+		})
+	})
+}
+
+func reportGetCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "get CLUSTER REPORT", Short: "Show what a report is, and why it was not made", Args: cobra.ExactArgs(2)}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		a, err := s.said(s.api.GetReport(c.Context(), args[0], args[1], nil))
+		if err != nil {
+			return err
+		}
+		return out.write(c, itemForms(reportType, a.body, ""))
+	})
+}
+
+func reportMakeCommand(to *connection) *cobra.Command {
+	var out output
+	var async bool
+	var r capacity.ReportRequest
+	c := &cobra.Command{
+		Use: "make CLUSTER", Short: "Make a report now",
+		Long: `Makes a report of a day, a week or a month from now on (ahead) or until now (behind), or one like those of a
+schedule, and waits for it; with --async it only starts the run that makes it.
+
+Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that meets the demands.`,
+		Example: "  headroom report make shop --every month --covers ahead --format focus\n  headroom report make shop --schedule month-ahead && headroom report download shop -f month.xlsx",
+		Args:    cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().StringVar(&r.Schedule, "schedule", "", "what the schedule of this `name` makes")
+	addChoice(c, &r.Every, "every", "", "how long it covers", capacity.EveryDay, capacity.EveryWeek, capacity.EveryMonth)
+	addChoice(c, &r.Covers, "covers", "", "which time it is about (default ahead)", capacity.CoversAhead, capacity.CoversBehind)
+	addChoice(c, &r.Format, "format", "", "the form of its file (default xlsx)", capacity.ReportXLSX, capacity.ReportCSV, capacity.ReportFocus, capacity.ReportJSON)
+	c.Flags().BoolVar(&async, "async", false, "do not wait")
+	return command(c, func(c *cobra.Command, args []string) error {
+		asked, filled := r, r
+		if err := filled.Validate(); err != nil {
+			return &failure{exitUsage, err}
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		body, err := json.Marshal(asked)
+		if err != nil {
+			return err
+		}
+		run, text, err := readRun(s.said(s.api.CreateReportWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body))))
+		if err != nil {
+			return err
+		}
+		if async {
+			return writeRun(c, out, run, text)
+		}
+		if run, _, err = s.watchRun(c, run.ID); err != nil {
+			return err
+		}
+		if err := howItEnded(run); err != nil {
+			return err
+		}
+		a, err := s.said(s.api.GetReport(c.Context(), args[0], run.ID, nil))
+		if err != nil {
+			return err
+		}
+		return out.write(c, itemForms(reportType, a.body, fmt.Sprintf("Made report %s. Download it: headroom report download %s %s", run.ID, args[0], run.ID)))
+	})
+}
+
+func reportDownloadCommand(to *connection) *cobra.Command {
+	var out output
+	var schedule string
+	c := &cobra.Command{
+		Use: "download CLUSTER [REPORT|latest]", Short: "Download a report",
+		Long: `Downloads a report, by its id, or the latest one that was made, and checks that it came whole. It is written to
+standard output, or with -f to a file.`,
+		Example: "  headroom report download shop -f month.xlsx\n  headroom report download shop latest --schedule books > books.csv",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	c.Flags().StringVarP(&out.file, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
+	c.Flags().StringVar(&schedule, "schedule", "", "the latest one of the schedule of this `name`")
+	return command(c, func(c *cobra.Command, args []string) error {
+		id := ""
+		if len(args) > 1 && args[1] != "latest" {
+			if id = args[1]; schedule != "" {
+				return &failure{exitUsage, errors.New("name a report or a schedule, not both")}
+			}
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		r, err := s.report(c.Context(), args[0], id, schedule)
+		if err != nil {
+			return err
+		}
+		out.format = string(r.Format)
+		if err := out.checkSheet(c); err != nil {
+			return &failure{exitUsage, err}
+		}
+		return s.download(c, out, args[0], r)
+	})
+}
+
+// report is one by its id, or the latest that was made.
+func (s *service) report(ctx context.Context, cluster, id, schedule string) (r capacity.Report, err error) {
+	if id != "" {
+		a, err := s.said(s.api.GetReport(ctx, cluster, id, nil))
+		if err == nil {
+			err = a.into(&r)
+		}
+		return r, err
+	}
+	items, err := s.items(0, func(edit edits) (*http.Response, error) {
+		return s.api.ListReports(ctx, cluster, nil, append(edit, query("schedule", schedule))...)
+	})
+	if err != nil {
+		return r, err
+	}
+	for _, item := range items {
+		if err := json.Unmarshal(item, &r); err != nil {
+			return r, fmt.Errorf("the server's answer cannot be read: %w", err)
+		}
+		if r.File != nil {
+			return r, nil
+		}
+		r = capacity.Report{}
+	}
+	return r, fmt.Errorf("cluster %s has no such report; \"headroom report make\" makes one", shown(cluster))
+}
+
+// download writes a report's file, as it comes, and checks that it is the one that was made.
+func (s *service) download(c *cobra.Command, out output, cluster string, r capacity.Report) error {
+	response, err := s.api.GetReportFile(c.Context(), cluster, r.ID, nil)
+	if err != nil || response.StatusCode != http.StatusOK {
+		_, err := s.said(response, err)
+		if err == nil {
+			err = fmt.Errorf("%s answers %s", s.URL, response.Status)
+		}
+		return err
+	}
+	defer response.Body.Close()
+	return out.deliver(c.OutOrStdout(), func(w io.Writer) error {
+		sum := sha256.New()
+		n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(response.Body, capacity.MaxReport+1))
+		if err != nil {
+			return fmt.Errorf("the report broke off after %d bytes: %w", n, err)
+		}
+		if r.File != nil && hex.EncodeToString(sum.Sum(nil)) != r.File.SHA256 {
+			return fmt.Errorf("what came (%d bytes) is not the report that was made (%d bytes); download it again", n, r.File.Size)
+		}
+		return nil
+	})
+}
