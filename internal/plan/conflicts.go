@@ -125,7 +125,7 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, jobCount(c.low), number(c.gamma)),
 		}
 		if jobs, ok := m.cureByJobs(i, most); ok {
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Promise at most %s.", jobCount(jobs)), Pointer: f.Pointer, Value: jobs}
+			f.Hint = &capacity.Hint{Detail: promiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
 		}
 		found = append(found, f)
 		if deadline, ok := m.cureByDeadline(i); ok {
@@ -195,4 +195,12 @@ func (m *model) cureByDeadline(i int) (float64, bool) {
 		}
 	}
 	return high, true
+}
+
+// promiseAtMost is the cure of promising fewer jobs.
+func promiseAtMost(jobs float64) string {
+	if jobs == 0 {
+		return "Promise none."
+	}
+	return fmt.Sprintf("Promise at most %s.", jobCount(jobs))
 }

@@ -42,14 +42,14 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 		c := &f.classes[i]
 		finding := capacity.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q is promised %s, which take %s at least.", c.Name, jobCount(c.low), vmCountOf(need(i))),
+			Detail: fmt.Sprintf("Class %q is promised %s; what that takes is %s at least.", c.Name, jobCount(c.low), vmCountOf(need(i))),
 		}
 		jobs, ok := f.cure(ctx, 1, int64(math.Floor(c.low)), func(p *capacity.Problem, fewer int64) {
 			p.Classes[c.index].Jobs.Min = math.Floor(c.low) - float64(fewer)
 		})
 		if ok {
 			most := math.Floor(c.low) - float64(jobs)
-			finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Promise at most %s.", jobCount(most)), Pointer: finding.Pointer, Value: most}
+			finding.Hint = &capacity.Hint{Detail: promiseAtMost(most), Pointer: finding.Pointer, Value: most}
 		}
 		found = append(found, finding)
 		if !c.slotted {
@@ -89,9 +89,13 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []capacity.Finding) 
 				p.Supply.OnDemand.Quota = &quota
 			}
 		})
+		had := "VMs"
+		if most := f.types[v].rental.most; most < capacity.MaxVMs { // spot VMs alone may have no limit
+			had = vmCountOf(float64(most))
+		}
 		finding := capacity.Finding{
 			Pointer: pointer, Code: "shortage",
-			Detail: fmt.Sprintf("The promised jobs do not fit into the VMs%s that can be had, of which %d on demand.", named, *s.OnDemand.Quota),
+			Detail: fmt.Sprintf("The promised jobs do not fit into what can be had: %s%s, of which %d on demand.", had, named, *s.OnDemand.Quota),
 		}
 		if ok {
 			quota := *s.OnDemand.Quota + more
