@@ -112,8 +112,8 @@ func TestDamagedTraces(t *testing.T) {
 		executions int
 		told       []string
 	}{
-		{"a member of a wrong kind", job("a", `,"totalMaps":"many"`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: the member \"\" is a string"}},
-		{"a task of a wrong kind", job("a", `,"mapTasks":[{"taskID":7}]`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: the member \"taskID\" is a number"}},
+		{"a member of a wrong kind", job("a", `,"totalMaps":"many"`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: in \"totalMaps\" a value is a string and should"}},
+		{"a task of a wrong kind", job("a", `,"mapTasks":[{"taskID":7}]`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: in \"mapTasks\" the member \"taskID\" is a number"}},
 		{"cut off", job("a", "") + `{"jobID":"b","mapTasks":[{`, 1, []string{"execution 2 of the trace (b): The file ends in the middle"}},
 		{"no JSON", job("a", "") + `{"jobID":"b",]`, 1, []string{"execution 2 of the trace (b): This is no JSON"}},
 		{"foreign", job("a", "") + `{"x":1} 7`, 1, []string{"execution 2 of the trace: It names no job", "execution 3 of the trace: There should be a {."}},

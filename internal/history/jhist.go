@@ -170,8 +170,10 @@ func jsonFault(err error) string {
 	switch {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("%s, at byte %d", syntax.Error(), syntax.Offset)
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return fmt.Sprintf("a value is a %s and should be another", wrong.Value)
 	case errors.As(err, &wrong):
-		return fmt.Sprintf("the member %q is a %s", wrong.Field, wrong.Value)
+		return fmt.Sprintf("the member %q is a %s and should be another", wrong.Field, wrong.Value)
 	}
 	return err.Error()
 }

@@ -88,30 +88,34 @@ func read(text io.Reader, to Sink) error {
 
 type reader func(io.Reader, Sink) error
 
+const (
+	syntheticWorkload = "It is a synthetic workload for the scheduler load simulator: it describes jobs that nobody ran, so that nothing was measured. Give the trace that the simulator or a cluster recorded."
+	topology          = "It is the topology of a cluster, as Rumen writes it beside a trace, and tells of no jobs. Give the trace."
+)
+
 // byMember are the readers of JSON by a member of its first object.
 var byMember = map[string]struct {
 	read reader
 	why  string // it is refused
 }{
-	"Event":         {read: readSpark},
-	"jobID":         {read: readRumen},
-	"mapTasks":      {read: readRumen},
-	"reduceTasks":   {read: readRumen},
-	"am.type":       {read: readSimulator},
-	"job.id":        {read: readSimulator},
-	"job.tasks":     {read: readSimulator},
-	"job.start.ms":  {read: readSimulator},
-	"workloads":     {why: "It is a synthetic workload for the scheduler load simulator: it describes jobs that nobody ran, so that nothing was measured. Give the trace that the simulator or a cluster recorded."},
-	"num_jobs":      {why: "It is a synthetic workload for the scheduler load simulator: it describes jobs that nobody ran, so that nothing was measured. Give the trace that the simulator or a cluster recorded."},
-	"rack":          {why: "It is the topology of a cluster, as Rumen writes it beside a trace, and tells of no jobs. Give the trace."},
-	"children":      {why: "It is the topology of a cluster, as Rumen writes it beside a trace, and tells of no jobs. Give the trace."},
-	"taskAttempts":  {why: "It is one answer of a history server, about attempts at one task. Import from the server by its address, or give the .jhist file."},
-	"jobs":          {why: "It is one answer of a history server, a list of jobs without their tasks. Import from the server by its address, or give the .jhist files."},
-	"job":           {why: "It is one answer of a history server, about a job without its tasks. Import from the server by its address, or give the .jhist file."},
-	"tasks":         {why: "It is one answer of a history server, about tasks without their attempts. Import from the server by its address, or give the .jhist file."},
-	"map_tasks":     {why: "It is a profile already and no history; store it as one."},
-	"classes":       {why: "It is a planning problem and no history."},
-	"resourceSpans": {why: "It is a trace of calls between services and no history of jobs."},
+	"Event":        {read: readSpark},
+	"jobID":        {read: readRumen},
+	"mapTasks":     {read: readRumen},
+	"reduceTasks":  {read: readRumen},
+	"am.type":      {read: readSimulator},
+	"job.id":       {read: readSimulator},
+	"job.tasks":    {read: readSimulator},
+	"job.start.ms": {read: readSimulator},
+	"workloads":    {why: syntheticWorkload},
+	"num_jobs":     {why: syntheticWorkload},
+	"rack":         {why: topology},
+	"children":     {why: topology},
+	"taskAttempts": {why: "It is one answer of a history server, about attempts at one task. Import from the server by its address, or give the .jhist file."},
+	"jobs":         {why: "It is one answer of a history server, a list of jobs without their tasks. Import from the server by its address, or give the .jhist files."},
+	"job":          {why: "It is one answer of a history server, about a job without its tasks. Import from the server by its address, or give the .jhist file."},
+	"tasks":        {why: "It is one answer of a history server, about tasks without their attempts. Import from the server by its address, or give the .jhist file."},
+	"map_tasks":    {why: "It is a profile already and no history; store it as one."},
+	"classes":      {why: "It is a planning problem and no history."},
 }
 
 // recognize says who reads a text that begins so; where nobody does, why.

@@ -16,7 +16,7 @@ import (
 // samples are real histories, which stand beside the repository and are no part of it.
 func samples(t testing.TB) string {
 	dir := filepath.Join("..", "..", "..", "shared", "data", "histories")
-	for range 4 { // worktrees stand deeper
+	for range 4 { // a checkout may stand deeper
 		if _, err := os.Stat(dir); err == nil {
 			return dir
 		}

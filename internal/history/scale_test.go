@@ -79,19 +79,21 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // large are histories of any size: one execution that does not end, and a trace of many.
 func large(bytes int64) map[string]func() *endless {
-	rng := rand.New(rand.NewPCG(6, 6))
 	// A block is the events of a task, of which only numbers and times differ.
 	return map[string]func() *endless{
 		"jhist": func() *endless {
+			rng := rand.New(rand.NewPCG(6, 6))
 			return &endless{want: bytes, head: jhistHead + submitted, tail: ended, block: func(w io.Writer, n int) {
 				j := madeJob{id: "job_1_1", attempts: []madeAttempt{{task: n, outcome: "SUCCEEDED", start: base + int64(n), ends: base + int64(n) + 5000 + rng.Int64N(9000), host: "node"}}}
 				j.writeTask(w, j.attempts[0])
 			}}
 		},
 		"Rumen": func() *endless {
+			rng := rand.New(rand.NewPCG(6, 6))
 			return &endless{want: bytes, block: func(w io.Writer, n int) { makeJob(rng, n, 40, 10).writeRumen(w) }}
 		},
 		"Spark": func() *endless {
+			rng := rand.New(rand.NewPCG(6, 6))
 			return &endless{want: bytes, head: sparkHead, tail: sparkTail, block: func(w io.Writer, n int) {
 				writeSparkTask(w, n/1000, n%1000, base+int64(n), base+int64(n)+5000+rng.Int64N(9000), false, false, false, "Success")
 			}}

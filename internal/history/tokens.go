@@ -10,9 +10,10 @@ import (
 // tokens reads JSON piece by piece, so that only one value of a list is held at a time, and none is larger
 // than maxLine.
 type tokens struct {
-	dec   *json.Decoder
-	guard *guard
-	odd   string // the first value of a wrong kind
+	dec    *json.Decoder
+	guard  *guard
+	member string // of the object that is read
+	odd    string // the first value of a wrong kind
 }
 
 // tokenFault is what is wrong with the text, and where; what follows cannot be read.
@@ -109,7 +110,7 @@ func (t *tokens) value(to any) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
 		if t.odd == "" {
-			t.odd = jsonFault(err) + fmt.Sprintf(", before byte %d", t.dec.InputOffset())
+			t.odd = fmt.Sprintf("in %q %s, before byte %d", clip(t.member), jsonFault(err), t.dec.InputOffset())
 		}
 		return nil
 	}
@@ -128,7 +129,7 @@ func (t *tokens) object(member func(name string) error) error {
 	}
 	for t.more() {
 		name, err := t.name()
-		if err == nil {
+		if t.member = name; err == nil {
 			err = member(name)
 		}
 		if err != nil {
