@@ -75,6 +75,10 @@ func (s *server) observe(next http.Handler) http.Handler {
 			took := time.Since(began)
 			route, status := s.route(r), answer.sent()
 			s.telemetry.RequestEnded(r.Method, route, status, took-a.waited)
+			level := level(status, route)
+			if !s.telemetry.LogsRequests(r.Context(), level) {
+				return
+			}
 			attrs := make([]slog.Attr, 0, 9)
 			attrs = append(attrs,
 				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
@@ -85,7 +89,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 			if suspect(status) {
 				attrs = append(attrs, slog.String("client", a.address))
 			}
-			s.telemetry.Request(r.Context(), level(status, route), attrs...)
+			s.telemetry.Request(r.Context(), level, attrs...)
 		}()
 		next.ServeHTTP(answer, r)
 	})
@@ -109,7 +113,9 @@ func level(status int, route string) slog.Level {
 		return slog.LevelWarn
 	case status >= 500:
 		return slog.LevelError
-	case route == "/livez", route == "/readyz", route == "/metrics": // asked every few seconds
+	case status >= 400:
+	case route == "/livez", route == "/readyz", route == "/metrics", // asked every few seconds
+		status == http.StatusNotModified, strings.HasSuffix(route, "/plans/current/scaling"): // polls, thousands a second
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

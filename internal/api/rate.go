@@ -35,9 +35,9 @@ func newRateLimits(solves, requests int) rateLimits {
 func (s *server) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := askedOf(r.Context())
-		who := "address " + httprate.CanonicalizeIP(a.address)
-		if a.principal.ID != "" {
-			who = "key " + a.principal.ID
+		who := "key " + a.principal.ID
+		if a.principal.ID == "" {
+			who = "address " + httprate.CanonicalizeIP(a.address)
 		}
 		limiter := s.rates.requests
 		if solves(r) {

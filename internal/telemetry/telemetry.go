@@ -34,12 +34,14 @@ func New(w io.Writer, level slog.Leveler) *Telemetry {
 	return t
 }
 
+// LogsRequests says whether lines about requests of a level are written.
+func (t *Telemetry) LogsRequests(ctx context.Context, level slog.Level) bool {
+	return t.requests.Enabled(ctx, level)
+}
+
 // Request writes a line about an answered request, masked like the others but cheaper: there are
 // many of them, and their attributes are numbers and texts alone.
 func (t *Telemetry) Request(ctx context.Context, level slog.Level, attrs ...slog.Attr) {
-	if !t.requests.Enabled(ctx, level) {
-		return
-	}
 	for i, a := range attrs {
 		if a.Value.Kind() == slog.KindString && suspicious(a.Value.String()) {
 			attrs[i].Value = slog.StringValue(masked(a.Value.String()))
