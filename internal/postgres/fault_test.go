@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"headroom/internal/app"
 	"headroom/internal/capacity"
 	"headroom/internal/pgtest"
@@ -123,7 +125,16 @@ func TestAFullServerIsBusy(t *testing.T) {
 	})
 	limited := as(t, url, user)
 	s := pgtest.OpenWith(t, postgres.Config{URL: limited, MaxConns: 2})
-	first, second := raw(t, limited), raw(t, limited)
+	take := func() (conn *pgx.Conn) { // what opening the store looked around with may still be ending
+		eventually(t, "a connection is free", func() (free bool) {
+			var err error
+			conn, err = pgx.Connect(t.Context(), limited)
+			return err == nil
+		})
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		return conn
+	}
+	first, second := take(), take()
 	kindOf(t, s.Ready(t.Context()), capacity.Busy, "out of connections")
 	_, err := postgres.Open(t.Context(), postgres.Config{URL: limited, SkipMigrations: true})
 	kindOf(t, err, capacity.Busy, "out of connections")
