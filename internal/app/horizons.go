@@ -3,11 +3,8 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"sync"
 
-	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
 )
@@ -30,16 +27,10 @@ type AnsweredHorizon struct {
 // Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
 // the caller does not want to wait. The answer has every detail; see plan.HorizonAnswer.Show.
 func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, capacity.Run, error) {
-	leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return nil, capacity.Run{}, err
-	}
-	q, err := read()
-	if err != nil {
-		leave()
-		return nil, capacity.Run{}, err
-	}
-	return a.horizonOrRun(ctx, "", AskedHorizon{q, []capacity.Warning{}}, background, leave)
+	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
+		q, err := read()
+		return AskedHorizon{q, []capacity.Warning{}}, err
+	}, a.horizonAtOnce)
 }
 
 // HorizonOfCluster is Horizon about a cluster's forecasts, prices and contracts.
@@ -48,11 +39,7 @@ func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.C
 	if err != nil {
 		return nil, capacity.Run{}, err
 	}
-	leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return nil, capacity.Run{}, err
-	}
-	return a.horizonOrRun(ctx, cluster, asked, background, leave)
+	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
 }
 
 // ClusterHorizon is the horizon that a question about a cluster means.
@@ -97,31 +84,7 @@ func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (
 	return o, notes, err
 }
 
-// horizonOrRun works on a horizon in the caller's place and free ones, and gives it to a run if that will take
-// long. The run begins anew.
-func (a *App) horizonOrRun(ctx context.Context, cluster string, asked AskedHorizon, background bool, leave func()) (*AnsweredHorizon, capacity.Run, error) {
-	if background {
-		leave()
-	} else {
-		answer, err := a.horizonAtOnce(ctx, asked, leave)
-		if !errors.Is(err, errLong) {
-			return answer, capacity.Run{}, err
-		}
-	}
-	run, err := a.startLong(ctx, NewRun{Kind: HorizonRun, Cluster: cluster, Role: auth.Planner, Input: asked})
-	return nil, run, err
-}
-
-// startLong makes a run of what takes long.
-func (a *App) startLong(ctx context.Context, n NewRun) (capacity.Run, error) {
-	if who := auth.From(ctx); n.Cluster == "" && who.Clusters != nil {
-		return capacity.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, capacity.Forbidden)
-	}
-	return a.StartRun(ctx, n)
-}
-
-func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon, leave func()) (*AnsweredHorizon, error) {
-	defer leave()
+func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredHorizon, error) {
 	var course *plan.Course
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		solve := a.planLike(asked.Problem)
@@ -178,33 +141,4 @@ func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report fun
 	worked = a.allPlaces(ctx, course.Work)
 	show()
 	return course, worked
-}
-
-// jsonResult is what a run has made as JSON, and why it ended.
-func jsonResult(claim RunClaim, answer any, worked error) (RunResult, error) {
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return RunResult{}, errors.Join(worked, fmt.Errorf("write what run %s made: %w", claim.ID, err))
-	}
-	return RunResult{Type: "application/json", Body: text}, worked
-}
-
-// allPlaces works with as many at a time as there are places; the work takes its turns itself. One that fails ends
-// the others.
-func (a *App) allPlaces(ctx context.Context, work func(context.Context) error) error {
-	working, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var workers sync.WaitGroup
-	for range a.solves.places {
-		workers.Go(func() {
-			if err := work(working); err != nil {
-				stop(err)
-			}
-		})
-	}
-	workers.Wait()
-	if working.Err() == nil {
-		return nil
-	}
-	return context.Cause(working)
 }

@@ -2,10 +2,14 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"headroom/internal/auth"
+	"headroom/internal/capacity"
 )
 
 // How long work may take to be answered at once: what it will take is judged by its first pieces, and
@@ -58,4 +62,61 @@ func (a *App) free(ctx context.Context, most int) (taken int, leave func()) {
 			one()
 		}
 	}
+}
+
+// answerOrRun answers what read asks in a place to solve in, or with the run that is given it where it takes long
+// or the caller does not want to wait. The run begins anew.
+func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background bool, read func() (Q, error), here func(context.Context, Q) (*A, error)) (*A, capacity.Run, error) {
+	leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	asked, answer, err := func() (asked Q, answer *A, err error) {
+		defer leave()
+		if asked, err = read(); err == nil && !background {
+			answer, err = here(ctx, asked)
+		}
+		return asked, answer, err
+	}()
+	if answer != nil || err != nil && !errors.Is(err, errLong) {
+		return answer, capacity.Run{}, err
+	}
+	if who := auth.From(ctx); n.Cluster == "" && who.Clusters != nil {
+		return nil, capacity.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, capacity.Forbidden)
+	}
+	n.Role, n.Input = auth.Planner, asked
+	run, err := a.StartRun(ctx, n)
+	return nil, run, err
+}
+
+// known reads a question that is there already.
+func known[Q any](q Q) func() (Q, error) { return func() (Q, error) { return q, nil } }
+
+// jsonResult is what a run has made as JSON, and why it ended.
+func jsonResult(claim RunClaim, answer any, worked error) (RunResult, error) {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return RunResult{}, errors.Join(worked, fmt.Errorf("write what run %s made: %w", claim.ID, err))
+	}
+	return RunResult{Type: "application/json", Body: text}, worked
+}
+
+// allPlaces works with as many at a time as there are places; the work takes its turns itself. One that fails ends
+// the others.
+func (a *App) allPlaces(ctx context.Context, work func(context.Context) error) error {
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var workers sync.WaitGroup
+	for range a.solves.places {
+		workers.Go(func() {
+			if err := work(working); err != nil {
+				stop(err)
+			}
+		})
+	}
+	workers.Wait()
+	if working.Err() == nil {
+		return nil
+	}
+	return context.Cause(working)
 }

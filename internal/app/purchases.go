@@ -3,10 +3,8 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
 )
@@ -28,16 +26,10 @@ type AnsweredPurchase struct {
 
 // Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
 func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, capacity.Run, error) {
-	leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return nil, capacity.Run{}, err
-	}
-	q, err := read()
-	if err != nil {
-		leave()
-		return nil, capacity.Run{}, err
-	}
-	return a.purchaseOrRun(ctx, "", AskedPurchase{q, []capacity.Warning{}}, background, leave)
+	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
+		q, err := read()
+		return AskedPurchase{q, []capacity.Warning{}}, err
+	}, a.purchaseAtOnce)
 }
 
 // PurchaseForCluster is Purchase about a cluster's forecasts, prices and contracts.
@@ -46,11 +38,7 @@ func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity
 	if err != nil {
 		return nil, capacity.Run{}, err
 	}
-	leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return nil, capacity.Run{}, err
-	}
-	return a.purchaseOrRun(ctx, cluster, asked, background, leave)
+	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
 }
 
 // ClusterPurchase is the question that one about a cluster means.
@@ -95,21 +83,7 @@ func (a *App) standingOffers(ctx context.Context, o *capacity.Outlook, q capacit
 	}
 }
 
-func (a *App) purchaseOrRun(ctx context.Context, cluster string, asked AskedPurchase, background bool, leave func()) (*AnsweredPurchase, capacity.Run, error) {
-	if background {
-		leave()
-	} else {
-		answer, err := a.purchaseAtOnce(ctx, asked, leave)
-		if !errors.Is(err, errLong) {
-			return answer, capacity.Run{}, err
-		}
-	}
-	run, err := a.startLong(ctx, NewRun{Kind: PurchaseRun, Cluster: cluster, Role: auth.Planner, Input: asked})
-	return nil, run, err
-}
-
-func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase, leave func()) (*AnsweredPurchase, error) {
-	defer leave()
+func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
 	others, leaveOthers := a.free(ctx, a.solves.places-1)
 	defer leaveOthers()
 	var answer plan.PurchaseAnswer

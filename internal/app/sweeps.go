@@ -3,10 +3,8 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
 )
@@ -17,16 +15,7 @@ const SweepRun = "sweep"
 // Sweep answers a sweep that brings its problem along, or the run that goes on with it where it takes long or
 // the caller does not want to wait.
 func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*plan.SweepAnswer, capacity.Run, error) {
-	leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return nil, capacity.Run{}, err
-	}
-	q, err := read()
-	if err != nil {
-		leave()
-		return nil, capacity.Run{}, err
-	}
-	return a.sweepOrRun(ctx, "", q, background, leave)
+	return answerOrRun(ctx, a, NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
 }
 
 // SweepCluster is Sweep about the problem of a cluster at a moment.
@@ -39,30 +28,10 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 	if err := question.Check(); err != nil {
 		return nil, capacity.Run{}, err
 	}
-	leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return nil, capacity.Run{}, err
-	}
-	return a.sweepOrRun(ctx, cluster, question, background, leave)
+	return answerOrRun(ctx, a, NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
 }
 
-// sweepOrRun works on a sweep in the caller's place and free ones, and gives it to a run if that will take
-// long. The run begins anew: its points are the same.
-func (a *App) sweepOrRun(ctx context.Context, cluster string, q capacity.SweepQuestion, background bool, leave func()) (*plan.SweepAnswer, capacity.Run, error) {
-	if !background {
-		answer, err := a.sweepAtOnce(ctx, q, leave)
-		if !errors.Is(err, errLong) {
-			return answer, capacity.Run{}, err
-		}
-	} else {
-		leave()
-	}
-	run, err := a.startLong(ctx, NewRun{Kind: SweepRun, Cluster: cluster, Role: auth.Planner, Input: q})
-	return nil, run, err
-}
-
-func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion, leave func()) (*plan.SweepAnswer, error) {
-	defer leave()
+func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.SweepAnswer, error) {
 	s := plan.NewSweep(q)
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		return a.together(ctx, int(s.Total()), func() error {
@@ -107,9 +76,5 @@ func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capac
 	if err != nil && worked == nil {
 		return RunResult{}, err
 	}
-	text, err := json.Marshal(answer)
-	if err != nil && worked == nil {
-		return RunResult{}, fmt.Errorf("write the points of run %s: %w", claim.ID, err)
-	}
-	return RunResult{Type: "application/json", Body: text}, worked
+	return jsonResult(claim, answer, worked)
 }
