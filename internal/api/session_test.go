@@ -326,8 +326,13 @@ func TestNoSecretsInTheLog(t *testing.T) {
 		}
 	}
 	for _, w := range answers {
+		// A drawn request id may hold any three letters, those of a driver too.
+		body := strings.ReplaceAll(w.Body.String(), w.Header().Get("X-Request-Id"), "")
+		for _, secret := range secrets {
+			body = strings.ReplaceAll(body, secret, "")
+		}
 		for _, inside := range []string{"SQLSTATE", "goroutine", ".go:", "pgx", "/internal/"} {
-			if strings.Contains(w.Body.String(), inside) {
+			if strings.Contains(body, inside) {
 				t.Errorf("an answer tells of the inside: %s", w.Body)
 			}
 		}
