@@ -73,8 +73,8 @@ func Judge(d JobDemands, overheadSeconds float64, m Measured) (Judged, error) {
 	case m.ReduceSlots == 0 && d.Average.ReduceWorkSeconds > 0:
 		return j, fmt.Errorf("how many of its reduces ran at once is not on record, and the class has reduces")
 	}
-	for i, bound := range planBounds {
-		j.planned[i] = Time(d.Of(bound), 1, float64(m.MapSlots), float64(m.ReduceSlots))
+	for i, demand := range [...]capacity.Demand{d.Average, d.Lower, d.Upper} {
+		j.planned[i] = Time(demand, 1, float64(m.MapSlots), float64(m.ReduceSlots))
 	}
 	j.LowerSeconds = max(j.PlannedSeconds(capacity.LowerBound), overheadSeconds)
 	j.AverageSeconds, j.UpperSeconds = j.PlannedSeconds(capacity.AverageBound), j.PlannedSeconds(capacity.UpperBound)
