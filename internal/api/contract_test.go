@@ -23,6 +23,7 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/history"
 	"headroom/internal/perf"
 	"headroom/internal/plan"
 	"headroom/internal/proof"
@@ -185,6 +186,7 @@ var overlaid = map[string]reflect.Type{
 	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
 	"priceFetch":                    reflect.TypeFor[priceFetch](),
 	"list[capacity.ReportSchedule]": reflect.TypeFor[list[capacity.ReportSchedule]](), "list[capacity.Report]": reflect.TypeFor[list[capacity.Report]](),
+	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
 	"list[capacity.StandingOffer]": reflect.TypeFor[list[capacity.StandingOffer]](),
 	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
 	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
@@ -201,6 +203,7 @@ func init() {
 		reflect.TypeFor[capacity.AllowedHost](), reflect.TypeFor[capacity.Webhook](), reflect.TypeFor[capacity.Delivery](),
 		reflect.TypeFor[capacity.PlanChangedEvent](), reflect.TypeFor[capacity.PlanFailedEvent](), reflect.TypeFor[capacity.RunFinishedEvent](), reflect.TypeFor[capacity.PingEvent](),
 		reflect.TypeFor[capacity.ReportMadeEvent](), reflect.TypeFor[capacity.ReportSchedule](), reflect.TypeFor[capacity.ReportRequest](),
+		reflect.TypeFor[executionBatch](), reflect.TypeFor[app.HistoryImport](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
 		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),

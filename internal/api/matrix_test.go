@@ -137,6 +137,15 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "fetchPrices":
 		s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"prices.example"}`) // is there after the first cell
 		body = `{"url":"https://prices.example/sheet.csv"}`
+	case strings.Contains(path, "/executions"):
+		switch operation {
+		case "importExecutions":
+			body = someExecution
+		case "deleteExecutions":
+			path += "?job=none"
+		case "getExecution":
+			path = strings.Replace(path, "{execution}", s.executionInMine(), 1)
+		}
 	case strings.Contains(path, "/offers"):
 		const some = `{"name":"some","vm_type":"small","price":"0.1","term_years":1}`
 		s.ask(s.admin, "POST", "/v1/clusters/mine/offers", some) // is there after the first cell

@@ -14,11 +14,20 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/history"
 	"headroom/internal/plan"
 	"headroom/internal/proof"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/oapi-codegen/runtime"
+)
+
+// Defines values for ExecutionOutcome.
+const (
+	ExecutionOutcomeFailed     ExecutionOutcome = "failed"
+	ExecutionOutcomeKilled     ExecutionOutcome = "killed"
+	ExecutionOutcomeSucceeded  ExecutionOutcome = "succeeded"
+	ExecutionOutcomeUnfinished ExecutionOutcome = "unfinished"
 )
 
 // Defines values for RunStateFilter.
@@ -28,6 +37,22 @@ const (
 	RunStateFilterQueued    RunStateFilter = "queued"
 	RunStateFilterRunning   RunStateFilter = "running"
 	RunStateFilterSucceeded RunStateFilter = "succeeded"
+)
+
+// Defines values for DeleteExecutionsParamsOutcome.
+const (
+	DeleteExecutionsParamsOutcomeFailed     DeleteExecutionsParamsOutcome = "failed"
+	DeleteExecutionsParamsOutcomeKilled     DeleteExecutionsParamsOutcome = "killed"
+	DeleteExecutionsParamsOutcomeSucceeded  DeleteExecutionsParamsOutcome = "succeeded"
+	DeleteExecutionsParamsOutcomeUnfinished DeleteExecutionsParamsOutcome = "unfinished"
+)
+
+// Defines values for ListExecutionsParamsOutcome.
+const (
+	ListExecutionsParamsOutcomeFailed     ListExecutionsParamsOutcome = "failed"
+	ListExecutionsParamsOutcomeKilled     ListExecutionsParamsOutcome = "killed"
+	ListExecutionsParamsOutcomeSucceeded  ListExecutionsParamsOutcome = "succeeded"
+	ListExecutionsParamsOutcomeUnfinished ListExecutionsParamsOutcome = "unfinished"
 )
 
 // Defines values for ListRunsParamsState.
@@ -202,6 +227,12 @@ type Event = capacity.Event
 // A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
 type Execution = capacity.Profile
 
+// ExecutionBatch Executions that were read elsewhere.
+type ExecutionBatch = executionBatch
+
+// ExecutionRecord What one record of a cluster tells of one execution. Either `sample` or `chain` is there, or `refused` says why not.
+type ExecutionRecord = history.Record
+
 // FieldChange One member before and after.
 type FieldChange = capacity.FieldChange
 
@@ -223,6 +254,24 @@ type Heartbeat = heartbeat
 // Hint A cure that a program can apply by putting `value` at `pointer`.
 type Hint = capacity.Hint
 
+// HistoryChain What one execution of stages looks like.
+type HistoryChain = history.Chain
+
+// HistoryImport What an import of executions came to, or would come to.
+type HistoryImport = app.HistoryImport
+
+// HistoryPhase A stage that ran.
+type HistoryPhase = history.Phase
+
+// HistoryRefusal A thing in a history that could not be taken.
+type HistoryRefusal = history.Refusal
+
+// HistorySample What one execution of maps and reduces looks like.
+type HistorySample = history.Sample
+
+// ImportedJob What an import came to for one job.
+type ImportedJob = app.ImportedJob
+
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
 type IntegerPlan = capacity.IntegerPlan
 
@@ -243,6 +292,9 @@ type Lease = capacity.Lease
 
 // LeaseList A page of running leases, the oldest first.
 type LeaseList = list[capacity.Lease]
+
+// LeftOut Attempts that are no part of a profile.
+type LeftOut = history.LeftOut
 
 // MaybeAmount An amount; null where there is none.
 type MaybeAmount = string
@@ -299,6 +351,12 @@ type Options = capacity.Options
 // Outcome Nothing speaks against it; it could not be decided; it is wrong.
 type Outcome = proof.Outcome
 
+// PastExecution A past execution of a job with its sample or chain.
+type PastExecution = history.SampledExecution
+
+// PastExecutionList A page of executions, those submitted last first.
+type PastExecutionList = list[history.StoredExecution]
+
 // PinRequest Which plan to pin, by exactly one of its number and its id.
 type PinRequest = pinRequest
 
@@ -349,8 +407,17 @@ type ProfileRef = capacity.ProfileRef
 // Proof What the answer rests on.
 type Proof = capacity.Proof
 
+// RecordedJob A job that has past executions.
+type RecordedJob = history.RecordedJob
+
+// RecordedJobList A page of jobs.
+type RecordedJobList = list[history.RecordedJob]
+
 // RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
 type RefusalReason = capacity.RefusalReason
+
+// Refusals Things that were refused.
+type Refusals = app.Refusals
 
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
@@ -456,11 +523,17 @@ type StandingOfferList = list[capacity.StandingOffer]
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
+// StoredExecution A past execution of a job, without its sample.
+type StoredExecution = history.StoredExecution
+
 // Supply Where virtual machines come from. A problem with one kind of machine gives `on_demand` and perhaps `contracts` and `spot`; one with several gives `vm_types` instead, and then nothing else. Up to 1,000 contracts in all.
 type Supply = capacity.Supply
 
 // SupplyContract A number of reserved VMs at a price per VM-hour.
 type SupplyContract = capacity.Contract
+
+// TaskDurations What the tasks of a phase took, in seconds.
+type TaskDurations = history.Durations
 
 // Times The predicted time of an execution. A class given by a demand has the average alone.
 type Times = capacity.Times
@@ -540,6 +613,12 @@ type DeliveryID = string
 // DryRun defines model for DryRun.
 type DryRun = bool
 
+// ExecutionID defines model for ExecutionID.
+type ExecutionID = string
+
+// ExecutionOutcome defines model for ExecutionOutcome.
+type ExecutionOutcome string
+
 // ForecastClass defines model for ForecastClass.
 type ForecastClass = string
 
@@ -603,6 +682,15 @@ type ProfileName = string
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
 
+// RecordedJobName defines model for RecordedJobName.
+type RecordedJobName = string
+
+// RecordedQueue defines model for RecordedQueue.
+type RecordedQueue = string
+
+// RecordedUser defines model for RecordedUser.
+type RecordedUser = string
+
 // ReportID defines model for ReportID.
 type ReportID = string
 
@@ -635,6 +723,12 @@ type ScenarioNames = []string
 
 // SheetFormat defines model for SheetFormat.
 type SheetFormat = string
+
+// SubmittedFrom defines model for SubmittedFrom.
+type SubmittedFrom = time.Time
+
+// SubmittedUntil defines model for SubmittedUntil.
+type SubmittedUntil = time.Time
 
 // ToPlan defines model for ToPlan.
 type ToPlan = string
@@ -790,6 +884,69 @@ type ApplyDocumentParams struct {
 
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// DeleteExecutionsParams defines parameters for DeleteExecutions.
+type DeleteExecutionsParams struct {
+	// Job Only executions of this job.
+	Job *RecordedJobName `form:"job,omitempty" json:"job,omitempty"`
+
+	// Outcome Only executions that ended so.
+	Outcome *DeleteExecutionsParamsOutcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// User Only executions of this user.
+	User *RecordedUser `form:"user,omitempty" json:"user,omitempty"`
+
+	// Queue Only executions in this queue.
+	Queue *RecordedQueue `form:"queue,omitempty" json:"queue,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *SubmittedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// DeleteExecutionsParamsOutcome defines parameters for DeleteExecutions.
+type DeleteExecutionsParamsOutcome string
+
+// ListExecutionsParams defines parameters for ListExecutions.
+type ListExecutionsParams struct {
+	// Job Only executions of this job.
+	Job *RecordedJobName `form:"job,omitempty" json:"job,omitempty"`
+
+	// Outcome Only executions that ended so.
+	Outcome *ListExecutionsParamsOutcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// User Only executions of this user.
+	User *RecordedUser `form:"user,omitempty" json:"user,omitempty"`
+
+	// Queue Only executions in this queue.
+	Queue *RecordedQueue `form:"queue,omitempty" json:"queue,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *SubmittedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListExecutionsParamsOutcome defines parameters for ListExecutions.
+type ListExecutionsParamsOutcome string
+
+// ImportExecutionsParams defines parameters for ImportExecutions.
+type ImportExecutionsParams struct {
+	// DryRun Only say what would change.
+	DryRun *DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 }
 
 // DeleteForecastsParams defines parameters for DeleteForecasts.
@@ -974,6 +1131,18 @@ type DeleteProfileParams struct {
 
 // ListProfileVersionsParams defines parameters for ListProfileVersions.
 type ListProfileVersionsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListRecordedJobsParams defines parameters for ListRecordedJobs.
+type ListRecordedJobsParams struct {
 	// Limit How many items a page has at most.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1194,6 +1363,9 @@ type ReplaceContractJSONRequestBody = Contract
 // ApplyDocumentJSONRequestBody defines body for ApplyDocument for application/json ContentType.
 type ApplyDocumentJSONRequestBody = Document
 
+// ImportExecutionsJSONRequestBody defines body for ImportExecutions for application/json ContentType.
+type ImportExecutionsJSONRequestBody = ExecutionBatch
+
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
@@ -1405,6 +1577,18 @@ type ServerInterface interface {
 	// ApplyDocument Make a cluster like a document
 	// (PUT /v1/clusters/{cluster}/document)
 	ApplyDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ApplyDocumentParams)
+	// DeleteExecutions Delete past executions
+	// (DELETE /v1/clusters/{cluster}/executions)
+	DeleteExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteExecutionsParams)
+	// ListExecutions List past executions
+	// (GET /v1/clusters/{cluster}/executions)
+	ListExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListExecutionsParams)
+	// ImportExecutions Import executions that were read elsewhere
+	// (POST /v1/clusters/{cluster}/executions)
+	ImportExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ImportExecutionsParams)
+	// GetExecution Read a past execution with its sample
+	// (GET /v1/clusters/{cluster}/executions/{execution})
+	GetExecution(w http.ResponseWriter, r *http.Request, cluster ClusterName, execution ExecutionID)
 	// DeleteForecasts Delete forecasts
 	// (DELETE /v1/clusters/{cluster}/forecasts)
 	DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams)
@@ -1507,6 +1691,9 @@ type ServerInterface interface {
 	// GetProfileVersion Read one version of a profile
 	// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 	GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion)
+	// ListRecordedJobs List the jobs that have past executions
+	// (GET /v1/clusters/{cluster}/recorded-jobs)
+	ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams)
 	// ListReportSchedules List report schedules
 	// (GET /v1/clusters/{cluster}/report-schedules)
 	ListReportSchedules(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportSchedulesParams)
@@ -1780,6 +1967,30 @@ func (_ Unimplemented) ApplyDocument(w http.ResponseWriter, r *http.Request, clu
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// DeleteExecutions Delete past executions
+// (DELETE /v1/clusters/{cluster}/executions)
+func (_ Unimplemented) DeleteExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteExecutionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListExecutions List past executions
+// (GET /v1/clusters/{cluster}/executions)
+func (_ Unimplemented) ListExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListExecutionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ImportExecutions Import executions that were read elsewhere
+// (POST /v1/clusters/{cluster}/executions)
+func (_ Unimplemented) ImportExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ImportExecutionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetExecution Read a past execution with its sample
+// (GET /v1/clusters/{cluster}/executions/{execution})
+func (_ Unimplemented) GetExecution(w http.ResponseWriter, r *http.Request, cluster ClusterName, execution ExecutionID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // DeleteForecasts Delete forecasts
 // (DELETE /v1/clusters/{cluster}/forecasts)
 func (_ Unimplemented) DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams) {
@@ -1981,6 +2192,12 @@ func (_ Unimplemented) AddProfileVersion(w http.ResponseWriter, r *http.Request,
 // GetProfileVersion Read one version of a profile
 // (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 func (_ Unimplemented) GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRecordedJobs List the jobs that have past executions
+// (GET /v1/clusters/{cluster}/recorded-jobs)
+func (_ Unimplemented) ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3472,6 +3689,336 @@ func (siw *ServerInterfaceWrapper) ApplyDocument(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ApplyDocument(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteExecutions operation middleware
+func (siw *ServerInterfaceWrapper) DeleteExecutions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteExecutionsParams
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", r.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "outcome"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "outcome", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", r.URL.Query(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "user"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "queue" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "queue", r.URL.Query(), &params.Queue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "queue"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "queue", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteExecutions(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListExecutions operation middleware
+func (siw *ServerInterfaceWrapper) ListExecutions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListExecutionsParams
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", r.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "outcome"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "outcome", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", r.URL.Query(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "user"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "queue" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "queue", r.URL.Query(), &params.Queue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "queue"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "queue", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListExecutions(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ImportExecutions operation middleware
+func (siw *ServerInterfaceWrapper) ImportExecutions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ImportExecutionsParams
+
+	// ------------- Optional query parameter "dry_run" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ImportExecutions(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetExecution operation middleware
+func (siw *ServerInterfaceWrapper) GetExecution(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "execution" -------------
+	var execution ExecutionID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "execution", chi.URLParam(r, "execution"), &execution, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "execution", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetExecution(w, r, cluster, execution)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5200,6 +5747,74 @@ func (siw *ServerInterfaceWrapper) GetProfileVersion(w http.ResponseWriter, r *h
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetProfileVersion(w, r, cluster, name, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRecordedJobs operation middleware
+func (siw *ServerInterfaceWrapper) ListRecordedJobs(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRecordedJobsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRecordedJobs(w, r, cluster, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7022,6 +7637,18 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/document", wrapper.ApplyDocument)
 	})
 	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/executions", wrapper.DeleteExecutions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/executions", wrapper.ListExecutions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/executions", wrapper.ImportExecutions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/executions/{execution}", wrapper.GetExecution)
+	})
+	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/forecasts", wrapper.DeleteForecasts)
 	})
 	r.Group(func(r chi.Router) {
@@ -7122,6 +7749,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/profiles/{name}/versions/{version}", wrapper.GetProfileVersion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/recorded-jobs", wrapper.ListRecordedJobs)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/report-schedules", wrapper.ListReportSchedules)
@@ -7395,6 +8025,31 @@ type ApplyDocumentRequest struct {
 	Body    *ApplyDocumentJSONRequestBody
 }
 
+// DeleteExecutionsRequest is what DeleteExecutions is asked.
+type DeleteExecutionsRequest struct {
+	Cluster ClusterName
+	Params  DeleteExecutionsParams
+}
+
+// ListExecutionsRequest is what ListExecutions is asked.
+type ListExecutionsRequest struct {
+	Cluster ClusterName
+	Params  ListExecutionsParams
+}
+
+// ImportExecutionsRequest is what ImportExecutions is asked.
+type ImportExecutionsRequest struct {
+	Cluster ClusterName
+	Params  ImportExecutionsParams
+	Body    *ImportExecutionsJSONRequestBody
+}
+
+// GetExecutionRequest is what GetExecution is asked.
+type GetExecutionRequest struct {
+	Cluster   ClusterName
+	Execution ExecutionID
+}
+
 // DeleteForecastsRequest is what DeleteForecasts is asked.
 type DeleteForecastsRequest struct {
 	Cluster ClusterName
@@ -7607,6 +8262,12 @@ type GetProfileVersionRequest struct {
 	Cluster ClusterName
 	Name    ProfileName
 	Version ProfileVersion
+}
+
+// ListRecordedJobsRequest is what ListRecordedJobs is asked.
+type ListRecordedJobsRequest struct {
+	Cluster ClusterName
+	Params  ListRecordedJobsParams
 }
 
 // ListReportSchedulesRequest is what ListReportSchedules is asked.
@@ -7904,6 +8565,18 @@ type StrictServerInterface interface {
 	// Make a cluster like a document
 	// (PUT /v1/clusters/{cluster}/document)
 	ApplyDocument(ctx context.Context, request ApplyDocumentRequest) (reply[Applied], error)
+	// Delete past executions
+	// (DELETE /v1/clusters/{cluster}/executions)
+	DeleteExecutions(ctx context.Context, request DeleteExecutionsRequest) (reply[Deleted], error)
+	// List past executions
+	// (GET /v1/clusters/{cluster}/executions)
+	ListExecutions(ctx context.Context, request ListExecutionsRequest) (reply[PastExecutionList], error)
+	// Import executions that were read elsewhere
+	// (POST /v1/clusters/{cluster}/executions)
+	ImportExecutions(ctx context.Context, request ImportExecutionsRequest) (reply[HistoryImport], error)
+	// Read a past execution with its sample
+	// (GET /v1/clusters/{cluster}/executions/{execution})
+	GetExecution(ctx context.Context, request GetExecutionRequest) (reply[PastExecution], error)
 	// Delete forecasts
 	// (DELETE /v1/clusters/{cluster}/forecasts)
 	DeleteForecasts(ctx context.Context, request DeleteForecastsRequest) (reply[Deleted], error)
@@ -8006,6 +8679,9 @@ type StrictServerInterface interface {
 	// Read one version of a profile
 	// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 	GetProfileVersion(ctx context.Context, request GetProfileVersionRequest) (reply[Profile], error)
+	// List the jobs that have past executions
+	// (GET /v1/clusters/{cluster}/recorded-jobs)
+	ListRecordedJobs(ctx context.Context, request ListRecordedJobsRequest) (reply[RecordedJobList], error)
 	// List report schedules
 	// (GET /v1/clusters/{cluster}/report-schedules)
 	ListReportSchedules(ctx context.Context, request ListReportSchedulesRequest) (reply[ReportScheduleList], error)
@@ -8470,6 +9146,55 @@ func (h *strictHandler) ApplyDocument(w http.ResponseWriter, r *http.Request, cl
 	}
 }
 
+func (h *strictHandler) DeleteExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteExecutionsParams) {
+	request := DeleteExecutionsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.DeleteExecutions(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListExecutionsParams) {
+	request := ListExecutionsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListExecutions(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ImportExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ImportExecutionsParams) {
+	request := ImportExecutionsRequest{Cluster: cluster, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ImportExecutions(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetExecution(w http.ResponseWriter, r *http.Request, cluster ClusterName, execution ExecutionID) {
+	request := GetExecutionRequest{Cluster: cluster, Execution: execution}
+	answer, err := h.operations.GetExecution(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
 func (h *strictHandler) DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams) {
 	request := DeleteForecastsRequest{Cluster: cluster, Params: params}
 	answer, err := h.operations.DeleteForecasts(r.Context(), request)
@@ -8886,6 +9611,17 @@ func (h *strictHandler) AddProfileVersion(w http.ResponseWriter, r *http.Request
 func (h *strictHandler) GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion) {
 	request := GetProfileVersionRequest{Cluster: cluster, Name: name, Version: version}
 	answer, err := h.operations.GetProfileVersion(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams) {
+	request := ListRecordedJobsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListRecordedJobs(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

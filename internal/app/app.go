@@ -20,7 +20,7 @@ type Config struct {
 	Clock     func() time.Time // default time.Now
 	Telemetry *telemetry.Telemetry
 
-	ImportBytes int64 // of a price sheet, also when it is unpacked; default 8 GiB
+	ImportBytes int64 // of a price sheet or a history, also when it is unpacked; default 8 GiB
 
 	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s
 }
@@ -38,6 +38,7 @@ type App struct {
 	// importing has a place for each file of forecasts that is read at once.
 	importing chan struct{}
 	sheets    chan struct{} // likewise for each price sheet that is sent along
+	histories chan struct{} // and for each history
 
 	ended context.Context // of all solves: ends with EndSolves
 	end   context.CancelFunc
@@ -57,7 +58,7 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 	if c.ImportBytes <= 0 {
 		c.ImportBytes = importBytes
 	}
-	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead)}
+	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
 	a.ended, a.end = context.WithCancel(context.Background())
 	a.Board = newBoard(store, a.Now, func(message string, err error) {
 		if c.Telemetry != nil {

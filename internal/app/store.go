@@ -95,6 +95,7 @@ type Store interface {
 	Webhooks
 	Runs
 	Observations
+	Executions
 	Reports
 
 	// Audit lists the newest first.

@@ -25,6 +25,8 @@ const (
 	PlanKind     = "plan"
 	PinKind      = "pin"
 	KeyKind      = "key"
+
+	ExecutionKind = "execution"
 )
 
 // The actions.

@@ -13,6 +13,7 @@ type Chain struct {
 	Phases          []Phase  `json:"phases"`     // each after all that it waits for
 	OverheadSeconds float64  `json:"overhead_s"` // in which no attempt ran
 	Seconds         *float64 `json:"seconds"`    // from submission to end; null is not on record
+	MapSlots        int64    `json:"map_slots"`  // the most attempts of any stages that ran at once; 0 is not on record
 	Left            LeftOut  `json:"left_out"`
 	Notes           []string `json:"notes"`
 }
@@ -36,7 +37,7 @@ func TakeChain(e *Execution) (Chain, error) {
 	if len(e.Stages) == 0 {
 		return Chain{}, e.refusal("It has no stages.")
 	}
-	c := Chain{ID: e.ID, Name: e.Name, Phases: []Phase{}, Notes: append([]string{}, e.Notes...)}
+	c := Chain{ID: e.ID, Name: e.Name, Phases: []Phase{}, MapSlots: e.mostAtOnce(Stage), Notes: append([]string{}, e.Notes...)}
 	chosen, err := e.chosen(&c.Left)
 	if err != nil {
 		return Chain{}, err

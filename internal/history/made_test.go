@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -266,9 +267,23 @@ func isOf(d Durations, all []float64) bool {
 	}
 	n := float64(len(all))
 	if len(all) == 0 {
-		return d == Durations{}
+		return d.Count == 0 && d.Max == 0 && d.Mean == 0 && len(d.Quantiles) == 0
 	}
-	return d.Count == int64(n) && near(d.Mean, sum/n) && d.Max == most && float64(notAbove[d.Median]) >= n/2 && float64(notAbove[d.P95]) >= 0.95*n-1e-9
+	for i, q := range d.Quantiles { // the smallest of them all that so many do not exceed
+		under, notAbove := 0, 0
+		for _, x := range all {
+			if x < q {
+				under++
+			}
+			if x <= q {
+				notAbove++
+			}
+		}
+		if least := float64(i) / 20 * n; float64(under) >= least && i > 0 || float64(notAbove) < least-1e-9 {
+			return false
+		}
+	}
+	return len(d.Quantiles) == 21 && d.Quantiles[0] == slices.Min(all) && d.Count == int64(n) && near(d.Mean, sum/n) && d.Max == most && float64(notAbove[d.Median]) >= n/2 && float64(notAbove[d.P95]) >= 0.95*n-1e-9
 }
 
 func near(x, y float64) bool { return math.Abs(x-y) <= 1e-9*math.Max(1, math.Abs(y)) }

@@ -20,8 +20,11 @@ type Sample struct {
 	First   Durations        `json:"first_shuffle"` // what was left of it when the last map had ended
 	Shuffle Durations        `json:"shuffle"`       // of attempts that started after the last map
 	Reduce  Durations        `json:"reduce"`
-	Left    LeftOut          `json:"left_out"`
-	Notes   []string         `json:"notes"`
+	// MapSlots and ReduceSlots are the most attempts that ran at once, in vain or not; 0 is not on record.
+	MapSlots    int64    `json:"map_slots"`
+	ReduceSlots int64    `json:"reduce_slots"`
+	Left        LeftOut  `json:"left_out"`
+	Notes       []string `json:"notes"`
 }
 
 // Durations is what the tasks of a phase took, in seconds.
@@ -31,7 +34,13 @@ type Durations struct {
 	Max    float64 `json:"max"`
 	Median float64 `json:"p50"`
 	P95    float64 `json:"p95"`
+	// Quantiles are what 0, 5, 10, … and 100 of 100 tasks do not exceed, from which tasks like these can be
+	// drawn again; none where there are no tasks.
+	Quantiles []float64 `json:"quantiles"`
 }
+
+// QuantileCount is how many quantiles are kept.
+const QuantileCount = 21
 
 // LeftOut counts attempts that are no part of a profile.
 type LeftOut struct {
@@ -57,7 +66,7 @@ func Take(e *Execution) (Sample, error) {
 	if len(e.Stages) > 0 {
 		return refuse("It is a chain of %d stages and not one of maps and reduces.", len(e.Stages))
 	}
-	s := Sample{ID: e.ID, Name: e.Name, Notes: append([]string{}, e.Notes...)}
+	s := Sample{ID: e.ID, Name: e.Name, MapSlots: e.mostAtOnce(Map), ReduceSlots: e.mostAtOnce(Reduce), Notes: append([]string{}, e.Notes...)}
 	chosen, err := e.chosen(&s.Left)
 	if err != nil {
 		return Sample{}, err
@@ -238,6 +247,30 @@ func (e *Execution) mapWaves(chosen []int32) int64 {
 	return int64((len(starts) + most - 1) / most)
 }
 
+// mostAtOnce is the most attempts of a kind that ran at once, whatever became of them: the slots that the
+// execution had at its best. Who ends makes room for who starts in the same moment. 0 is not on record.
+func (e *Execution) mostAtOnce(k Kind) (most int64) {
+	if e.Clock == Untimed {
+		return 0
+	}
+	var starts, ends []int64
+	for i := range e.Attempts {
+		if a := &e.Attempts[i]; a.Kind == k && a.Start > 0 && a.Finish >= a.Start {
+			starts, ends = append(starts, a.Start), append(ends, a.Finish)
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	done := 0
+	for i, start := range starts {
+		for done < i && ends[done] <= start {
+			done++
+		}
+		most = max(most, int64(i+1-done))
+	}
+	return most
+}
+
 // guessed is how long shuffles may take that find all maps done, from those of the first wave.
 func (e *Execution) guessed(chosen []int32, lastMap, waves int64) (all []float64) {
 	for _, i := range chosen {
@@ -274,7 +307,7 @@ func (e *Execution) busy() float64 {
 func durations(seconds []float64) Durations {
 	n := len(seconds)
 	if n == 0 {
-		return Durations{}
+		return Durations{Quantiles: []float64{}}
 	}
 	slices.Sort(seconds)
 	sum := 0.0
@@ -283,6 +316,9 @@ func durations(seconds []float64) Durations {
 	}
 	d := Durations{Count: int64(n), Mean: sum / float64(n), Max: seconds[n-1], Median: quantile(seconds, 0.5), P95: quantile(seconds, 0.95)}
 	d.Mean = min(d.Mean, d.Max) // where all are equal their sum may round up
+	for i := range QuantileCount {
+		d.Quantiles = append(d.Quantiles, quantile(seconds, float64(i)/(QuantileCount-1)))
+	}
 	return d
 }
 

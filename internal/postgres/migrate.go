@@ -257,6 +257,7 @@ const grants = `
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON allowed_hosts, webhooks, webhook_secrets, webhook_deliveries TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON runs TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON observations TO headroom_service;
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON executions TO headroom_service;
 	    GRANT SELECT ON audit_eras, goose_db_version TO headroom_service;
 	END $$`
 

@@ -112,6 +112,20 @@ const (
 	EventRunFinished Event = "run.finished"
 )
 
+// Defines values for ExecutionRecordForm.
+const (
+	ExecutionRecordFormMapReduce ExecutionRecordForm = "map_reduce"
+	ExecutionRecordFormStages    ExecutionRecordForm = "stages"
+)
+
+// Defines values for ExecutionRecordOutcome.
+const (
+	ExecutionRecordOutcomeFailed     ExecutionRecordOutcome = "failed"
+	ExecutionRecordOutcomeKilled     ExecutionRecordOutcome = "killed"
+	ExecutionRecordOutcomeSucceeded  ExecutionRecordOutcome = "succeeded"
+	ExecutionRecordOutcomeUnfinished ExecutionRecordOutcome = "unfinished"
+)
+
 // Defines values for HorizonDetail.
 const (
 	HorizonDetailClasses HorizonDetail = "classes"
@@ -170,6 +184,20 @@ const (
 	OutcomeFailed    Outcome = "failed"
 	OutcomeNotProved Outcome = "not proved"
 	OutcomeOk        Outcome = "ok"
+)
+
+// Defines values for PastExecutionForm.
+const (
+	PastExecutionFormMapReduce PastExecutionForm = "map_reduce"
+	PastExecutionFormStages    PastExecutionForm = "stages"
+)
+
+// Defines values for PastExecutionOutcome.
+const (
+	PastExecutionOutcomeFailed     PastExecutionOutcome = "failed"
+	PastExecutionOutcomeKilled     PastExecutionOutcome = "killed"
+	PastExecutionOutcomeSucceeded  PastExecutionOutcome = "succeeded"
+	PastExecutionOutcomeUnfinished PastExecutionOutcome = "unfinished"
 )
 
 // Defines values for PhaseQuestionKind.
@@ -332,6 +360,20 @@ const (
 	StatusOptimal    Status = "optimal"
 )
 
+// Defines values for StoredExecutionForm.
+const (
+	StoredExecutionFormMapReduce StoredExecutionForm = "map_reduce"
+	StoredExecutionFormStages    StoredExecutionForm = "stages"
+)
+
+// Defines values for StoredExecutionOutcome.
+const (
+	StoredExecutionOutcomeFailed     StoredExecutionOutcome = "failed"
+	StoredExecutionOutcomeKilled     StoredExecutionOutcome = "killed"
+	StoredExecutionOutcomeSucceeded  StoredExecutionOutcome = "succeeded"
+	StoredExecutionOutcomeUnfinished StoredExecutionOutcome = "unfinished"
+)
+
 // Defines values for SweepCurveShape.
 const (
 	SweepCurveShapeConcave    SweepCurveShape = "concave"
@@ -396,6 +438,14 @@ const (
 	BookFormatFocus BookFormat = "focus"
 	BookFormatJson  BookFormat = "json"
 	BookFormatXlsx  BookFormat = "xlsx"
+)
+
+// Defines values for ExecutionOutcome.
+const (
+	ExecutionOutcomeFailed     ExecutionOutcome = "failed"
+	ExecutionOutcomeKilled     ExecutionOutcome = "killed"
+	ExecutionOutcomeSucceeded  ExecutionOutcome = "succeeded"
+	ExecutionOutcomeUnfinished ExecutionOutcome = "unfinished"
 )
 
 // Defines values for Format.
@@ -499,6 +549,29 @@ const (
 const (
 	ListContractsParamsNumbersDecimal ListContractsParamsNumbers = "decimal"
 	ListContractsParamsNumbersFloat   ListContractsParamsNumbers = "float"
+)
+
+// Defines values for DeleteExecutionsParamsOutcome.
+const (
+	DeleteExecutionsParamsOutcomeFailed     DeleteExecutionsParamsOutcome = "failed"
+	DeleteExecutionsParamsOutcomeKilled     DeleteExecutionsParamsOutcome = "killed"
+	DeleteExecutionsParamsOutcomeSucceeded  DeleteExecutionsParamsOutcome = "succeeded"
+	DeleteExecutionsParamsOutcomeUnfinished DeleteExecutionsParamsOutcome = "unfinished"
+)
+
+// Defines values for ListExecutionsParamsOutcome.
+const (
+	ListExecutionsParamsOutcomeFailed     ListExecutionsParamsOutcome = "failed"
+	ListExecutionsParamsOutcomeKilled     ListExecutionsParamsOutcome = "killed"
+	ListExecutionsParamsOutcomeSucceeded  ListExecutionsParamsOutcome = "succeeded"
+	ListExecutionsParamsOutcomeUnfinished ListExecutionsParamsOutcome = "unfinished"
+)
+
+// Defines values for ListExecutionsParamsFormat.
+const (
+	ListExecutionsParamsFormatCsv  ListExecutionsParamsFormat = "csv"
+	ListExecutionsParamsFormatJson ListExecutionsParamsFormat = "json"
+	ListExecutionsParamsFormatXlsx ListExecutionsParamsFormat = "xlsx"
 )
 
 // Defines values for ListForecastsParamsFormat.
@@ -617,6 +690,13 @@ const (
 	AskClusterParamsFormatCsv  AskClusterParamsFormat = "csv"
 	AskClusterParamsFormatJson AskClusterParamsFormat = "json"
 	AskClusterParamsFormatXlsx AskClusterParamsFormat = "xlsx"
+)
+
+// Defines values for ListRecordedJobsParamsFormat.
+const (
+	ListRecordedJobsParamsFormatCsv  ListRecordedJobsParamsFormat = "csv"
+	ListRecordedJobsParamsFormatJson ListRecordedJobsParamsFormat = "json"
+	ListRecordedJobsParamsFormatXlsx ListRecordedJobsParamsFormat = "xlsx"
 )
 
 // Defines values for ListReportSchedulesParamsFormat.
@@ -1891,6 +1971,48 @@ type Execution struct {
 	ShuffleMaxS *float64 `json:"shuffle_max_s,omitempty"`
 }
 
+// ExecutionBatch Executions that were read elsewhere.
+type ExecutionBatch struct {
+	Executions []ExecutionRecord `json:"executions"`
+}
+
+// ExecutionRecord What one record of a cluster tells of one execution. Either `sample` or `chain` is there, or `refused` says why not.
+type ExecutionRecord struct {
+	// Chain Of an execution of stages.
+	Chain *HistoryChain `json:"chain,omitempty"`
+
+	// Execution Its own id in the cluster's records; where it has none, one made of its content.
+	Execution *string `json:"execution,omitempty"`
+
+	// FinishedAt Null where that is not on record.
+	FinishedAt *time.Time           `json:"finished_at,omitempty"`
+	Form       *ExecutionRecordForm `json:"form,omitempty"`
+
+	// Job The job's name as it was recorded, by which executions belong together.
+	Job     string                  `json:"job"`
+	Outcome *ExecutionRecordOutcome `json:"outcome,omitempty"`
+	Queue   *string                 `json:"queue,omitempty"`
+
+	// Refused Why no profile can be made of it; empty where one can.
+	Refused *string `json:"refused,omitempty"`
+
+	// Sample Of an execution of maps and reduces.
+	Sample *HistorySample `json:"sample,omitempty"`
+
+	// Seconds From submission to end; null is not on record. Where there is a sample or a chain it is theirs.
+	Seconds *float64 `json:"seconds,omitempty"`
+
+	// SubmittedAt When it was submitted; where that is not on record, when its first attempt started; null where the record is not dated.
+	SubmittedAt *time.Time `json:"submitted_at,omitempty"`
+	User        *string    `json:"user,omitempty"`
+}
+
+// ExecutionRecordForm defines model for ExecutionRecord.Form.
+type ExecutionRecordForm string
+
+// ExecutionRecordOutcome defines model for ExecutionRecord.Outcome.
+type ExecutionRecordOutcome string
+
 // Fact One of the few numbers that drive an answer.
 type Fact struct {
 	// Name A stable word, such as vm_price_high.
@@ -2025,6 +2147,119 @@ type Hint struct {
 	Value interface{} `json:"value,omitempty"`
 }
 
+// HistoryChain What one execution of stages looks like.
+type HistoryChain struct {
+	// Id The execution's.
+	Id *string `json:"id,omitempty"`
+
+	// LeftOut Attempts that are no part of a profile.
+	LeftOut *LeftOut `json:"left_out,omitempty"`
+
+	// MapSlots The most attempts of any stages that ran at once; 0 is not on record.
+	MapSlots *int64 `json:"map_slots,omitempty"`
+
+	// Name The job's.
+	Name  *string  `json:"name,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+
+	// OverheadS In which no attempt ran.
+	OverheadS *float64 `json:"overhead_s,omitempty"`
+
+	// Phases Each after all that it waits for.
+	Phases []HistoryPhase `json:"phases"`
+
+	// Seconds From submission to end; null is not on record.
+	Seconds *float64 `json:"seconds,omitempty"`
+}
+
+// HistoryImport What an import of executions came to, or would come to.
+type HistoryImport struct {
+	// Bytes Read of a file, as they were sent.
+	Bytes   int64 `json:"bytes"`
+	Created int64 `json:"created"`
+	DryRun  bool  `json:"dry_run"`
+
+	// Executions How many were found.
+	Executions int64 `json:"executions"`
+
+	// Jobs By name, the first 1,000.
+	Jobs []ImportedJob `json:"jobs"`
+
+	// MoreJobs How many jobs there are besides.
+	MoreJobs int64 `json:"more_jobs"`
+
+	// Refused What was not taken.
+	Refused   Refusals `json:"refused"`
+	Unchanged int64    `json:"unchanged"`
+
+	// Unusable What was taken and no profile can be made of, such as executions that failed.
+	Unusable Refusals `json:"unusable"`
+
+	// Updated Of which more is known now, such as their end.
+	Updated int64 `json:"updated"`
+}
+
+// HistoryPhase A stage that ran.
+type HistoryPhase struct {
+	// After The phases it waited for, by their place, from 0.
+	After []int64 `json:"after,omitempty"`
+	Name  *string `json:"name,omitempty"`
+
+	// Stage Its number in the record.
+	Stage *int64 `json:"stage,omitempty"`
+
+	// Task What the tasks of a phase took, in seconds.
+	Task  TaskDurations `json:"task"`
+	Tasks int64         `json:"tasks"`
+}
+
+// HistoryRefusal A thing in a history that could not be taken.
+type HistoryRefusal struct {
+	// Detail What is wrong, and where there is one the cure.
+	Detail string `json:"detail"`
+
+	// Where A line, an execution, a file.
+	Where string `json:"where"`
+}
+
+// HistorySample What one execution of maps and reduces looks like.
+type HistorySample struct {
+	// FirstShuffle What the tasks of a phase took, in seconds.
+	FirstShuffle *TaskDurations `json:"first_shuffle,omitempty"`
+
+	// Id The execution's.
+	Id *string `json:"id,omitempty"`
+
+	// LeftOut Attempts that are no part of a profile.
+	LeftOut *LeftOut `json:"left_out,omitempty"`
+
+	// Map What the tasks of a phase took, in seconds.
+	Map *TaskDurations `json:"map,omitempty"`
+
+	// MapSlots The most attempts of maps that ran at once; 0 is not on record.
+	MapSlots *int64 `json:"map_slots,omitempty"`
+
+	// Name The job's.
+	Name *string `json:"name,omitempty"`
+
+	// Notes What had to be guessed, and what the record lacked.
+	Notes []string `json:"notes,omitempty"`
+
+	// Profile What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
+	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+	Profile Execution `json:"profile"`
+
+	// Reduce What the tasks of a phase took, in seconds.
+	Reduce      *TaskDurations `json:"reduce,omitempty"`
+	ReduceSlots *int64         `json:"reduce_slots,omitempty"`
+
+	// Seconds From submission to end; null is not on record.
+	Seconds *float64 `json:"seconds,omitempty"`
+
+	// Shuffle What the tasks of a phase took, in seconds.
+	Shuffle *TaskDurations `json:"shuffle,omitempty"`
+}
+
 // Horizon What time comes to. All money is for the time that stands beside it.
 type Horizon struct {
 	Classes []ClassTotal `json:"classes"`
@@ -2142,6 +2377,16 @@ type ImportedInstance struct {
 	// Region Empty where the sheet has no regions.
 	Region string `json:"region"`
 	VmType string `json:"vm_type"`
+}
+
+// ImportedJob What an import came to for one job.
+type ImportedJob struct {
+	Created    int64  `json:"created"`
+	Executions int64  `json:"executions"`
+	Job        string `json:"job"`
+	Unchanged  int64  `json:"unchanged"`
+	Unusable   int64  `json:"unusable"`
+	Updated    int64  `json:"updated"`
 }
 
 // ImportedOffer A reserved offer of an instance. Its `effective_price` is that of an hour where every hour is used, price + upfront / (8760 · years), exact and rounded once, half to even.
@@ -2307,6 +2552,25 @@ type LeaseList struct {
 
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// LeftOut Attempts that are no part of a profile.
+type LeftOut struct {
+	Failed *int64 `json:"failed,omitempty"`
+	Killed *int64 `json:"killed,omitempty"`
+
+	// Other Set-up and clean-up.
+	Other *int64 `json:"other,omitempty"`
+
+	// Repeated That the record tells twice.
+	Repeated *int64 `json:"repeated,omitempty"`
+
+	// Retried Of further tries of a stage, where it is not on record what they repeat.
+	Retried *int64 `json:"retried,omitempty"`
+
+	// Speculative That succeeded second, or ran beside one that did.
+	Speculative *int64 `json:"speculative,omitempty"`
+	Unfinished  *int64 `json:"unfinished,omitempty"`
 }
 
 // MaybeAmount An amount; null where there is none.
@@ -2590,6 +2854,65 @@ type PairedJob struct {
 	MeanS float64 `json:"mean_s"`
 	Share float64 `json:"share"`
 	Tasks int64   `json:"tasks"`
+}
+
+// PastExecution A past execution of a job with its sample or chain.
+type PastExecution struct {
+	// Chain Of an execution of stages.
+	Chain *HistoryChain `json:"chain"`
+
+	// Execution Its own id in the cluster's records; where it has none, one made of its content.
+	Execution string `json:"execution"`
+
+	// FinishedAt Null where that is not on record.
+	FinishedAt *time.Time        `json:"finished_at"`
+	Form       PastExecutionForm `json:"form"`
+
+	// Id A UUID of version 7.
+	Id         string    `json:"id"`
+	ImportedAt time.Time `json:"imported_at"`
+
+	// ImportedBy The name of the key.
+	ImportedBy string `json:"imported_by"`
+
+	// Job The job's name as it was recorded, by which executions belong together.
+	Job string `json:"job"`
+
+	// MapSlots The most attempts of maps that ran at once, of stages all together; null is not on record.
+	MapSlots    *int64               `json:"map_slots"`
+	Outcome     PastExecutionOutcome `json:"outcome"`
+	Queue       string               `json:"queue"`
+	ReduceSlots *int64               `json:"reduce_slots"`
+
+	// Refused Why no profile can be made of it; empty where one can.
+	Refused string `json:"refused"`
+
+	// RunId The run that imported it; null where it was sent.
+	RunId *string `json:"run_id"`
+
+	// Sample Of an execution of maps and reduces.
+	Sample *HistorySample `json:"sample"`
+
+	// Seconds From submission to end; null is not on record. Where there is a sample or a chain it is theirs.
+	Seconds *float64 `json:"seconds"`
+
+	// SubmittedAt When it was submitted; where that is not on record, when its first attempt started; null where the record is not dated.
+	SubmittedAt *time.Time `json:"submitted_at"`
+	User        string     `json:"user"`
+}
+
+// PastExecutionForm defines model for PastExecution.Form.
+type PastExecutionForm string
+
+// PastExecutionOutcome defines model for PastExecution.Outcome.
+type PastExecutionOutcome string
+
+// PastExecutionList A page of executions, those submitted last first.
+type PastExecutionList struct {
+	Items []StoredExecution `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
 }
 
 // PeriodAnswer The plan of a period or of a part.
@@ -3304,8 +3627,43 @@ type QuestionRequest struct {
 // QuestionRequestQuestion defines model for QuestionRequest.Question.
 type QuestionRequestQuestion string
 
+// RecordedJob A job that has past executions.
+type RecordedJob struct {
+	Executions int64 `json:"executions"`
+
+	// FirstAt When the first was submitted; null where none is dated.
+	FirstAt *time.Time `json:"first_at"`
+	Job     string     `json:"job"`
+	LastAt  *time.Time `json:"last_at"`
+
+	// MedianSeconds Of the usable ones; null is not on record.
+	MedianSeconds *float64 `json:"median_seconds"`
+
+	// Refused The others.
+	Refused int64 `json:"refused"`
+
+	// Usable Of which profiles can be made.
+	Usable int64 `json:"usable"`
+}
+
+// RecordedJobList A page of jobs.
+type RecordedJobList struct {
+	Items []RecordedJob `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
 type RefusalReason string
+
+// Refusals Things that were refused.
+type Refusals struct {
+	Count int64 `json:"count"`
+
+	// First The first 1,000 of them.
+	First []HistoryRefusal `json:"first"`
+}
 
 // RegretPoint The recommendation at another demand, beside the best purchase there.
 type RegretPoint struct {
@@ -4029,6 +4387,51 @@ type StandingOfferList struct {
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status string
 
+// StoredExecution A past execution of a job, without its sample.
+type StoredExecution struct {
+	// Execution Its own id in the cluster's records; where it has none, one made of its content.
+	Execution string `json:"execution"`
+
+	// FinishedAt Null where that is not on record.
+	FinishedAt *time.Time          `json:"finished_at"`
+	Form       StoredExecutionForm `json:"form"`
+
+	// Id A UUID of version 7.
+	Id         string    `json:"id"`
+	ImportedAt time.Time `json:"imported_at"`
+
+	// ImportedBy The name of the key.
+	ImportedBy string `json:"imported_by"`
+
+	// Job The job's name as it was recorded, by which executions belong together.
+	Job string `json:"job"`
+
+	// MapSlots The most attempts of maps that ran at once, of stages all together; null is not on record.
+	MapSlots    *int64                 `json:"map_slots"`
+	Outcome     StoredExecutionOutcome `json:"outcome"`
+	Queue       string                 `json:"queue"`
+	ReduceSlots *int64                 `json:"reduce_slots"`
+
+	// Refused Why no profile can be made of it; empty where one can.
+	Refused string `json:"refused"`
+
+	// RunId The run that imported it; null where it was sent.
+	RunId *string `json:"run_id"`
+
+	// Seconds From submission to end; null is not on record. Where there is a sample or a chain it is theirs.
+	Seconds *float64 `json:"seconds"`
+
+	// SubmittedAt When it was submitted; where that is not on record, when its first attempt started; null where the record is not dated.
+	SubmittedAt *time.Time `json:"submitted_at"`
+	User        string     `json:"user"`
+}
+
+// StoredExecutionForm defines model for StoredExecution.Form.
+type StoredExecutionForm string
+
+// StoredExecutionOutcome defines model for StoredExecution.Outcome.
+type StoredExecutionOutcome string
+
 // Supply Where virtual machines come from. A problem with one kind of machine gives `on_demand` and perhaps `contracts` and `spot`; one with several gives `vm_types` instead, and then nothing else. Up to 1,000 contracts in all.
 type Supply struct {
 	Contracts []SupplyContract `json:"contracts,omitempty"`
@@ -4138,6 +4541,18 @@ type SweepRequest struct {
 
 	// Vary One parameter, or two for a grid.
 	Vary []Vary `json:"vary"`
+}
+
+// TaskDurations What the tasks of a phase took, in seconds.
+type TaskDurations struct {
+	Count int64    `json:"count"`
+	Max   float64  `json:"max"`
+	Mean  float64  `json:"mean"`
+	P50   *float64 `json:"p50,omitempty"`
+	P95   *float64 `json:"p95,omitempty"`
+
+	// Quantiles What 0, 5, 10, … and 100 of 100 tasks do not exceed; none where it is not known.
+	Quantiles []float64 `json:"quantiles,omitempty"`
 }
 
 // TermContract A contract that is in force from a moment until another.
@@ -4571,6 +4986,12 @@ type DeliveryID = string
 // DryRun defines model for DryRun.
 type DryRun = bool
 
+// ExecutionID defines model for ExecutionID.
+type ExecutionID = string
+
+// ExecutionOutcome defines model for ExecutionOutcome.
+type ExecutionOutcome string
+
 // ForecastClass defines model for ForecastClass.
 type ForecastClass = string
 
@@ -4640,6 +5061,15 @@ type ProfileName = string
 // ProfileVersion defines model for ProfileVersion.
 type ProfileVersion = int64
 
+// RecordedJobName defines model for RecordedJobName.
+type RecordedJobName = string
+
+// RecordedQueue defines model for RecordedQueue.
+type RecordedQueue = string
+
+// RecordedUser defines model for RecordedUser.
+type RecordedUser = string
+
 // ReportID defines model for ReportID.
 type ReportID = string
 
@@ -4672,6 +5102,12 @@ type ScenarioNames = []string
 
 // SheetFormat defines model for SheetFormat.
 type SheetFormat string
+
+// SubmittedFrom defines model for SubmittedFrom.
+type SubmittedFrom = time.Time
+
+// SubmittedUntil defines model for SubmittedUntil.
+type SubmittedUntil = time.Time
 
 // ToPlan defines model for ToPlan.
 type ToPlan = string
@@ -4930,6 +5366,81 @@ type ApplyDocumentParams struct {
 	// IfMatch The ETag last seen. Without it the request is refused with 428.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// DeleteExecutionsParams defines parameters for DeleteExecutions.
+type DeleteExecutionsParams struct {
+	// Job Only executions of this job.
+	Job *RecordedJobName `form:"job,omitempty" json:"job,omitempty"`
+
+	// Outcome Only executions that ended so.
+	Outcome *DeleteExecutionsParamsOutcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// User Only executions of this user.
+	User *RecordedUser `form:"user,omitempty" json:"user,omitempty"`
+
+	// Queue Only executions in this queue.
+	Queue *RecordedQueue `form:"queue,omitempty" json:"queue,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *SubmittedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// DeleteExecutionsParamsOutcome defines parameters for DeleteExecutions.
+type DeleteExecutionsParamsOutcome string
+
+// ListExecutionsParams defines parameters for ListExecutions.
+type ListExecutionsParams struct {
+	// Job Only executions of this job.
+	Job *RecordedJobName `form:"job,omitempty" json:"job,omitempty"`
+
+	// Outcome Only executions that ended so.
+	Outcome *ListExecutionsParamsOutcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// User Only executions of this user.
+	User *RecordedUser `form:"user,omitempty" json:"user,omitempty"`
+
+	// Queue Only executions in this queue.
+	Queue *RecordedQueue `form:"queue,omitempty" json:"queue,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *SubmittedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListExecutionsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListExecutionsParamsOutcome defines parameters for ListExecutions.
+type ListExecutionsParamsOutcome string
+
+// ListExecutionsParamsFormat defines parameters for ListExecutions.
+type ListExecutionsParamsFormat string
+
+// ImportExecutionsParams defines parameters for ImportExecutions.
+type ImportExecutionsParams struct {
+	// DryRun Only say what would change.
+	DryRun *DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+}
+
+// GetExecutionParams defines parameters for GetExecution.
+type GetExecutionParams struct {
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
@@ -5380,6 +5891,24 @@ type AskClusterParams struct {
 
 // AskClusterParamsFormat defines parameters for AskCluster.
 type AskClusterParamsFormat string
+
+// ListRecordedJobsParams defines parameters for ListRecordedJobs.
+type ListRecordedJobsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListRecordedJobsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListRecordedJobsParamsFormat defines parameters for ListRecordedJobs.
+type ListRecordedJobsParamsFormat string
 
 // ListReportSchedulesParams defines parameters for ListReportSchedules.
 type ListReportSchedulesParams struct {
@@ -5863,6 +6392,9 @@ type ReplaceContractJSONRequestBody = Contract
 
 // ApplyDocumentJSONRequestBody defines body for ApplyDocument for application/json ContentType.
 type ApplyDocumentJSONRequestBody = Document
+
+// ImportExecutionsJSONRequestBody defines body for ImportExecutions for application/json ContentType.
+type ImportExecutionsJSONRequestBody = ExecutionBatch
 
 // PutForecastsJSONRequestBody defines body for PutForecasts for application/json ContentType.
 type PutForecastsJSONRequestBody = ForecastRows
@@ -6731,6 +7263,47 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/document (the `ApplyDocument` operationId).
 	ApplyDocument(ctx context.Context, cluster ClusterName, params *ApplyDocumentParams, body ApplyDocumentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeleteExecutions Delete past executions
+	//
+	// At least one of `job`, `outcome`, `user`, `queue`, `from` and `until` is needed. Profiles and forecasts that were made of them stay.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/executions (the `DeleteExecutions` operationId).
+	DeleteExecutions(ctx context.Context, cluster ClusterName, params *DeleteExecutionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListExecutions List past executions
+	//
+	// Those submitted last come first, those that are not dated come last. What failed, was killed or had not ended is there as well, with the reason why no profile is made of it (`refused`).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/executions (the `ListExecutions` operationId).
+	ListExecutions(ctx context.Context, cluster ClusterName, params *ListExecutionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportExecutionsWithBody Import executions that were read elsewhere
+	//
+	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+	//
+	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+	ImportExecutionsWithBody(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportExecutions Import executions that were read elsewhere
+	//
+	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+	//
+	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+	ImportExecutions(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, body ImportExecutionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetExecution Read a past execution with its sample
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/executions/{execution} (the `GetExecution` operationId).
+	GetExecution(ctx context.Context, cluster ClusterName, execution ExecutionID, params *GetExecutionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteForecasts Delete forecasts
 	//
 	// At least one of `class`, `from` and `until` is needed.
@@ -7263,6 +7836,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
 	AskCluster(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRecordedJobs List the jobs that have past executions
+	//
+	// By name, with how many executions there are and of how many a profile can be made.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/recorded-jobs (the `ListRecordedJobs` operationId).
+	ListRecordedJobs(ctx context.Context, cluster ClusterName, params *ListRecordedJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListReportSchedules List report schedules
 	//
@@ -8593,6 +9173,97 @@ func (c *Client) ApplyDocument(ctx context.Context, cluster ClusterName, params 
 	return c.Client.Do(req)
 }
 
+// DeleteExecutions Delete past executions
+//
+// At least one of `job`, `outcome`, `user`, `queue`, `from` and `until` is needed. Profiles and forecasts that were made of them stay.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/executions (the `DeleteExecutions` operationId).
+func (c *Client) DeleteExecutions(ctx context.Context, cluster ClusterName, params *DeleteExecutionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteExecutionsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListExecutions List past executions
+//
+// Those submitted last come first, those that are not dated come last. What failed, was killed or had not ended is there as well, with the reason why no profile is made of it (`refused`).
+//
+// Corresponds with GET /v1/clusters/{cluster}/executions (the `ListExecutions` operationId).
+func (c *Client) ListExecutions(ctx context.Context, cluster ClusterName, params *ListExecutionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListExecutionsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportExecutionsWithBody Import executions that were read elsewhere
+//
+// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+//
+// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+func (c *Client) ImportExecutionsWithBody(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportExecutionsRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportExecutions Import executions that were read elsewhere
+//
+// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+//
+// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+func (c *Client) ImportExecutions(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, body ImportExecutionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportExecutionsRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetExecution Read a past execution with its sample
+//
+// Corresponds with GET /v1/clusters/{cluster}/executions/{execution} (the `GetExecution` operationId).
+func (c *Client) GetExecution(ctx context.Context, cluster ClusterName, execution ExecutionID, params *GetExecutionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetExecutionRequest(c.Server, cluster, execution, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DeleteForecasts Delete forecasts
 //
 // At least one of `class`, `from` and `until` is needed.
@@ -9706,6 +10377,23 @@ func (c *Client) AskClusterWithBody(ctx context.Context, cluster ClusterName, pa
 // Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
 func (c *Client) AskCluster(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAskClusterRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRecordedJobs List the jobs that have past executions
+//
+// By name, with how many executions there are and of how many a profile can be made.
+//
+// Corresponds with GET /v1/clusters/{cluster}/recorded-jobs (the `ListRecordedJobs` operationId).
+func (c *Client) ListRecordedJobs(ctx context.Context, cluster ClusterName, params *ListRecordedJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRecordedJobsRequest(c.Server, cluster, params)
 	if err != nil {
 		return nil, err
 	}
@@ -12954,6 +13642,429 @@ func NewApplyDocumentRequestWithBody(server string, cluster ClusterName, params 
 			}
 
 			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteExecutionsRequest constructs an http.Request for the DeleteExecutions method
+func NewDeleteExecutionsRequest(server string, cluster ClusterName, params *DeleteExecutionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/executions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Outcome != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "outcome", *params.Outcome, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.User != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user", *params.User, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Queue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "queue", *params.Queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListExecutionsRequest constructs an http.Request for the ListExecutions method
+func NewListExecutionsRequest(server string, cluster ClusterName, params *ListExecutionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/executions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Outcome != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "outcome", *params.Outcome, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.User != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user", *params.User, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Queue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "queue", *params.Queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewImportExecutionsRequest calls the generic ImportExecutions builder with application/json body
+func NewImportExecutionsRequest(server string, cluster ClusterName, params *ImportExecutionsParams, body ImportExecutionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewImportExecutionsRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewImportExecutionsRequestWithBody constructs an http.Request for the ImportExecutions method, with any body, and a specified content type
+func NewImportExecutionsRequestWithBody(server string, cluster ClusterName, params *ImportExecutionsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/executions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetExecutionRequest constructs an http.Request for the GetExecution method
+func NewGetExecutionRequest(server string, cluster ClusterName, execution ExecutionID, params *GetExecutionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "execution", execution, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/executions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
 		}
 
 	}
@@ -16221,6 +17332,106 @@ func NewAskClusterRequestWithBody(server string, cluster ClusterName, params *As
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListRecordedJobsRequest constructs an http.Request for the ListRecordedJobs method
+func NewListRecordedJobsRequest(server string, cluster ClusterName, params *ListRecordedJobsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/recorded-jobs", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -19994,6 +21205,53 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/document (the `ApplyDocument` operationId).
 	ApplyDocumentWithResponse(ctx context.Context, cluster ClusterName, params *ApplyDocumentParams, body ApplyDocumentJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyDocumentResponse, error)
 
+	// DeleteExecutionsWithResponse Delete past executions
+	//
+	// At least one of `job`, `outcome`, `user`, `queue`, `from` and `until` is needed. Profiles and forecasts that were made of them stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/executions (the `DeleteExecutions` operationId).
+	DeleteExecutionsWithResponse(ctx context.Context, cluster ClusterName, params *DeleteExecutionsParams, reqEditors ...RequestEditorFn) (*DeleteExecutionsResponse, error)
+
+	// ListExecutionsWithResponse List past executions
+	//
+	// Those submitted last come first, those that are not dated come last. What failed, was killed or had not ended is there as well, with the reason why no profile is made of it (`refused`).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/executions (the `ListExecutions` operationId).
+	ListExecutionsWithResponse(ctx context.Context, cluster ClusterName, params *ListExecutionsParams, reqEditors ...RequestEditorFn) (*ListExecutionsResponse, error)
+
+	// ImportExecutionsWithBodyWithResponse Import executions that were read elsewhere
+	//
+	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+	//
+	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+	ImportExecutionsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportExecutionsResponse, error)
+
+	// ImportExecutionsWithResponse Import executions that were read elsewhere
+	//
+	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+	//
+	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+	ImportExecutionsWithResponse(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, body ImportExecutionsJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportExecutionsResponse, error)
+
+	// GetExecutionWithResponse Read a past execution with its sample
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/executions/{execution} (the `GetExecution` operationId).
+	GetExecutionWithResponse(ctx context.Context, cluster ClusterName, execution ExecutionID, params *GetExecutionParams, reqEditors ...RequestEditorFn) (*GetExecutionResponse, error)
+
 	// DeleteForecastsWithResponse Delete forecasts
 	//
 	// At least one of `class`, `from` and `until` is needed.
@@ -20580,6 +21838,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/questions (the `AskCluster` operationId).
 	AskClusterWithResponse(ctx context.Context, cluster ClusterName, params *AskClusterParams, body AskClusterJSONRequestBody, reqEditors ...RequestEditorFn) (*AskClusterResponse, error)
+
+	// ListRecordedJobsWithResponse List the jobs that have past executions
+	//
+	// By name, with how many executions there are and of how many a profile can be made.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/recorded-jobs (the `ListRecordedJobs` operationId).
+	ListRecordedJobsWithResponse(ctx context.Context, cluster ClusterName, params *ListRecordedJobsParams, reqEditors ...RequestEditorFn) (*ListRecordedJobsResponse, error)
 
 	// ListReportSchedulesWithResponse List report schedules
 	//
@@ -22040,6 +23307,120 @@ func (r ApplyDocumentResponse) StatusCode() int {
 	return 0
 }
 
+type DeleteExecutionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Deleted
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteExecutionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteExecutionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListExecutionsResponse304Headers the declared response headers of an HTTP 304 response for ListExecutions
+type ListExecutionsResponse304Headers struct {
+	ETag *string
+}
+
+type ListExecutionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PastExecutionList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListExecutionsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListExecutionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListExecutionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ImportExecutionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HistoryImport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportExecutionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportExecutionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetExecutionResponse304Headers the declared response headers of an HTTP 304 response for GetExecution
+type GetExecutionResponse304Headers struct {
+	ETag *string
+}
+
+type GetExecutionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PastExecution
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetExecutionResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetExecutionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetExecutionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type DeleteForecastsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -23217,6 +24598,38 @@ func (r AskClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r AskClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListRecordedJobsResponse304Headers the declared response headers of an HTTP 304 response for ListRecordedJobs
+type ListRecordedJobsResponse304Headers struct {
+	ETag *string
+}
+
+type ListRecordedJobsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RecordedJobList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListRecordedJobsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRecordedJobsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRecordedJobsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -25156,6 +26569,83 @@ func (c *ClientWithResponses) ApplyDocumentWithResponse(ctx context.Context, clu
 	return ParseApplyDocumentResponse(rsp)
 }
 
+// DeleteExecutionsWithResponse Delete past executions
+//
+// At least one of `job`, `outcome`, `user`, `queue`, `from` and `until` is needed. Profiles and forecasts that were made of them stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/executions (the `DeleteExecutions` operationId).
+func (c *ClientWithResponses) DeleteExecutionsWithResponse(ctx context.Context, cluster ClusterName, params *DeleteExecutionsParams, reqEditors ...RequestEditorFn) (*DeleteExecutionsResponse, error) {
+	rsp, err := c.DeleteExecutions(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteExecutionsResponse(rsp)
+}
+
+// ListExecutionsWithResponse List past executions
+//
+// Those submitted last come first, those that are not dated come last. What failed, was killed or had not ended is there as well, with the reason why no profile is made of it (`refused`).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/executions (the `ListExecutions` operationId).
+func (c *ClientWithResponses) ListExecutionsWithResponse(ctx context.Context, cluster ClusterName, params *ListExecutionsParams, reqEditors ...RequestEditorFn) (*ListExecutionsResponse, error) {
+	rsp, err := c.ListExecutions(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListExecutionsResponse(rsp)
+}
+
+// ImportExecutionsWithBodyWithResponse Import executions that were read elsewhere
+//
+// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+//
+// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+func (c *ClientWithResponses) ImportExecutionsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportExecutionsResponse, error) {
+	rsp, err := c.ImportExecutionsWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportExecutionsResponse(rsp)
+}
+
+// ImportExecutionsWithResponse Import executions that were read elsewhere
+//
+// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
+//
+// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/executions (the `ImportExecutions` operationId).
+func (c *ClientWithResponses) ImportExecutionsWithResponse(ctx context.Context, cluster ClusterName, params *ImportExecutionsParams, body ImportExecutionsJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportExecutionsResponse, error) {
+	rsp, err := c.ImportExecutions(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportExecutionsResponse(rsp)
+}
+
+// GetExecutionWithResponse Read a past execution with its sample
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/executions/{execution} (the `GetExecution` operationId).
+func (c *ClientWithResponses) GetExecutionWithResponse(ctx context.Context, cluster ClusterName, execution ExecutionID, params *GetExecutionParams, reqEditors ...RequestEditorFn) (*GetExecutionResponse, error) {
+	rsp, err := c.GetExecution(ctx, cluster, execution, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetExecutionResponse(rsp)
+}
+
 // DeleteForecastsWithResponse Delete forecasts
 //
 // At least one of `class`, `from` and `until` is needed.
@@ -26095,6 +27585,21 @@ func (c *ClientWithResponses) AskClusterWithResponse(ctx context.Context, cluste
 		return nil, err
 	}
 	return ParseAskClusterResponse(rsp)
+}
+
+// ListRecordedJobsWithResponse List the jobs that have past executions
+//
+// By name, with how many executions there are and of how many a profile can be made.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/recorded-jobs (the `ListRecordedJobs` operationId).
+func (c *ClientWithResponses) ListRecordedJobsWithResponse(ctx context.Context, cluster ClusterName, params *ListRecordedJobsParams, reqEditors ...RequestEditorFn) (*ListRecordedJobsResponse, error) {
+	rsp, err := c.ListRecordedJobs(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRecordedJobsResponse(rsp)
 }
 
 // ListReportSchedulesWithResponse List report schedules
@@ -28320,6 +29825,173 @@ func ParseApplyDocumentResponse(rsp *http.Response) (*ApplyDocumentResponse, err
 	return response, nil
 }
 
+// ParseDeleteExecutionsResponse parses an HTTP response from a DeleteExecutionsWithResponse call
+func ParseDeleteExecutionsResponse(rsp *http.Response) (*DeleteExecutionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteExecutionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Deleted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListExecutionsResponse parses an HTTP response from a ListExecutionsWithResponse call
+func ParseListExecutionsResponse(rsp *http.Response) (*ListExecutionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListExecutionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PastExecutionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListExecutionsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseImportExecutionsResponse parses an HTTP response from a ImportExecutionsWithResponse call
+func ParseImportExecutionsResponse(rsp *http.Response) (*ImportExecutionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportExecutionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HistoryImport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetExecutionResponse parses an HTTP response from a GetExecutionWithResponse call
+func ParseGetExecutionResponse(rsp *http.Response) (*GetExecutionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetExecutionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PastExecution
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetExecutionResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseDeleteForecastsResponse parses an HTTP response from a DeleteForecastsWithResponse call
 func ParseDeleteForecastsResponse(rsp *http.Response) (*DeleteForecastsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -30024,6 +31696,58 @@ func ParseAskClusterResponse(rsp *http.Response) (*AskClusterResponse, error) {
 	case rsp.StatusCode == 200:
 		// Content-type (text/csv) unsupported
 
+	}
+
+	return response, nil
+}
+
+// ParseListRecordedJobsResponse parses an HTTP response from a ListRecordedJobsWithResponse call
+func ParseListRecordedJobsResponse(rsp *http.Response) (*ListRecordedJobsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRecordedJobsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RecordedJobList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListRecordedJobsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"headroom/internal/app"
+	"headroom/internal/history"
+	"headroom/internal/report"
+)
+
+// executionBatch is executions that were read elsewhere.
+type executionBatch struct {
+	Executions []history.Record `json:"executions"`
+}
+
+func (s *server) ListExecutions(ctx context.Context, r ListExecutionsRequest) (reply[PastExecutionList], error) {
+	of, err := executionFilter(r.Params.Job, r.Params.User, r.Params.Queue, r.Params.From, r.Params.Until)
+	if err != nil {
+		return reply[PastExecutionList]{}, err
+	}
+	if r.Params.Outcome != nil {
+		of.Outcome = string(*r.Params.Outcome)
+	}
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, r.Cluster+"-executions", report.Executions, func(ctx context.Context, p app.Page) (app.Listed[history.StoredExecution], error) {
+		return s.app.Executions(ctx, r.Cluster, of, p)
+	})
+}
+
+func executionFilter(job, user, queue *string, from, until *time.Time) (of app.ExecutionFilter, err error) {
+	for _, p := range []struct {
+		to   *string
+		from *string
+	}{{&of.Job, job}, {&of.User, user}, {&of.Queue, queue}} {
+		if p.from != nil {
+			*p.to = *p.from
+		}
+	}
+	if from != nil {
+		of.From = *from
+	}
+	if until != nil {
+		of.Until = *until
+	}
+	if from != nil && until != nil && from.After(*until) {
+		return of, refusal{aboutParameter("from", "range", fmt.Sprintf("from is %s and until is %s; from must not be after until.",
+			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
+	}
+	return of, nil
+}
+
+func (s *server) ImportExecutions(ctx context.Context, r ImportExecutionsRequest) (reply[HistoryImport], error) {
+	dryRun := r.Params.DryRun != nil && *r.Params.DryRun
+	return plain(s.app.TakeExecutions(ctx, r.Cluster, r.Body.Executions, app.TakeOptions{DryRun: dryRun}))
+}
+
+func (s *server) DeleteExecutions(ctx context.Context, r DeleteExecutionsRequest) (reply[Deleted], error) {
+	of, err := executionFilter(r.Params.Job, r.Params.User, r.Params.Queue, r.Params.From, r.Params.Until)
+	if err != nil {
+		return reply[Deleted]{}, err
+	}
+	if r.Params.Outcome != nil {
+		of.Outcome = string(*r.Params.Outcome)
+	}
+	if of == (app.ExecutionFilter{}) {
+		return reply[Deleted]{}, refusal{aboutParameter("job", "missing", "Say which executions to delete: by job, outcome, user, queue, from, until, or several of them.", nil)}
+	}
+	n, err := s.app.DeleteExecutions(ctx, r.Cluster, of)
+	return plain(deleted{n}, err)
+}
+
+// GetExecution answers one; it changes when more of it is known, which the ETag says.
+func (s *server) GetExecution(ctx context.Context, r GetExecutionRequest) (reply[PastExecution], error) {
+	e, err := s.app.Execution(ctx, r.Cluster, r.Execution)
+	return reply[PastExecution]{body: e, hashed: true}, err
+}
+
+func (s *server) ListRecordedJobs(ctx context.Context, r ListRecordedJobsRequest) (reply[RecordedJobList], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-recorded-jobs", report.RecordedJobs, func(ctx context.Context, p app.Page) (app.Listed[history.RecordedJob], error) {
+		return s.app.RecordedJobs(ctx, r.Cluster, p)
+	})
+}
