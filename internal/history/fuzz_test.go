@@ -19,6 +19,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(jhist.Bytes())
 	f.Add(trace.Bytes())
 	f.Add(gzipped(trace.Bytes()))
+	f.Add(zstdOf(trace.Bytes()))
 	f.Add(log.Bytes())
 	f.Add([]byte(sparkHead + sparkTask(0, 0, 0, "", 0, 5000) + sparkStage(0, 0, 1, "1") + sparkTask(1, 1, 0, `"Partition ID":0,`, 0, 9) + sparkTail))
 	f.Add([]byte(jhistHead + submitted + mapTry(0, 0, base+1000, base+9000) + reduceTry(base+9000, base+9500, base+10000) + ended))

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 const submitted = `{"type":"JOB_SUBMITTED","event":{"x":{"jobid":"job_1_1","jobName":"sort","submitTime":1700000000000}}}` + "\n"
@@ -40,7 +43,10 @@ func TestFilesThatAreNoHistory(t *testing.T) {
 		"It is JSON that begins with the members \"a\", \"b\"": `{"a":1,"b":[1,{"c":2}]}`,
 		"It is an empty object":                                "{}",
 		"It begins like JSON and is none":                      "{nothing}",
-		"It is packed with zstd":                               "\x28\xb5\x2f\xfd rest",
+		"The zstd is damaged":                                  "\x28\xb5\x2f\xfd\x04\x00\xff\xff\xff\xff\xff",
+		"The zstd is cut off":                                  "\x28\xb5\x2f\xfd",
+		"The zstd has a window of more than 8 MiB":             "\x28\xb5\x2f\xfd\x00\x78\x01\x00\x00",
+		"The zstd needs a dictionary":                          "\x28\xb5\x2f\xfd\x01\x50\x07\x01\x00\x00",
 		"It is packed with Spark's lz4":                        "LZ4Block\x15rest",
 		"It is packed with zip":                                "PK\x03\x04rest",
 		"It is one answer of a history server, a list of jobs": `{"jobs":{"job":[]}}`,
@@ -157,32 +163,69 @@ func TestPackingsThatAreWrong(t *testing.T) {
 	for n := range 40 {
 		makeJob(rng, n, 30, 2).writeRumen(&trace)
 	}
-	packed := gzipped(trace.Bytes())
-	flipped := bytes.Clone(packed)
-	flipped[len(flipped)-6] ^= 1
-	for why, text := range map[string][]byte{
-		"The gzip is cut off.":         packed[:len(packed)/2],
-		"The gzip is damaged.":         flipped,
-		"What follows the packed text": append(bytes.Clone(packed), "and more than that"...),
-	} {
-		k := readAll(t, bytes.NewReader(text), Options{})
-		if len(k.refused) != 1 || !strings.Contains(k.refused[0].Detail, why) || len(k.executions) < 10 {
-			t.Errorf("%v, %d executions, want %q", k.refused, len(k.executions), why)
+	for packing, pack := range map[string]func([]byte) []byte{"gzip": gzipped, "zstd": zstdOf} {
+		packed := pack(trace.Bytes())
+		flipped := bytes.Clone(packed)
+		flipped[len(flipped)-6] ^= 1
+		if packing == "zstd" { // which ends in its checksum
+			flipped[len(flipped)-2] ^= 1
+		}
+		for why, text := range map[string][]byte{
+			"The " + packing + " is cut off.":                packed[:len(packed)/2],
+			"The " + packing + " is damaged.":                flipped,
+			"What follows the packed text is not " + packing: append(bytes.Clone(packed), "and more than that"...),
+		} {
+			k := readAll(t, bytes.NewReader(text), Options{})
+			if len(k.refused) != 1 || !strings.Contains(k.refused[0].Detail, why) || len(k.executions) < 10 {
+				t.Errorf("%v, %d executions, want %q", k.refused, len(k.executions), why)
+			}
+		}
+		// Several packed texts one after the other are one text.
+		k := readAll(t, bytes.NewReader(append(bytes.Clone(packed), packed...)), Options{})
+		if len(k.executions) != 80 || len(k.refused) != 0 {
+			t.Errorf("%d executions, %v", len(k.executions), k.refused)
+		}
+		for _, limit := range []int64{1, 100, 70_000, int64(trace.Len()) - 1} {
+			k := readAll(t, bytes.NewReader(packed), Options{MaxBytes: limit})
+			if len(k.refused) == 0 || limit > 1000 && !strings.Contains(k.refused[0].Detail, fmt.Sprintf("It is more than %d bytes when it is unpacked", limit)) {
+				t.Errorf("%d: %v", limit, k.refused)
+			}
+		}
+		if k := readAll(t, bytes.NewReader(packed), Options{MaxBytes: int64(trace.Len())}); len(k.refused) != 0 || len(k.executions) != 40 {
+			t.Errorf("%v", k.refused)
 		}
 	}
-	// Several gzips one after the other are one text.
-	k := readAll(t, bytes.NewReader(append(bytes.Clone(packed), packed...)), Options{})
+	// A frame that is to be passed over, before and between.
+	skipped := "\x53\x2a\x4d\x18\x03\x00\x00\x00abc"
+	k := readText(t, skipped+string(zstdOf(trace.Bytes()))+skipped+string(zstdOf(trace.Bytes())))
 	if len(k.executions) != 80 || len(k.refused) != 0 {
 		t.Errorf("%d executions, %v", len(k.executions), k.refused)
 	}
-	for _, limit := range []int64{1, 100, 70_000, int64(trace.Len()) - 1} {
-		k := readAll(t, bytes.NewReader(packed), Options{MaxBytes: limit})
-		if len(k.refused) == 0 || limit > 1000 && !strings.Contains(k.refused[0].Detail, fmt.Sprintf("It is more than %d bytes when it is unpacked", limit)) {
-			t.Errorf("%d: %v", limit, k.refused)
+}
+
+// What is small packed and very large unpacked is given up at the limit, and little is held until then.
+func TestBombsAreGivenUp(t *testing.T) {
+	const large = 256 << 20
+	for packing, open := range map[string]func(io.Writer) io.WriteCloser{
+		"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+		"zstd": func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w, zstd.WithWindowSize(maxWindow)); return z },
+	} {
+		var packed bytes.Buffer
+		w := open(&packed)
+		io.WriteString(w, jhistHead+submitted)
+		spaces := bytes.Repeat([]byte(" "), 1<<20)
+		for range large >> 20 {
+			w.Write(spaces)
 		}
-	}
-	if k := readAll(t, bytes.NewReader(packed), Options{MaxBytes: int64(trace.Len())}); len(k.refused) != 0 || len(k.executions) != 40 {
-		t.Errorf("%v", k.refused)
+		w.Close()
+		var k taken
+		held := peak(func() { k = readAll(t, &packed, Options{MaxBytes: large / 2}) })
+		if len(k.refused) != 1 || !strings.Contains(k.refused[0].Detail, "It is more than 134217728 bytes when it is unpacked") {
+			t.Errorf("%s: %v", packing, k.refused)
+		}
+		if held > mostHeld {
+			t.Errorf("%s: %d MB were held", packing, held>>20)
+		}
 	}
 }
 
@@ -195,7 +238,7 @@ func TestErrorsOfTheSourceComeBack(t *testing.T) {
 	makeApp(rng, 4, 300).write(&log)
 	broken := errors.New("the line is dead")
 	table := []byte("job,execution,task,kind,duration_s\n" + strings.Repeat("j,e,1,map,5\n", 30_000))
-	for i, text := range [][]byte{trace.Bytes(), jhist.Bytes(), log.Bytes(), table, gzipped(trace.Bytes())} {
+	for i, text := range [][]byte{trace.Bytes(), jhist.Bytes(), log.Bytes(), table, gzipped(trace.Bytes()), zstdOf(trace.Bytes())} {
 		for _, n := range []int{0, 10, len(text) / 2, len(text) - 1} {
 			var k taken
 			err := Read(io.MultiReader(bytes.NewReader(text[:n]), iotest.ErrReader(broken)), Options{}, k.sink())

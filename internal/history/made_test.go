@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // madeJob is an execution of maps and reduces that was made up, with what a profile of it must say.
@@ -401,4 +403,12 @@ func gzipped(text []byte) []byte {
 	w.Write(text)
 	w.Close()
 	return b.Bytes()
+}
+
+func zstdOf(text []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return w.EncodeAll(text, nil)
 }

@@ -25,7 +25,7 @@ type Options struct {
 const maxRefusals = 1000
 
 // Read reads a history of any form, which it knows by its content: Hadoop's job history, traces of Rumen and
-// of the scheduler load simulator, event logs of Spark, and tables of durations. It may be packed with gzip.
+// of the scheduler load simulator, event logs of Spark, and tables of durations. It may be packed with gzip or zstd.
 // What cannot be taken is refused, and the rest is read; an error is the sink's or the reader's own.
 func Read(r io.Reader, o Options, to Sink) error {
 	text, err := unpack(&heard{in: r, progress: o.Progress}, cmp.Or(o.MaxBytes, DefaultMaxBytes))

@@ -207,7 +207,7 @@ func TestDirectories(t *testing.T) {
 		"done/2026/.job_1.jhist.crc":                 file([]byte("crc")),
 		"done/2026/notes.txt":                        file([]byte("hello")),
 		"spark/eventlog_v2_a/events_1_a":             file(part(0, 40)),
-		"spark/eventlog_v2_a/events_2_a":             file(gzipped(part(40, 41))),
+		"spark/eventlog_v2_a/events_2_a.zstd":        file(zstdOf(part(40, 41))),
 		"spark/eventlog_v2_a/events_10_a":            file(part(80, n)),
 		"spark/eventlog_v2_a/appstatus_a":            file(nil),
 		"spark/eventlog_v2_hole/events_1_b":          file(part(0, 40)),
@@ -221,7 +221,10 @@ func TestDirectories(t *testing.T) {
 	for i := 3; i < 10; i++ {
 		files["spark/eventlog_v2_a/events_"+string(rune('0'+i))+"_a"] = file(part(38+i, 39+i))
 	}
+	files["spark/eventlog_v2_a/events_8_a"] = file(gzipped(part(46, 47)))
 	files["spark/eventlog_v2_a/events_9_a"] = file(part(47, 80))
+	files["spark/app-1.zstd"] = file(zstdOf(log.Bytes()))
+	files["spark/app-2.zstd.inprogress"] = file(zstdOf(part(0, n-3)))
 	var k taken
 	sent := int64(0)
 	files["done/link"] = &fstest.MapFile{Data: []byte("done/2026"), Mode: fs.ModeSymlink}
@@ -237,20 +240,24 @@ func TestDirectories(t *testing.T) {
 		`done/2026/notes.txt, the file: It begins with "hello"`,
 		"done/link: It is no plain file",
 		"spark/eventlog_v2_c, the log: Spark has compacted this log",
-		"spark/eventlog_v2_e, the file: It is packed with zstd",
+		"spark/eventlog_v2_e, the file: The zstd is damaged",
 		"spark/eventlog_v2_hole, the log: Part 2 of the log is missing",
 	})
-	if len(k.executions) != 3 {
+	if len(k.executions) != 5 {
 		t.Fatalf("%d executions", len(k.executions))
 	}
-	c, err := TakeChain(k.executions[1])
-	if err != nil {
-		t.Fatal(err)
+	for _, whole := range []int{1, 3} {
+		c, err := TakeChain(k.executions[whole])
+		if err != nil {
+			t.Fatal(err)
+		}
+		app.chained(t, c)
 	}
-	app.chained(t, c)
-	refusedFor(t, k.executions[2], "Its end is not on record")
-	if notes := k.executions[2].Notes; len(notes) != 1 || !strings.Contains(notes[0], "still being written") {
-		t.Errorf("%q", notes)
+	for _, cut := range []int{2, 4} {
+		refusedFor(t, k.executions[cut], "Its end is not on record")
+		if notes := k.executions[cut].Notes; len(notes) != 1 || !strings.Contains(notes[0], "still being written") {
+			t.Errorf("%q", notes)
+		}
 	}
 	alone, err := fs.Sub(files, "spark/eventlog_v2_a")
 	if err != nil {

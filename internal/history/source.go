@@ -3,11 +3,12 @@ package history
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // DefaultMaxBytes is how much one history may be when it is unpacked.
@@ -18,10 +19,8 @@ type damage struct{ detail string }
 
 func (d *damage) Error() string { return d.detail }
 
-// packings are known by their first bytes.
-var packings = []struct{ magic, name, cure string }{
-	// Here is the place for a reader of zstd.
-	{"\x28\xb5\x2f\xfd", "zstd", "unpack it with zstd -d"},
+// foreign are packings that are not read, known by their first bytes.
+var foreign = []struct{ magic, name, cure string }{
 	{"LZ4Block", "Spark's lz4", "copy it with spark.eventLog.compression.codec set to zstd or none"},
 	{"\x04\x22\x4d\x18", "lz4", "unpack it with lz4 -d"},
 	{"\x82SNAPPY\x00", "Spark's snappy", "copy it with spark.eventLog.compression.codec set to zstd or none"},
@@ -41,15 +40,22 @@ func unpack(r io.Reader, limit int64) (io.Reader, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
-		zip, err := gzip.NewReader(in)
-		if err != nil {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		u.packing = "gzip"
+		if u.text, err = gzip.NewReader(in); err != nil {
 			return nil, u.wrong(err)
 		}
-		u.text, u.packed = zip, true
+		return u, nil
+	case isZstd(head):
+		u.packing = "zstd"
+		// One at a time works without goroutines that somebody would have to end.
+		if u.text, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)); err != nil {
+			return nil, u.wrong(err)
+		}
 		return u, nil
 	}
-	for _, p := range packings {
+	for _, p := range foreign {
 		if bytes.HasPrefix(head, []byte(p.magic)) {
 			return nil, &damage{fmt.Sprintf("It is packed with %s, which is not read here; %s.", p.name, p.cure)}
 		}
@@ -58,10 +64,20 @@ func unpack(r io.Reader, limit int64) (io.Reader, error) {
 	return u, nil
 }
 
+// maxWindow is how far back a text that is packed with zstd may point, which has to be held: as far as
+// zstd packs unless it is asked for --ultra or --long.
+const maxWindow = 8 << 20
+
+// isZstd knows frames of zstd, also those that are to be passed over, with which some packers begin.
+func isZstd(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
+		len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
+}
+
 type unpacked struct {
 	raw         *heeded
 	text        io.Reader
-	packed      bool
+	packing     string // "" is none
 	limit, left int64
 	err         error // that ended the reading
 }
@@ -88,18 +104,21 @@ func (u *unpacked) read(p []byte) (int, error) {
 
 // wrong makes faults of the packing damage.
 func (u *unpacked) wrong(err error) error {
-	var corrupt flate.CorruptInputError
 	switch {
 	case u.raw.err != nil:
 		return u.raw.err
-	case errors.Is(err, gzip.ErrHeader):
-		return &damage{"What follows the packed text is not gzip; the file is damaged. Copy it again."}
-	case errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		return &damage{"The gzip is damaged. Copy the file again."}
+	case err == nil, errors.Is(err, io.EOF), u.packing == "":
+		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &damage{"The gzip is cut off. Copy the file again."}
+		return &damage{fmt.Sprintf("The %s is cut off. Copy the file again.", u.packing)}
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch):
+		return &damage{fmt.Sprintf("What follows the packed text is not %s; the file is damaged. Copy it again.", u.packing)}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return &damage{fmt.Sprintf("The zstd has a window of more than %d MiB, which would have to be held; pack it without --ultra and --long.", maxWindow>>20)}
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		return &damage{"The zstd needs a dictionary that is not here; pack it without one."}
 	}
-	return err
+	return &damage{fmt.Sprintf("The %s is damaged. Copy the file again.", u.packing)}
 }
 
 // heeded keeps what its reader said other than the end, so that a cut connection is not taken for a cut file.
