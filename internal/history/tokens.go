@@ -50,6 +50,7 @@ func (g *guard) Read(p []byte) (int, error) {
 func newTokens(r io.Reader) *tokens {
 	g := &guard{in: r}
 	g.dec = json.NewDecoder(g)
+	g.dec.UseNumber() // values that are passed over may be of any size
 	return &tokens{dec: g.dec, guard: g}
 }
 
