@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Outcome is how an execution or an attempt ended.
@@ -146,16 +147,16 @@ func moment(ms int64) int64 {
 
 func at(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 
-// clip bounds a text that somebody else wrote, and keeps none of the line it stands in.
+// clip bounds a text that somebody else wrote, makes it one that can be kept anywhere, and keeps none of the
+// line it stands in.
 func clip(s string) string {
-	if len(s) <= maxText {
-		return strings.Clone(s)
-	}
-	for i := maxText; ; i-- { // not inside a character
-		if s[i]&0xC0 != 0x80 {
-			return strings.Clone(s[:i])
+	if end := maxText; len(s) > end {
+		for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end-- // not inside a character
 		}
+		s = s[:end]
 	}
+	return strings.ReplaceAll(strings.ToValidUTF8(strings.Clone(s), "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // builder puts an execution together from a stream of records.

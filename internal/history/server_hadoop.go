@@ -11,7 +11,15 @@ import (
 // executions, Tasks says of which tasks attempts must be asked for, and AddAttempts adds those.
 
 // maxAnswer is how large one answer of a history server may be.
-const maxAnswer = 256 << 20
+const maxAnswer = 64 << 20
+
+// Listed is an execution as a list tells of it: without its attempts.
+type Listed struct {
+	*Execution
+	Started int64  // which is what servers mean by times of which to list executions; 0 is not recorded
+	App     string // of Spark: the application
+	Try     string // of Spark: the attempt at it as a whole; "" is the only one
+}
 
 // answer decodes the one value of an answer.
 func answer(r io.Reader, what string, to any) error {
@@ -42,6 +50,7 @@ type serverJob struct {
 	Queue       string `json:"queue"`
 	State       string `json:"state"`
 	Submitted   int64  `json:"submitTime"`
+	Started     int64  `json:"startTime"`
 	Finished    int64  `json:"finishTime"`
 	Maps        *int64 `json:"mapsTotal"`
 	Reduces     *int64 `json:"reducesTotal"`
@@ -74,9 +83,8 @@ func serverOutcome(state string) Outcome {
 	return Unfinished
 }
 
-// Jobs reads a list of jobs: executions without their attempts. Those that cannot be taken are refused, and
-// the others are there.
-func Jobs(r io.Reader) (all []*Execution, refused []Refusal, err error) {
+// Jobs reads a list of jobs. Those that cannot be taken are refused, and the others are there.
+func Jobs(r io.Reader) (all []Listed, refused []Refusal, err error) {
 	var doc struct {
 		Jobs *struct {
 			Job []serverJob `json:"job"`
@@ -96,7 +104,7 @@ func Jobs(r io.Reader) (all []*Execution, refused []Refusal, err error) {
 			refused = append(refused, Refusal{e.ID, "It is in the list twice; it counts once."})
 		default:
 			seen[j.ID] = true
-			all = append(all, e)
+			all = append(all, Listed{Execution: e, Started: moment(j.Started)})
 		}
 	}
 	return all, refused, nil

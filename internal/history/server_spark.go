@@ -21,8 +21,8 @@ func sparkMoment(text string) int64 {
 	return moment(t.UnixMilli())
 }
 
-// Applications reads a list of applications: executions without their stages, one for each try.
-func Applications(r io.Reader) (all []*Execution, refused []Refusal, err error) {
+// Applications reads a list of applications: an execution for each try.
+func Applications(r io.Reader) (all []Listed, refused []Refusal, err error) {
 	var doc []struct {
 		ID       string `json:"id"`
 		Name     string `json:"name"`
@@ -56,7 +56,7 @@ func Applications(r io.Reader) (all []*Execution, refused []Refusal, err error) 
 				refused = append(refused, Refusal{e.ID, "It is in the list twice; it counts once."})
 			default:
 				seen[e.ID] = true
-				all = append(all, e)
+				all = append(all, Listed{Execution: e, Started: e.Submitted, App: app.ID, Try: try.ID})
 			}
 		}
 	}
@@ -81,21 +81,30 @@ func (e *Execution) AddJobs(r io.Reader) error {
 	return nil
 }
 
+// StageTry is a try of a stage that ended, of which tasks must be asked for.
+type StageTry struct {
+	Stage, Try int64
+	Tasks      int64 // attempts at tasks that it tells of
+}
+
 // AddStages reads the stages of an application. The server does not say which waits for which: they stand in
 // the order of their numbers, in which Spark makes them, parents first.
-func (e *Execution) AddStages(r io.Reader) error {
+func (e *Execution) AddStages(r io.Reader) (tries []StageTry, err error) {
 	var doc []struct {
 		ID     int64  `json:"stageId"`
+		Try    int64  `json:"attemptId"`
 		Name   string `json:"name"`
 		Status string `json:"status"`
 		Tasks  int64  `json:"numTasks"`
-		Why    string `json:"failureReason"`
+		Done   int64  `json:"numCompleteTasks"`
+		Failed int64  `json:"numFailedTasks"`
+		Killed int64  `json:"numKilledTasks"`
 	}
 	if err := answer(r, "the stages of "+e.ID, &doc); err != nil {
-		return err
+		return nil, err
 	}
 	if len(doc) > maxStages {
-		return Refusal{e.ID, fmt.Sprintf("The application has more than %d stages.", maxStages)}
+		return nil, Refusal{e.ID, fmt.Sprintf("The application has more than %d stages.", maxStages)}
 	}
 	known := map[int64]int{}
 	for _, s := range doc { // a stage tried again is there once for each try
@@ -109,10 +118,11 @@ func (e *Execution) AddStages(r io.Reader) error {
 		info.Tasks = max(info.Tasks, s.Tasks)
 		if s.Status == "COMPLETE" || s.Status == "FAILED" {
 			info.Tries++
+			tries = append(tries, StageTry{s.ID, s.Try, max(s.Tasks, s.Done) + max(s.Failed, 0) + max(s.Killed, 0)})
 		}
 	}
 	e.Notes = append(e.Notes, "The history server does not say which stages wait for which.")
-	return nil
+	return tries, nil
 }
 
 // AddTasks reads a page of the tasks of one try of a stage; count says how many there were, so that an empty

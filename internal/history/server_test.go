@@ -73,7 +73,7 @@ func TestAnswersOfSparksServer(t *testing.T) {
 		t.Fatal(err, all)
 	}
 	told(t, refused, []string{app.id + "_1: It is in the list twice", "application 3 of the list: It has no id"})
-	e := all[0]
+	e := all[0].Execution
 	if err := e.AddJobs(strings.NewReader(`[{"jobId":0,"status":"SUCCEEDED"}]`)); err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,9 @@ func TestAnswersOfSparksServer(t *testing.T) {
 		stages = append(stages, map[string]any{"stageId": s.id, "attemptId": 0, "name": fmt.Sprintf("map at %d", s.id), "status": status, "numTasks": tasks})
 	}
 	text, _ := json.Marshal(stages)
-	if err := e.AddStages(strings.NewReader(string(text))); err != nil {
-		t.Fatal(err)
+	tries, err := e.AddStages(strings.NewReader(string(text)))
+	if err != nil || len(tries) != 5 || tries[1] != (StageTry{Stage: 1, Tasks: 25}) {
+		t.Fatal(tries, err)
 	}
 	for _, s := range app.stages {
 		var page []string
@@ -117,7 +118,7 @@ func TestAnswersOfSparksServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusedFor(t, e, "It failed: its job 7 failed")
-	refusedFor(t, all[1], "Its end is not on record")
+	refusedFor(t, all[1].Execution, "Its end is not on record")
 }
 
 func TestAnswersThatAreNone(t *testing.T) {
@@ -129,7 +130,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"Attempts":     func(r io.Reader) error { return e.AddAttempts(r, 1) },
 		"Applications": func(r io.Reader) error { _, _, err := Applications(r); return err },
 		"SparkJobs":    e.AddJobs,
-		"Stages":       e.AddStages,
+		"Stages":       func(r io.Reader) error { _, err := e.AddStages(r); return err },
 		"SparkTasks":   func(r io.Reader) error { _, err := e.AddTasks(r, 3, 0); return err },
 	}
 	dead := errors.New("the line is dead")
@@ -170,7 +171,7 @@ func FuzzAnswers(f *testing.F) {
 		in := func() io.Reader { return strings.NewReader(string(text)) }
 		all, _, _ := Jobs(in())
 		if e, err := Job(in()); err == nil {
-			all = append(all, e)
+			all = append(all, Listed{Execution: e})
 		}
 		apps, _, _ := Applications(in())
 		Tasks(in())
@@ -184,7 +185,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		e = &Execution{ID: "e", Outcome: Succeeded}
 		e.AddJobs(in())
-		if e.AddStages(in()) == nil && len(e.Stages) > 0 {
+		if _, err := e.AddStages(in()); err == nil && len(e.Stages) > 0 {
 			e.AddTasks(in(), e.Stages[0].ID, 1)
 			TakeChain(e)
 		}
