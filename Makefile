@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-long check generate bench release clean setup
+.PHONY: help build run test test-long fuzz check generate bench release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -trimpath -ldflags '-X main.version=$(VERSION)'
@@ -19,11 +19,18 @@ build: setup ## build bin/headroom and bin/headroom-solver
 run: build ## build and serve a demonstration cluster, with a private database
 	bin/headroom serve --demo
 
-test: build ## run the tests
+test: build ## run the tests, and fuzz what reads foreign files for 3 s each
 	$(GOTEST) ./...
+	@$(MAKE) --no-print-directory fuzz
 
 test-long: build ## run the tests with every large sample (up to an hour)
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+
+FUZZTIME = 3s
+
+fuzz: ## fuzz what reads foreign files: make fuzz FUZZTIME=60s
+	@scripts/fuzz $(FUZZTIME) ./internal/history ./internal/prices ./internal/capacity:FuzzForecastFile
 
 GENERATED = openapi/client/client_gen.go internal/api/server_gen.go
 
