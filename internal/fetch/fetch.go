@@ -33,6 +33,7 @@ type Config struct {
 	Connections int           // at once; default 64
 	Timeout     time.Duration // of a Post, from the first step to the last; default 10 s
 	Stall       time.Duration // a Get whose answer, or so much more of it, takes longer is ended; default 30 s
+	Pause       time.Duration // before a history server that did not answer is asked again; it doubles; default 500 ms
 	Resolver    *net.Resolver // default the machine's
 	TLS         *tls.Config   // default the machine's authorities
 	UserAgent   string        // default "headroom"
@@ -62,6 +63,9 @@ func New(c Config) *Client {
 	if c.Stall <= 0 {
 		c.Stall = 30 * time.Second
 	}
+	if c.Pause <= 0 {
+		c.Pause = 500 * time.Millisecond
+	}
 	if c.UserAgent == "" {
 		c.UserAgent = "headroom"
 	}
@@ -79,8 +83,9 @@ type Answer struct {
 // an address, which may be a secret.
 type Error struct {
 	Sentence string
-	Refused  bool // by our own rules
-	Final    bool // the same would come of another try
+	Refused  bool          // by our own rules
+	Final    bool          // the same would come of another try
+	After    time.Duration // what the target asks for before another try; 0 is nothing
 	cause    error
 }
 
@@ -104,7 +109,7 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	}
 	bounded, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
-	transport := c.transport(host)
+	transport := c.transport(host, 1)
 	defer transport.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(bounded, http.MethodPost, target.URL, strings.NewReader(body))
 	if err != nil {
@@ -141,8 +146,8 @@ func (c *Client) allowed(ctx context.Context, address string) (capacity.Target, 
 	return target, host, err
 }
 
-// transport serves one request: what it may connect to is this host's alone.
-func (c *Client) transport(host capacity.AllowedHost) *http.Transport {
+// transport serves one request, or a visit with so many at once: what it may connect to is this host's alone.
+func (c *Client) transport(host capacity.AllowedHost, atOnce int) *http.Transport {
 	settings := &tls.Config{}
 	if c.config.TLS != nil {
 		settings = c.config.TLS.Clone()
@@ -163,8 +168,8 @@ func (c *Client) transport(host capacity.AllowedHost) *http.Transport {
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return dialer.DialContext(ctx, network, net.JoinHostPort(host.Host, strconv.FormatInt(host.Port, 10)))
 		},
-		TLSClientConfig: settings, DisableKeepAlives: true, DisableCompression: true,
-		MaxConnsPerHost: 1, MaxResponseHeaderBytes: longestHeader,
+		TLSClientConfig: settings, DisableKeepAlives: atOnce == 1, DisableCompression: true,
+		MaxConnsPerHost: atOnce, MaxIdleConnsPerHost: atOnce, MaxResponseHeaderBytes: longestHeader,
 	}
 }
 

@@ -40,13 +40,18 @@ type Download struct {
 // followed on the same host alone. An error is an *Error, unless the caller went away or the list could not
 // be read. The caller closes the Download.
 func (c *Client) Get(ctx context.Context, address string, most int64) (*Download, error) {
+	return c.fetch(ctx, address, most, nil)
+}
+
+// fetch is Get, over the connections of a visit where there is one.
+func (c *Client) fetch(ctx context.Context, address string, most int64, over *visit) (*Download, error) {
 	select {
 	case c.places <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	release := func() { <-c.places }
-	d, err := c.follow(ctx, address, most)
+	d, err := c.follow(ctx, address, most, over)
 	if err != nil {
 		release()
 		return nil, err
@@ -55,13 +60,13 @@ func (c *Client) Get(ctx context.Context, address string, most int64) (*Download
 	return d, nil
 }
 
-func (c *Client) follow(ctx context.Context, address string, most int64) (*Download, error) {
+func (c *Client) follow(ctx context.Context, address string, most int64, over *visit) (*Download, error) {
 	target, host, err := c.allowed(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	for range mostRedirects + 1 {
-		d, next, err := c.get(ctx, target, host, most)
+		d, next, err := c.get(ctx, target, host, most, over)
 		if err != nil || d != nil {
 			return d, err
 		}
@@ -78,14 +83,18 @@ func (c *Client) follow(ctx context.Context, address string, most int64) (*Downl
 }
 
 // get asks once: for a file, or the address that it is at.
-func (c *Client) get(ctx context.Context, target capacity.Target, host capacity.AllowedHost, most int64) (d *Download, next string, err error) {
+func (c *Client) get(ctx context.Context, target capacity.Target, host capacity.AllowedHost, most int64, over *visit) (d *Download, next string, err error) {
 	working, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.config.Stall, func() { cancel(errStalled) })
-	transport := c.transport(host)
+	transport, leave := over.transport(host)
+	if transport == nil {
+		transport = c.transport(host, 1)
+		leave = transport.CloseIdleConnections
+	}
 	end := func() {
 		timer.Stop()
 		cancel(nil)
-		transport.CloseIdleConnections()
+		leave()
 	}
 	defer func() {
 		if d == nil {
@@ -120,7 +129,7 @@ func (c *Client) get(ctx context.Context, target capacity.Target, host capacity.
 	default:
 		response.Body.Close()
 		again := response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusRequestTimeout
-		return nil, "", &Error{Final: !again, Sentence: fmt.Sprintf("%s answers %d %s instead of the file.", target.Label(), response.StatusCode, http.StatusText(response.StatusCode))}
+		return nil, "", &Error{Final: !again, After: retryAfter(response.Header.Get("Retry-After")), Sentence: fmt.Sprintf("%s answers %d %s instead of the file.", target.Label(), response.StatusCode, http.StatusText(response.StatusCode))}
 	}
 	d = &Download{Size: response.ContentLength, body: response.Body, left: most, most: most, window: leastArrives, timer: timer, stall: c.config.Stall, working: working, end: end, target: target}
 	if d.Size > most {
