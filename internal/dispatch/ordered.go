@@ -1,0 +1,56 @@
+package dispatch
+
+import "math"
+
+// ordered serves jobs one after another, by a key that never changes. A slot goes to the first job
+// that has a task for it.
+type ordered struct {
+	layout Layout
+	key    func(*Job) float64
+	jobs   [Kinds]ranking // by pool: those with tasks to start
+}
+
+// FIFO serves jobs in the order of their submission.
+func FIFO(l Layout) Policy {
+	return &ordered{layout: l, key: func(j *Job) float64 { return j.SubmittedSeconds }}
+}
+
+// EDF serves the job with the earliest deadline first; jobs without one come last.
+func EDF(l Layout) Policy {
+	return &ordered{layout: l, key: func(j *Job) float64 {
+		if j.DeadlineSeconds == 0 {
+			return math.Inf(1)
+		}
+		return j.DeadlineSeconds
+	}}
+}
+
+func (o *ordered) Note(e Event) {
+	switch e.What {
+	case Arrived:
+		o.rank(e.Job, o.layout.Of(Map))
+		o.rank(e.Job, o.layout.Of(Reduce))
+	case Ready, Started:
+		o.rank(e.Job, o.layout.Of(e.Task))
+	case Left:
+		for p := range o.jobs {
+			o.jobs[p].drop(&e.Job.seats[p])
+		}
+	}
+}
+
+func (o *ordered) rank(j *Job, p Pool) {
+	if s := &j.seats[p]; j.pending(o.layout, p) == 0 {
+		o.jobs[p].drop(s)
+	} else if s.place == 0 {
+		o.jobs[p].put(s, o.key(j), j)
+	}
+}
+
+func (o *ordered) Choose(_ float64, s Slot) Choice {
+	if len(o.jobs[s.Pool]) == 0 {
+		return Choice{}
+	}
+	j := o.jobs[s.Pool][0].job
+	return Choice{j, j.next(o.layout, s.Pool)}
+}

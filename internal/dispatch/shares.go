@@ -1,0 +1,116 @@
+package dispatch
+
+import "math"
+
+// Share is what a class of jobs gets of the slots of each pool.
+type Share struct {
+	// Weight is its part of what the classes share, as against the others' weights; a class without
+	// gets what nobody else can use.
+	Weight [Kinds]float64
+	// Min is how many slots it gets before classes that have theirs get more.
+	Min [Kinds]float64
+	// Most is how many slots it may hold, and MostPerJob each of its jobs; 0 is as many as there are.
+	// Where they are set, slots may stay idle while tasks wait.
+	Most, MostPerJob [Kinds]int
+}
+
+// shares serves classes by what they hold against what they should. Nothing is taken from running
+// tasks: a freed slot goes to whoever is furthest below its share.
+type shares struct {
+	layout  Layout
+	inOrder bool // a class's jobs are served in the order of submission
+	classes []shareholder
+	ranks   [Kinds]ranking // by pool: classes with a task that may start
+}
+
+type shareholder struct {
+	Share
+	running [Kinds]int
+	seats   [Kinds]seat
+	jobs    [Kinds]ranking // those with a task that may start
+}
+
+// Fair serves classes below their minimum first, those that have the smallest part of it before others,
+// then the class that holds the fewest slots for its weight. Within a class the job with the fewest
+// running tasks is next; classes that are even go by the submission of their next jobs, so that none
+// waits for ever behind another that always has a job. Job.Class is an index into the shares.
+func Fair(l Layout, classes []Share) Policy { return newShares(l, classes, false) }
+
+// Capacity is classes as queues: the one that holds the smallest part of its share (Weight) is next, and
+// within it jobs are served in the order of their submission.
+func Capacity(l Layout, queues []Share) Policy { return newShares(l, queues, true) }
+
+func newShares(l Layout, classes []Share, inOrder bool) *shares {
+	f := &shares{layout: l, inOrder: inOrder, classes: make([]shareholder, len(classes))}
+	for i, s := range classes {
+		c := &f.classes[i]
+		c.Share = s
+	}
+	return f
+}
+
+func (f *shares) Note(e Event) {
+	j, c := e.Job, &f.classes[e.Job.Class]
+	switch e.What {
+	case Arrived:
+		f.rank(c, j, f.layout.Of(Map))
+		f.rank(c, j, f.layout.Of(Reduce))
+	case Ready:
+		f.rank(c, j, f.layout.Of(e.Task))
+	case Started:
+		p := f.layout.Of(e.Task)
+		c.running[p]++
+		f.rank(c, j, p)
+	case Ended:
+		p := f.layout.Of(e.Task)
+		c.running[p]--
+		f.rank(c, j, p)
+	case Left:
+		for p := range f.ranks {
+			c.jobs[p].drop(&j.seats[p])
+			f.rankClass(c, Pool(p))
+		}
+	}
+}
+
+// rank puts a job where its counts say, and its class with it.
+func (f *shares) rank(c *shareholder, j *Job, p Pool) {
+	s, running := &j.seats[p], j.running(f.layout, p)
+	if j.pending(f.layout, p) == 0 || c.MostPerJob[p] > 0 && running >= c.MostPerJob[p] {
+		c.jobs[p].drop(s)
+	} else if f.inOrder {
+		c.jobs[p].put(s, j.SubmittedSeconds, j)
+	} else {
+		c.jobs[p].put(s, float64(running), j)
+	}
+	f.rankClass(c, p)
+}
+
+func (f *shares) rankClass(c *shareholder, p Pool) {
+	if len(c.jobs[p]) == 0 || c.Most[p] > 0 && c.running[p] >= c.Most[p] {
+		f.ranks[p].drop(&c.seats[p])
+		return
+	}
+	f.ranks[p].put(&c.seats[p], c.key(p), c.jobs[p][0].job)
+}
+
+// key is from -1 to 0 below the minimum, the part of it that is held, less one; beyond it, slots by weight.
+func (c *shareholder) key(p Pool) float64 {
+	held := float64(c.running[p])
+	switch {
+	case held < c.Min[p]:
+		return held/c.Min[p] - 1
+	case c.Weight[p] > 0:
+		return held / c.Weight[p]
+	default:
+		return math.MaxFloat64
+	}
+}
+
+func (f *shares) Choose(_ float64, s Slot) Choice {
+	if len(f.ranks[s.Pool]) == 0 {
+		return Choice{}
+	}
+	j := f.ranks[s.Pool][0].job
+	return Choice{j, j.next(f.layout, s.Pool)}
+}
