@@ -1,0 +1,131 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"headroom/internal/capacity"
+)
+
+// table2 is a class of the size of the paper's Table 2.
+func table2() capacity.Profile {
+	return capacity.Profile{
+		MapTasks: 385, MapAvgSeconds: 34, MapMaxSeconds: 68,
+		ReduceTasks: 48, FirstShuffleAvgSeconds: 10, FirstShuffleMaxSeconds: 20, ShuffleAvgSeconds: 45, ShuffleMaxSeconds: 90,
+		ReduceAvgSeconds: 22, ReduceMaxSeconds: 45,
+	}
+}
+
+// busy is classes of Table 2's size that keep a cluster busy.
+func busy(classes int, users int64, slots Slots, horizon float64) Input {
+	in := Input{Slots: slots, HorizonSeconds: horizon, Seed: 1}
+	for i := range classes {
+		in.Classes = append(in.Classes, Class{Name: fmt.Sprintf("class %d", i), Profile: table2(), DeadlineSeconds: 900,
+			Load: Load{Kind: Closed, Users: users, ThinkSeconds: 30}})
+	}
+	return in
+}
+
+// alone simulates on this thread.
+func alone(in Input) (Report, error) {
+	s, err := New(in)
+	if err != nil {
+		return Report{}, err
+	}
+	err = s.Work(context.Background())
+	return s.Report(), err
+}
+
+// The whole simulator beside a bare heap: as many events, each taken and put again, nothing else.
+func BenchmarkEvents(b *testing.B) {
+	for _, kind := range []PolicyKind{Fair, Capacity, FIFO} {
+		for _, tasks := range []TaskKind{Constant, Lognormal} {
+			b.Run(fmt.Sprintf("%s/%s", kind, tasks), func(b *testing.B) {
+				in := busy(3, 5, Slots{Map: 64, Reduce: 64}, 1e9)
+				in.Policy.Kind = kind
+				in.Limits.Events = 1_000_000
+				for i := range in.Classes {
+					in.Classes[i].Tasks.Kind = tasks
+				}
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				events, from := int64(0), cpu()
+				for b.Loop() {
+					r, err := alone(in)
+					if err != nil {
+						b.Fatal(err)
+					}
+					events += r.Events
+				}
+				b.ReportMetric(float64(events)/(cpu()-from).Seconds()/1e6, "Mevents/s")
+			})
+		}
+	}
+	b.Run("bare heap", func(b *testing.B) {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		events, from := 0, cpu()
+		for b.Loop() {
+			events += bareHeap(128, 1_000_000)
+		}
+		b.ReportMetric(float64(events)/(cpu()-from).Seconds()/1e6, "Mevents/s")
+	})
+}
+
+// bareHeap is so many events on a queue of the size of the slots.
+func bareHeap(slots, events int) int {
+	var q queue
+	s := stream(1)
+	for i := range slots {
+		q.put(event{s.unit(), uint64(i)})
+	}
+	for range events {
+		e := q.first()
+		q.take()
+		q.put(event{e.at + s.unit(), e.code})
+	}
+	return events
+}
+
+func BenchmarkHourOf128Cores(b *testing.B) {
+	in := busy(3, 5, Slots{Map: 64, Reduce: 64}, 3600)
+	for b.Loop() {
+		if _, err := Run(context.Background(), in, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// cpu is the processor time of this thread: what others do on the machine does not count.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	const thread = 1
+	if err := syscall.Getrusage(thread, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestSpeed logs what a quiet machine should reach: three million events a second, and a cost that
+// grows no faster than n log n.
+func TestSpeed(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for _, n := range []int64{1_000, 10_000, 100_000, 1_000_000} {
+		p := capacity.Profile{MapTasks: n, MapAvgSeconds: 10, MapMaxSeconds: 30}
+		in := Input{Slots: Slots{Map: n / 10}, Classes: []Class{{Name: "a", Profile: p, Load: Load{Kind: Batch, Jobs: 1}}}}
+		from := cpu()
+		r, err := alone(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := cpu() - from
+		from = cpu()
+		bareHeap(int(n/10), int(n))
+		t.Logf("%8d tasks: %8.3f ms, %5.0f ns an event; a bare heap of %d: %.0f ns", n, took.Seconds()*1e3, float64(took.Nanoseconds())/float64(r.Events), n/10, float64((cpu()-from).Nanoseconds())/float64(n))
+	}
+}

@@ -1,0 +1,137 @@
+// Package sim tries a cluster in virtual time: jobs of some classes are submitted, a policy of dispatch
+// hands out the slots, tasks last as long as their distributions say, and a report says how long jobs
+// took, which deadlines were missed and where every execution lies between its bounds. It is pure: one
+// input and seed give one report, on any number of workers.
+//
+//	{
+//	  "slots": {"map": 64, "reduce": 64},                          or {"shared": 128}
+//	  "policy": {"kind": "fair", "lending": "all"},                fair, capacity, fifo, edf; all, class, none
+//	  "classes": [{
+//	    "name": "etl", "profile": {…}, "deadline_s": 900,
+//	    "slots": {"map": 40, "reduce": 30}, "jobs": 10,            what a plan promises it, for how many at once
+//	    "load": {"kind": "closed", "users": 10, "think_s": 60},    or poisson per_hour, trace at_s, batch jobs
+//	    "tasks": {"kind": "lognormal", "slow": 0.01, "slow_by": 4} or measured map_s, shuffle_s, reduce_s
+//	  }],
+//	  "horizon_s": 86400, "warm_up_s": 3600, "seed": 1, "replications": 10
+//	}
+//
+// The answer has, for each class, its response times (mean with its confidence, quantiles), deadlines met
+// and missed, slots held, jobs in the system, and how many executions were below the lower, up to the
+// average, up to the upper and above the upper bound, from submission and from the first slot; for each
+// pool of slots its use; and whether the cluster is unstable.
+//
+// How a job runs: after its overhead its maps may start. Reduces may start when a part of the maps has
+// ended; one that starts before the last map has ended holds its slot until then, ends its first
+// shuffle after that, and then its reduce. A later one takes a typical shuffle and its reduce.
+package sim
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// Simulation is an input at work: any number of workers take replications until none is left.
+type Simulation struct {
+	// Finished, where given, is told of every execution that ends, by the worker that runs the
+	// replication (from 0): of several workers at once.
+	Finished func(replication int, x Execution)
+
+	model    *model
+	seed     uint64
+	seeds    []uint64
+	outcomes []outcome
+	next     atomic.Int64
+	parts    []atomic.Int64 // of each replication, in thousandths
+}
+
+// New makes an input ready, or says everything that is wrong with it (see Validate).
+func New(in Input) (*Simulation, error) {
+	if err := Validate(in); err != nil {
+		return nil, err
+	}
+	n := max(1, in.Replications)
+	s := &Simulation{model: makeModel(in), seed: in.Seed, outcomes: make([]outcome, n), parts: make([]atomic.Int64, n)}
+	seeds := stream(in.Seed)
+	for range n {
+		s.seeds = append(s.seeds, seeds.next())
+	}
+	return s, nil
+}
+
+// perReplication is how many steps of progress a replication has.
+const perReplication = 1000
+
+// Total is how many steps there are.
+func (s *Simulation) Total() int64 { return perReplication * int64(len(s.parts)) }
+
+// Done is how many steps are done; it may be asked at any time.
+func (s *Simulation) Done() int64 {
+	var sum int64
+	for i := range s.parts {
+		sum += s.parts[i].Load()
+	}
+	return sum
+}
+
+// Work runs replications until none is left or the context ends; several may work at once. An error is
+// the context's: what was begun is lost.
+func (s *Simulation) Work(ctx context.Context) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		i := int(s.next.Add(1)) - 1
+		if i >= len(s.outcomes) {
+			return nil
+		}
+		e := newEngine(s.model, s.seeds[i])
+		if s.Finished != nil {
+			e.finished = func(x Execution) { s.Finished(i, x) }
+		}
+		if err := e.run(ctx, func(events int64, now float64) { s.parts[i].Store(s.model.part(events, now)) }); err != nil {
+			return err
+		}
+		s.outcomes[i] = e.outcome()
+		s.parts[i].Store(perReplication)
+	}
+}
+
+// part is how far a replication is: the limit that it is nearest to says it.
+func (m *model) part(events int64, now float64) int64 {
+	part := max(float64(events)/min(float64(m.limits.Events), m.expected), now/m.horizon)
+	return int64(math.Floor(min(part, 1) * (perReplication - 1)))
+}
+
+func (e *engine) outcome() outcome {
+	o := outcome{events: e.events, end: e.end, stopped: e.stopped}
+	for i := range e.classes {
+		o.classes = append(o.classes, e.classes[i].measures)
+		o.counts = append(o.counts, e.classes[i].submitted)
+	}
+	return o
+}
+
+// Report is what came out, once all work is done without an error.
+func (s *Simulation) Report() Report { return s.model.report(s.seed, s.outcomes) }
+
+// Run simulates with so many workers.
+func Run(ctx context.Context, in Input, workers int) (Report, error) {
+	s, err := New(in)
+	if err != nil {
+		return Report{}, err
+	}
+	errs := make([]error, max(1, workers))
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = s.Work(ctx) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return Report{}, err
+		}
+	}
+	return s.Report(), nil
+}
