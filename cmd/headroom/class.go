@@ -20,6 +20,8 @@ var classes = resource{
 		{name: "name", pointer: "/name", usage: "the class's `name`"},
 		{name: "profile", pointer: "/profile/name", usage: "the `profile` it runs with, in its latest version", alone: true},
 		{name: "profile-version", pointer: "/profile/version", usage: "the `version` of the profile"},
+		{name: "calibration-bound", pointer: "/calibration/bound", usage: "which `bound` its measured executions are compared with: lower, average or upper"},
+		{name: "calibration-factor", pointer: "/calibration/factor", usage: "by which `factor` that bound is multiplied where a cluster is planned with calibrated bounds"},
 		{name: "deadline-s", pointer: "/deadline_s", usage: "the deadline in `seconds`"},
 		{name: "map-slots", pointer: "/slots_per_vm/map", usage: "how many map slots one VM offers, as a `number`"},
 		{name: "reduce-slots", pointer: "/slots_per_vm/reduce", usage: "how many reduce slots one VM offers, as a `number`"},

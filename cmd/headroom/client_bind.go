@@ -45,6 +45,7 @@ var (
 	moneyType   = reflect.TypeFor[capacity.Money]()
 	decimalType = reflect.TypeFor[decimal.Decimal]()
 	slotsType   = reflect.TypeFor[capacity.SlotsPerVM]() // slots, or slots by VM type
+	openType    = reflect.TypeFor[json.RawMessage]()     // whatever JSON it is
 )
 
 // slots is how many slots a VM offers as it is written.
@@ -72,6 +73,8 @@ func (b *binder) value(n *node, as reflect.Type, name string) {
 	switch {
 	case n.flag != "" && as.Kind() == reflect.String && as != timeType: // the shell took the quotes away
 		b.text(n.text)
+	case as == openType:
+		b.open(n, name)
 	case isNull(n) && as.Kind() == reflect.Slice:
 		b.refuse(n.place, "null", "Nothing is given for %q; write [] for an empty list, or leave the member out.", name)
 	case isNull(n):
@@ -117,6 +120,24 @@ func (b *binder) value(n *node, as reflect.Type, name string) {
 		}
 	default:
 		b.number(n, name, "without quotes")
+	}
+}
+
+// open writes a value of which nothing is known: a bare word is what it is in JSON, or else a text.
+func (b *binder) open(n *node, name string) {
+	switch {
+	case n.kind == objectNode:
+		b.members(n, func(string) (reflect.Type, bool) { return openType, true }, name)
+	case n.kind == listNode:
+		b.value(n, reflect.TypeFor[[]json.RawMessage](), name)
+	case n.kind == textNode:
+		b.text(n.text)
+	case isNull(n):
+		b.out = append(b.out, "null"...)
+	case n.text == "true", n.text == "false", numeral.MatchString(n.text):
+		b.out = append(b.out, n.text...)
+	default:
+		b.text(n.text)
 	}
 }
 

@@ -152,7 +152,7 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 		if c.Slots != nil {
 			share += fmt.Sprintf(" as %s map and %s reduce slots", figure(c.Slots.Map), figure(c.Slots.Reduce))
 		}
-		if t := timeFor(c.Time, p.Options.Bound); t != nil && given.DeadlineSeconds > 0 {
+		if t := c.Time.At(p.Options.Bound); t != nil && given.DeadlineSeconds > 0 {
 			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, figure(*t), boundWord(p.Options.Bound), figure(given.DeadlineSeconds))
 		}
 		s = append(s, share+".")
@@ -383,19 +383,8 @@ func boundWord(b capacity.Bound) string {
 		return "at the earliest"
 	case capacity.UpperBound:
 		return "at the latest"
+	case capacity.CalibratedBound:
+		return "as measured executions say"
 	}
 	return "on average"
-}
-
-// timeFor is the time the plan was made for; a demand has only the average.
-func timeFor(t *capacity.Times, bound capacity.Bound) *float64 {
-	switch {
-	case t == nil:
-		return nil
-	case bound == capacity.LowerBound && t.Lower != nil:
-		return t.Lower
-	case bound == capacity.UpperBound && t.Upper != nil:
-		return t.Upper
-	}
-	return t.Average
 }

@@ -158,7 +158,7 @@ type optionFlags struct {
 func (f *optionFlags) add(c *cobra.Command) {
 	addChoice(c, &f.given.Engine, "engine", "", "override who solves", capacity.EngineCBC, capacity.EngineExact, capacity.EngineAuto)
 	addChoice(c, &f.given.Integrality, "integrality", "", "override what must be whole", capacity.Relaxed, capacity.Integer, capacity.Executable)
-	addChoice(c, &f.given.Bound, "bound", "", "override which execution time is planned with", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound)
+	addChoice(c, &f.given.Bound, "bound", "", "override which execution time is planned with", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound)
 	c.Flags().Float64Var(&f.given.Gap, "gap", 0, "override the relative `gap` at which a plan counts as optimal (0 to 0.1)")
 	c.Flags().Int64Var(&f.given.MaxSolveMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
 }

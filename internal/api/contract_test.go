@@ -350,6 +350,9 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 		default:
 			members[name] = v.Type.Slice()[0]
 		}
+		if v.Type.Is("object") && len(v.Properties) == 0 && len(v.AnyOf) == 0 && v.AdditionalProperties.Schema != nil && v.AdditionalProperties.Schema.Value.IsEmpty() {
+			members[name] = "any" // kept as the text it was sent as
+		}
 		if name == "plan" && strings.HasSuffix(p.Ref, "/Plan") {
 			members[name] = "any" // a stored plan is answered as the text it is kept as
 		}

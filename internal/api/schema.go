@@ -110,15 +110,21 @@ func (v *violation) special(pointer string, e *openapi3.SchemaError) capacity.Fi
 	return f
 }
 
-// missingOf is an object that has not all the members that one of several forms of it needs; the last
-// form is the whole one. The other members are looked at as well.
+// missingOf is an object that has not all the members that one of several forms of it needs. What is missing
+// is said by the form that has most of its members, of several the last. The other members are looked at as well.
 func (v *violation) missingOf(pointer string, e *openapi3.SchemaError) {
 	object, _ := e.Value.(map[string]any)
-	form := e.Schema.AnyOf[len(e.Schema.AnyOf)-1].Value
-	for _, name := range form.Required {
-		if _, given := object[name]; !given {
-			v.add(capacity.Finding{Pointer: pointer + "/" + name, Code: "missing", Detail: fmt.Sprintf("The member %q is missing; %s needs it.", name, form.Title)})
+	var form *openapi3.Schema
+	var missing []string
+	most := 0
+	for _, ref := range e.Schema.AnyOf {
+		lacks := slices.DeleteFunc(slices.Clone(ref.Value.Required), func(name string) bool { _, given := object[name]; return given })
+		if given := len(ref.Value.Required) - len(lacks); len(lacks) > 0 && given >= most {
+			form, missing, most = ref.Value, lacks, given
 		}
+	}
+	for _, name := range missing {
+		v.add(capacity.Finding{Pointer: pointer + "/" + name, Code: "missing", Detail: fmt.Sprintf("The member %q is missing; %s needs it.", name, form.Title)})
 	}
 	rest := *e.Schema
 	rest.AnyOf = nil

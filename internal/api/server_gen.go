@@ -105,6 +105,11 @@ type Budget = capacity.Budget
 // BusySlots How many slots do work, in all VMs together.
 type BusySlots = capacity.BusySlots
 
+// Calibration Which bound of a class's executions, times which factor, its measured executions keep to. Where `bound` of the options is `calibrated`, the class is planned with it.
+//
+// Example: {"bound":"average","factor":1.15}
+type Calibration = capacity.Calibration
+
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice = capacity.CapacityPrice
 
@@ -225,6 +230,7 @@ type Event = capacity.Event
 
 // Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 // A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 type Execution = capacity.Profile
 
 // ExecutionBatch Executions that were read elsewhere.
@@ -514,6 +520,11 @@ type Spot = capacity.Spot
 // SpotTerms How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
 type SpotTerms = capacity.SpotTerms
 
+// Stage One phase of a job that is a chain of them.
+//
+// Example: {"avg_s":6.5,"max_s":21,"name":"scan","tasks":200}
+type Stage = capacity.Stage
+
 // StandingOffer A contract of a VM type that may be bought, any number of VMs up to `max`. Its `price` is that of a VM-hour, and `upfront` is paid for each VM when it is bought.
 type StandingOffer = capacity.StandingOffer
 
@@ -535,7 +546,7 @@ type SupplyContract = capacity.Contract
 // TaskDurations What the tasks of a phase took, in seconds.
 type TaskDurations = history.Durations
 
-// Times The predicted time of an execution. A class given by a demand has the average alone.
+// Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 type Times = capacity.Times
 
 // TypePrice The worth of one VM of a type.

@@ -57,7 +57,7 @@ func Changes(before, after Document) []Change {
 		}
 	})
 	vmTypes := compare(VMTypeKind, before.VMTypes, after.VMTypes, func(v VMType) string { return v.Name }, func(v *VMType) { v.Stamp = Stamp{} })
-	profiles := compare(ProfileKind, before.Profiles, after.Profiles, ProfileVersion.Label, func(p *ProfileVersion) { p.CreatedAt = time.Time{} })
+	profiles := compare(ProfileKind, before.Profiles, after.Profiles, ProfileVersion.Label, func(p *ProfileVersion) { p.CreatedAt, p.Source = time.Time{}, CanonicalSource(p.Source) })
 	profiles = slices.DeleteFunc(profiles, func(c Change) bool { return c.Action == Delete })
 
 	for _, of := range [][]Change{forecasts, classes, contracts, offers, prices} {

@@ -173,6 +173,7 @@ func (p ProfileVersion) check(k *checker) {
 	k.enter("profile")
 	p.Profile.check(k)
 	k.leave()
+	p.checkSource(k)
 }
 
 // Validate says what is wrong with the class in a cluster planned with this integrality.
@@ -201,7 +202,7 @@ func (p PlannedClass) check(k *checker, integrality Integrality) {
 // Class is the class as a problem has it, with the profile its reference stands for.
 func (p PlannedClass) Class(profile *Profile) Class {
 	return Class{
-		Name: p.Name, Profile: profile, Demand: p.Demand, VMsPerJob: p.VMsPerJob,
+		Name: p.Name, Profile: profile, Demand: p.Demand, VMsPerJob: p.VMsPerJob, Calibration: p.Calibration,
 		DeadlineSeconds: p.DeadlineSeconds, SlotsPerVM: p.SlotsPerVM, Speed: p.Speed, Jobs: p.Jobs, Penalty: p.Penalty,
 	}
 }

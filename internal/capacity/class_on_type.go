@@ -1,6 +1,10 @@
 package capacity
 
-import "github.com/shopspring/decimal"
+import (
+	"slices"
+
+	"github.com/shopspring/decimal"
+)
 
 // OnType is a class as it runs on VMs of one type alone: all its times but the start-up of a profile are
 // divided by its speed there. At speed 0 it does not run there, and nothing is divided.
@@ -25,6 +29,11 @@ func (class Class) OnType(name string) Class {
 			&f.ShuffleAvgSeconds, &f.ShuffleMaxSeconds, &f.ReduceAvgSeconds, &f.ReduceMaxSeconds,
 		} {
 			*seconds /= speed
+		}
+		f.Stages = slices.Clone(f.Stages)
+		for i := range f.Stages {
+			f.Stages[i].AvgSeconds /= speed
+			f.Stages[i].MaxSeconds /= speed
 		}
 		class.Profile = &f
 	}

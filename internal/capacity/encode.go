@@ -138,6 +138,9 @@ func appendNeed(dst []byte, slots *Slots, time *Times) []byte {
 	dst = appendOptional(append(dst, `{"lower":`...), time.Lower)
 	dst = appendOptional(append(dst, `,"average":`...), time.Average)
 	dst = appendOptional(append(dst, `,"upper":`...), time.Upper)
+	if time.Calibrated != nil {
+		dst = appendOptional(append(dst, `,"calibrated":`...), time.Calibrated)
+	}
 	return append(dst, '}')
 }
 

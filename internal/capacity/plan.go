@@ -109,11 +109,27 @@ type Slots struct {
 }
 
 // Times is the predicted time of an execution under the plan's slots. A class given by a demand has
-// the average alone.
+// the average alone; the calibrated time is there where the class has a calibration.
 type Times struct {
-	Lower   *float64 `json:"lower"`
-	Average *float64 `json:"average"`
-	Upper   *float64 `json:"upper"`
+	Lower      *float64 `json:"lower"`
+	Average    *float64 `json:"average"`
+	Upper      *float64 `json:"upper"`
+	Calibrated *float64 `json:"calibrated,omitempty"`
+}
+
+// At is the time under a bound: the average where that one is not known, as of a demand.
+func (t *Times) At(bound Bound) *float64 {
+	switch {
+	case t == nil:
+		return nil
+	case bound == LowerBound && t.Lower != nil:
+		return t.Lower
+	case bound == UpperBound && t.Upper != nil:
+		return t.Upper
+	case bound == CalibratedBound && t.Calibrated != nil:
+		return t.Calibrated
+	}
+	return t.Average
 }
 
 // Verdict is what became of a class, the first that fits.

@@ -22,6 +22,7 @@ type Class struct {
 	Profile         *Profile         `json:"profile,omitempty"`
 	Demand          *Demand          `json:"demand,omitempty"`
 	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"` // gamma, given directly
+	Calibration     *Calibration     `json:"calibration,omitempty"` // of a class with a profile
 	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`
@@ -31,6 +32,7 @@ type Class struct {
 
 // Profile is what one execution of a job looks like: per phase the number of tasks, the mean and
 // the longest task. ReduceTasks may be 0 (a map-only job; the other reduce members are then 0 too).
+// A job whose work is stages has them instead of the map and reduce figures, which are all 0.
 type Profile struct {
 	MapTasks               int64   `json:"map_tasks"`
 	ReduceTasks            int64   `json:"reduce_tasks"`
@@ -43,6 +45,16 @@ type Profile struct {
 	ReduceAvgSeconds       float64 `json:"reduce_avg_s"`
 	ReduceMaxSeconds       float64 `json:"reduce_max_s"`
 	OverheadSeconds        float64 `json:"overhead_s"` // fixed start-up cost of an execution
+	Stages                 []Stage `json:"stages,omitempty"`
+}
+
+// Stage is one phase of a job that is a chain of them. All stages run on map slots. Stages that run beside
+// one another may stand in any order.
+type Stage struct {
+	Name       string  `json:"name,omitempty"`
+	Tasks      int64   `json:"tasks"`
+	AvgSeconds float64 `json:"avg_s"`
+	MaxSeconds float64 `json:"max_s"`
 }
 
 // Demand is the three coefficients of an execution's time, A, B and C in the paper:
@@ -51,6 +63,13 @@ type Demand struct {
 	MapWorkSeconds    float64 `json:"map_work_s"`
 	ReduceWorkSeconds float64 `json:"reduce_work_s"`
 	FixedSeconds      float64 `json:"fixed_s"`
+}
+
+// Calibration says which bound of a class's executions, times which factor, its measured executions keep
+// to: the demand that the class is planned with where the problem asks for calibrated bounds.
+type Calibration struct {
+	Bound  Bound   `json:"bound"` // lower, average or upper
+	Factor float64 `json:"factor"`
 }
 
 // JobRange is how many jobs of a class run at once: Min are promised, Max is the demand.
@@ -69,13 +88,15 @@ const (
 	Executable Integrality = "executable" // slots too: what a cluster can carry out
 )
 
-// Bound chooses which of the three execution-time bounds a profile is planned with.
+// Bound chooses which of the execution-time bounds a profile is planned with.
 type Bound string
 
 const (
 	LowerBound   Bound = "lower"
 	AverageBound Bound = "average"
 	UpperBound   Bound = "upper"
+
+	CalibratedBound Bound = "calibrated" // what each class's Calibration says; the average of one without
 )
 
 // Engine chooses who solves. Whoever solves, the answer is proved without CBC.

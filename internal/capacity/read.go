@@ -3,6 +3,7 @@ package capacity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -26,15 +27,20 @@ func DefaultLimits() Limits {
 const gammaPlaces = 30
 
 var (
-	problemShape = newShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options", "budget")
-	classShape   = newShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "deadline_s", "slots_per_vm", "speed")
-	profileShape = newShape("a profile", []string{"map_tasks", "reduce_tasks", "map_avg_s", "map_max_s"}, append(reduceMembers[:], "overhead_s")...)
-	demandShape  = newShape("a demand", []string{"map_work_s", "reduce_work_s", "fixed_s"})
-	slotsShape   = newShape("slots per VM", []string{"map", "reduce"})
-	jobsShape    = newShape("the range of jobs", []string{"min", "max"})
-	optionsShape = newShape("the options", nil, "integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "near")
-	nearShape    = newShape("a previous plan", []string{"vms", "jobs"})
+	problemShape     = newShape("a problem", []string{"currency", "supply", "classes"}, "period_s", "options", "budget")
+	classShape       = newShape("a class", []string{"name", "jobs", "penalty"}, "profile", "demand", "vms_per_job", "calibration", "deadline_s", "slots_per_vm", "speed")
+	profileShape     = newShape("a profile", nil, slices.Concat(mapMembers[:], reduceMembers[:], []string{"overhead_s", "stages"})...)
+	stageShape       = newShape("a stage", []string{"tasks", "avg_s", "max_s"}, "name")
+	calibrationShape = newShape("a calibration", []string{"bound", "factor"})
+	demandShape      = newShape("a demand", []string{"map_work_s", "reduce_work_s", "fixed_s"})
+	slotsShape       = newShape("slots per VM", []string{"map", "reduce"})
+	jobsShape        = newShape("the range of jobs", []string{"min", "max"})
+	optionsShape     = newShape("the options", nil, "integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "near")
+	nearShape        = newShape("a previous plan", []string{"vms", "jobs"})
 )
+
+// mapMembers is what a profile must give unless it has stages.
+var mapMembers = [...]string{"map_tasks", "reduce_tasks", "map_avg_s", "map_max_s"}
 
 // reduceMembers is what a profile must give as well when it has reduce tasks.
 var reduceMembers = [...]string{
@@ -179,6 +185,9 @@ func (r *reader) class(c *Class) {
 		case "vms_per_job":
 			c.VMsPerJob = new(decimal.Decimal)
 			r.exact(c.VMsPerJob, gammaPlaces, "4.03")
+		case "calibration":
+			c.Calibration = new(Calibration)
+			r.calibration(c.Calibration)
 		case "deadline_s":
 			r.float(&c.DeadlineSeconds)
 		case "slots_per_vm":
@@ -229,8 +238,29 @@ func (r *reader) profile(p *Profile) {
 			r.float(&p.ReduceMaxSeconds)
 		case "overhead_s":
 			r.float(&p.OverheadSeconds)
+		case "stages":
+			if p.Stages = list(r, "of stages", MaxStages, r.stage); p.Stages == nil {
+				p.Stages = []Stage{}
+			}
 		}
 	})
+	if had.has(profileShape, "stages") {
+		for i, name := range profileShape.names[:len(mapMembers)+len(reduceMembers)] {
+			if had&(1<<i) != 0 {
+				r.enter("stages")
+				r.found("one_of", fmt.Sprintf("The profile has stages and %q as well; give stages and the overhead alone, or the figures of maps and reduces.", name), nil)
+				r.leave()
+				break
+			}
+		}
+		p.MapTasks, p.ReduceTasks, p.MapAvgSeconds, p.MapMaxSeconds = 0, 0, 0, 0
+		return
+	}
+	for _, name := range mapMembers {
+		if !had.has(profileShape, name) {
+			r.missing(name, "a profile")
+		}
+	}
 	if p.ReduceTasks <= 0 || had&reduceGiven == reduceGiven { // none, or not known how many, or all there
 		return
 	}
@@ -242,6 +272,33 @@ func (r *reader) profile(p *Profile) {
 			*into = math.NaN()
 		}
 	}
+}
+
+func (r *reader) stage(s *Stage) {
+	s.Tasks, s.AvgSeconds, s.MaxSeconds = unread, math.NaN(), math.NaN()
+	r.object(stageShape, func(name string) {
+		switch name {
+		case "name":
+			s.Name, _ = r.text()
+		case "tasks":
+			r.whole(&s.Tasks)
+		case "avg_s":
+			r.float(&s.AvgSeconds)
+		case "max_s":
+			r.float(&s.MaxSeconds)
+		}
+	})
+}
+
+func (r *reader) calibration(m *Calibration) {
+	m.Bound, m.Factor = AverageBound, 1 // what is not given is told by the reader
+	r.object(calibrationShape, func(name string) {
+		if name == "bound" {
+			word(r, &m.Bound, formulas)
+		} else {
+			r.float(&m.Factor)
+		}
+	})
 }
 
 func (r *reader) demand(d *Demand) {

@@ -107,7 +107,7 @@ func anyClass(t *rapid.T, name string, integrality Integrality, penalty Money) C
 		mean = seconds.Draw(t, "mean")
 		return mean, mean * rapid.Float64Range(1, float64(n)).Draw(t, "spread")
 	}
-	switch rapid.IntRange(0, 2).Draw(t, "need") {
+	switch rapid.IntRange(0, 3).Draw(t, "need") {
 	case 0:
 		p := &Profile{MapTasks: rapid.Int64Range(1, 500).Draw(t, "maps"), ReduceTasks: rapid.Int64Range(0, 50).Draw(t, "reduces"), OverheadSeconds: seconds.Draw(t, "overhead")}
 		p.MapAvgSeconds, p.MapMaxSeconds = figures(p.MapTasks)
@@ -118,6 +118,13 @@ func anyClass(t *rapid.T, name string, integrality Integrality, penalty Money) C
 		}
 		c.Profile = p
 	case 1:
+		c.Profile = &Profile{OverheadSeconds: seconds.Draw(t, "overhead")}
+		for range rapid.IntRange(1, 5).Draw(t, "stages") {
+			s := Stage{Name: rapid.StringMatching(`[a-z<é ]{0,4}`).Draw(t, "stage"), Tasks: rapid.Int64Range(1, 50).Draw(t, "tasks")}
+			s.AvgSeconds, s.MaxSeconds = figures(s.Tasks)
+			c.Profile.Stages = append(c.Profile.Stages, s)
+		}
+	case 2:
 		c.Demand = &Demand{seconds.Draw(t, "a"), seconds.Draw(t, "b"), seconds.Draw(t, "c") - 500}
 	default:
 		gamma := decimal.New(rapid.Int64Range(0, 1e12).Draw(t, "gamma"), -9)
@@ -125,6 +132,9 @@ func anyClass(t *rapid.T, name string, integrality Integrality, penalty Money) C
 		if rapid.Bool().Draw(t, "bare") {
 			c.DeadlineSeconds, c.SlotsPerVM = 0, SlotsPerVM{}
 		}
+	}
+	if c.Profile != nil && rapid.Bool().Draw(t, "calibrated") {
+		c.Calibration = &Calibration{rapid.SampledFrom(formulas).Draw(t, "formula"), rapid.Float64Range(MinCalibration, MaxCalibration).Draw(t, "factor")}
 	}
 	return c
 }
@@ -248,7 +258,7 @@ func bulk(n int) []byte {
 		x := float64(i%97) / 7
 		p.Classes = append(p.Classes, Class{
 			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 4}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(int64(i)+100, -2)},
-			Profile: &Profile{300, 40, 30 + x, 60 + x, 12 + x, 20 + x, 40 + x, 90 + x, 20 + x, 50 + x, 0},
+			Profile: &Profile{300, 40, 30 + x, 60 + x, 12 + x, 20 + x, 40 + x, 90 + x, 20 + x, 50 + x, 0, nil},
 		})
 	}
 	text, err := json.Marshal(p)

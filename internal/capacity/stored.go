@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -81,6 +82,10 @@ type ProfileVersion struct {
 	Note      string    `json:"note"`    // where it comes from
 	Profile   Profile   `json:"profile"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
+
+	// A JSON object that whoever made the version keeps with it: what job and executions it was made of.
+	// Nothing here reads it; nil is none.
+	Source json.RawMessage `json:"source,omitempty"`
 }
 
 // ProfileRef names one version of a profile. Where it is written, version 0 (or none) is the latest.
@@ -95,6 +100,7 @@ type PlannedClass struct {
 	Profile         *ProfileRef      `json:"profile,omitempty"`
 	Demand          *Demand          `json:"demand,omitempty"`
 	VMsPerJob       *decimal.Decimal `json:"vms_per_job,omitempty"`
+	Calibration     *Calibration     `json:"calibration,omitempty"`
 	DeadlineSeconds float64          `json:"deadline_s,omitzero"`
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`

@@ -12,6 +12,7 @@ import (
 // somebody has mistaken a unit.
 const (
 	MaxTasks         = 10_000_000
+	MaxStages        = 10_000
 	MaxSeconds       = 1e7
 	MaxJobs          = 1_000_000
 	MaxVMs           = 1_000_000_000
@@ -20,6 +21,8 @@ const (
 	MaxVMTypes       = 50
 	MinSpeed         = 0.001 // but 0, which is not at all
 	MaxSpeed         = 1_000
+	MinCalibration   = 0.001 // the factor of one
+	MaxCalibration   = 1_000
 	MaxNameLength    = 200 // characters
 	MaxPeriodSeconds = 366 * 24 * 3600
 	MaxGap           = 0.1
@@ -29,7 +32,8 @@ const (
 var (
 	billings      = []Billing{BilledUsed, BilledAlways}
 	integralities = []Integrality{Relaxed, Integer, Executable}
-	bounds        = []Bound{LowerBound, AverageBound, UpperBound}
+	bounds        = []Bound{LowerBound, AverageBound, UpperBound, CalibratedBound}
+	formulas      = []Bound{LowerBound, AverageBound, UpperBound} // bounds that follow from a profile alone
 	engines       = []Engine{EngineCBC, EngineExact, EngineAuto}
 	sharings      = []Sharing{Shared, Dedicated}
 )
@@ -181,6 +185,14 @@ const PremiseSlack = 1e-9
 
 func (class *Class) check(c *checker, integrality Integrality) {
 	class.checkNeed(c)
+	if class.Calibration != nil {
+		c.enter("calibration")
+		class.Calibration.check(c)
+		c.leave()
+		if class.Profile == nil {
+			c.refuse("calibration", "not_here", "Only a class with a profile has bounds that can be calibrated; leave the calibration out.")
+		}
+	}
 	if class.VMsPerJob == nil || class.DeadlineSeconds != 0 {
 		if c.number("deadline_s", "The deadline", "seconds", class.DeadlineSeconds, MaxSeconds) && class.DeadlineSeconds == 0 {
 			c.refuse("deadline_s", "range", "The deadline is 0; give the seconds within which a job must be done.")
@@ -238,6 +250,15 @@ func (class *Class) checkVMsPerJob(c *checker) {
 			clip(perJob.Decimal.String()), plain(class.Jobs.Max), MaxVMs)
 	case placesBeyond(*class.VMsPerJob, gammaPlaces):
 		c.places("vms_per_job", *class.VMsPerJob, gammaPlaces)
+	}
+}
+
+func (m Calibration) check(c *checker) {
+	oneOf(c, "bound", m.Bound, formulas)
+	switch f := m.Factor; {
+	case !c.finite("factor", "The factor", f):
+	case f < MinCalibration || f > MaxCalibration:
+		c.refuse("factor", "range", "The factor is %s; give one from %s to %s. At 1 the bound is taken as it is.", plain(f), plain(MinCalibration), plain(MaxCalibration))
 	}
 }
 

@@ -12,6 +12,10 @@ func (p Profile) Findings(pointer string) []Finding {
 // check refuses profiles that no execution can have. Where there are no reduce tasks the reduce
 // figures mean nothing: they must be sensible numbers, no more.
 func (p *Profile) check(c *checker) {
+	if p.Stages != nil {
+		p.checkStages(c)
+		return
+	}
 	c.whole("map_tasks", "The number of map tasks", "tasks", p.MapTasks, 1, MaxTasks)
 	c.whole("reduce_tasks", "The number of reduce tasks", "tasks", p.ReduceTasks, 0, MaxTasks)
 	checkPhase(c, "map", "map_avg_s", "map_max_s", p.MapTasks, p.MapAvgSeconds, p.MapMaxSeconds)
@@ -21,6 +25,43 @@ func (p *Profile) check(c *checker) {
 	checkPhase(c, "shuffle", "shuffle_avg_s", "shuffle_max_s", p.ReduceTasks, p.ShuffleAvgSeconds, p.ShuffleMaxSeconds)
 	checkPhase(c, "reduce", "reduce_avg_s", "reduce_max_s", p.ReduceTasks, p.ReduceAvgSeconds, p.ReduceMaxSeconds)
 	c.number("overhead_s", "The overhead", "seconds", p.OverheadSeconds, MaxSeconds)
+}
+
+func (p *Profile) checkStages(c *checker) {
+	for _, also := range [...]struct {
+		name  string
+		given bool
+	}{
+		{"map_tasks", p.MapTasks != 0}, {"reduce_tasks", p.ReduceTasks != 0}, {"map_avg_s", p.MapAvgSeconds != 0}, {"map_max_s", p.MapMaxSeconds != 0},
+		{"first_shuffle_avg_s", p.FirstShuffleAvgSeconds != 0}, {"first_shuffle_max_s", p.FirstShuffleMaxSeconds != 0},
+		{"shuffle_avg_s", p.ShuffleAvgSeconds != 0}, {"shuffle_max_s", p.ShuffleMaxSeconds != 0},
+		{"reduce_avg_s", p.ReduceAvgSeconds != 0}, {"reduce_max_s", p.ReduceMaxSeconds != 0},
+	} {
+		if also.given {
+			c.refuse("stages", "one_of", "The profile has stages and %q as well; give stages and the overhead alone, or the figures of maps and reduces.", also.name)
+			break
+		}
+	}
+	c.number("overhead_s", "The overhead", "seconds", p.OverheadSeconds, MaxSeconds)
+	c.enter("stages")
+	defer c.leave()
+	switch n := len(p.Stages); {
+	case n == 0:
+		c.refuse("", "missing", "There is no stage; give at least one, or leave the stages out and give the figures of maps and reduces.")
+	case n > MaxStages:
+		c.refuse("", "too_many", "There are %d stages; there can be %d at most.", n, MaxStages)
+		return
+	}
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		c.element(i)
+		if s.Name != "" {
+			c.name(s.Name)
+		}
+		c.whole("tasks", "The number of tasks", "tasks", s.Tasks, 1, MaxTasks)
+		checkPhase(c, "stage", "avg_s", "max_s", s.Tasks, s.AvgSeconds, s.MaxSeconds)
+		c.leave()
+	}
 }
 
 // checkPhase checks the mean and the longest of a phase's tasks: mean <= longest <= tasks·mean.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestTakeByHand(t *testing.T) {
 		// Attempts ran from 10 to 60 and from 90 to the end.
 		OverheadSeconds: 40,
 	}
-	if s.Profile != want {
+	if !reflect.DeepEqual(s.Profile, want) {
 		t.Errorf("%+v\nwant %+v", s.Profile, want)
 	}
 	if s.Left != (LeftOut{Killed: 1, Unfinished: 1, Other: 1}) || *s.Seconds != 100 {

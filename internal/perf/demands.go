@@ -24,11 +24,14 @@ type JobDemands struct {
 const FirstShuffleWarning = "first_shuffle_longer"
 
 // Demands turns a valid profile into its three demands, a map-only one (no reduce tasks) into map work
-// and overhead alone, whatever its reduce figures say.
+// and overhead alone, whatever its reduce figures say, and one of stages into map work (see chain).
 //
 // The paper's upper form lets A and B become negative for tiny jobs (fewer tasks than two of the
 // longest, E7); such a phase is here all fixed time, which is never more and holds as well.
 func Demands(p capacity.Profile) JobDemands {
+	if p.Stages != nil {
+		return chain(p)
+	}
 	mapWork := float64(p.MapTasks) * p.MapAvgSeconds
 	d := JobDemands{
 		Lower: capacity.Demand{MapWorkSeconds: mapWork, FixedSeconds: p.OverheadSeconds},
@@ -48,12 +51,16 @@ func Demands(p capacity.Profile) JobDemands {
 		d.Upper.FixedSeconds += ramp + p.FirstShuffleMaxSeconds
 		d.Warnings = firstShuffleWarnings(p)
 	}
+	d.average()
+	return d
+}
+
+func (d *JobDemands) average() {
 	d.Average = capacity.Demand{
 		MapWorkSeconds:    (d.Lower.MapWorkSeconds + d.Upper.MapWorkSeconds) / 2,
 		ReduceWorkSeconds: (d.Lower.ReduceWorkSeconds + d.Upper.ReduceWorkSeconds) / 2,
 		FixedSeconds:      (d.Lower.FixedSeconds + d.Upper.FixedSeconds) / 2,
 	}
-	return d
 }
 
 // sharedPhase splits the upper bound of a phase with m slots per job, (W - 2λ)/m + 2λ (paper Prop.
@@ -75,8 +82,16 @@ func firstShuffleWarnings(p capacity.Profile) []capacity.Warning {
 	}}
 }
 
-// Of is the demand a class is planned with under the bound chosen; anything but lower and upper is the
-// average.
+// Planned is the demand a class is planned with: under a calibrated bound what its calibration says, or the
+// average where it has none.
+func (d JobDemands) Planned(bound capacity.Bound, calibration *capacity.Calibration) capacity.Demand {
+	if bound == capacity.CalibratedBound && calibration != nil {
+		return d.Calibrated(*calibration)
+	}
+	return d.Of(bound)
+}
+
+// Of is the demand under a bound; anything but lower and upper is the average.
 func (d JobDemands) Of(bound capacity.Bound) capacity.Demand {
 	switch bound {
 	case capacity.LowerBound:
@@ -85,6 +100,16 @@ func (d JobDemands) Of(bound capacity.Bound) capacity.Demand {
 		return d.Upper
 	default:
 		return d.Average
+	}
+}
+
+// Calibrated is the demand of one of the bounds with its time, at any slots, multiplied by a factor.
+func (d JobDemands) Calibrated(c capacity.Calibration) capacity.Demand {
+	work := d.Of(c.Bound)
+	return capacity.Demand{
+		MapWorkSeconds:    work.MapWorkSeconds * c.Factor,
+		ReduceWorkSeconds: work.ReduceWorkSeconds * c.Factor,
+		FixedSeconds:      work.FixedSeconds * c.Factor,
 	}
 }
 

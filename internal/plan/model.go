@@ -162,7 +162,10 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 		return
 	case c.Profile != nil:
 		c.demands = keep(demands, perf.Demands(*c.Profile))
-		work = c.demands.Of(m.Options.Bound)
+		work = c.demands.Planned(m.Options.Bound, c.Calibration)
+		if m.Options.Bound == capacity.CalibratedBound && c.Calibration == nil {
+			m.warnings = append(m.warnings, notCalibrated(c))
+		}
 		for _, w := range c.demands.Warnings {
 			w.Pointer = c.pointer("profile") + w.Pointer
 			m.warnings = append(m.warnings, w)
@@ -190,6 +193,15 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 	} else {
 		c.gamma = c.shape.gamma()
 	}
+}
+
+// NotCalibratedWarning is the code of the warning that a class is planned with its average bound because
+// nothing calibrates it.
+const NotCalibratedWarning = "not_calibrated"
+
+func notCalibrated(c *class) capacity.Warning {
+	return capacity.Warning{Code: NotCalibratedWarning, Pointer: c.pointer("calibration"), Detail: fmt.Sprintf(
+		"Class %q has no calibration and is planned with the average bound; give it one, or choose another bound for all classes.", c.Name)}
 }
 
 // instance is the paper's integer program of the model.

@@ -16,7 +16,7 @@ import (
 // and no warnings, and what a class needs is not worked out again where nothing of it has changed. Problems
 // of several VM types are solved in full. It may be used by several at once.
 //
-// Profiles and demands are taken for unchanged where the pointers are: whoever changes one makes another.
+// Profiles, calibrations and demands are taken for unchanged where the pointers are: whoever changes one makes another.
 type Series struct {
 	base   capacity.Problem
 	solver lp.Solver
@@ -57,6 +57,7 @@ type prepared struct {
 type preparedClass struct {
 	name     string
 	profile  *capacity.Profile
+	factor   *capacity.Calibration
 	demand   *capacity.Demand
 	bound    capacity.Bound
 	deadline float64
@@ -83,7 +84,7 @@ func prepare(p *capacity.Problem) *prepared {
 	for i := range p.Classes {
 		c, from := &k.classes[i], &p.Classes[i]
 		*c = preparedClass{
-			name: from.Name, profile: from.Profile, demand: from.Demand, bound: p.Options.Bound,
+			name: from.Name, profile: from.Profile, factor: from.Calibration, demand: from.Demand, bound: p.Options.Bound,
 			deadline: from.DeadlineSeconds, mapSlots: from.SlotsPerVM.Map, redSlots: from.SlotsPerVM.Reduce, oneSlot: p.Options.OneSlotPerJob,
 			price: from.Penalty, penalty: from.Penalty.Float(),
 		}
@@ -92,7 +93,7 @@ func prepare(p *capacity.Problem) *prepared {
 			continue
 		case from.Profile != nil:
 			c.demands = perf.Demands(*from.Profile)
-			c.work = c.demands.Of(p.Options.Bound)
+			c.work = c.demands.Planned(p.Options.Bound, from.Calibration)
 		default:
 			c.work = *from.Demand
 		}
@@ -124,7 +125,7 @@ func (k *prepared) class(c *capacity.Class, index int, o *capacity.Options) *pre
 		return nil
 	}
 	known := &k.classes[index]
-	if c.Profile != known.profile || c.Demand != known.demand || o.Bound != known.bound || o.OneSlotPerJob != known.oneSlot {
+	if c.Profile != known.profile || c.Calibration != known.factor || c.Demand != known.demand || o.Bound != known.bound || o.OneSlotPerJob != known.oneSlot {
 		return nil
 	}
 	return known

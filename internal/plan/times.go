@@ -32,5 +32,9 @@ func (k *timetable) of(c *class, jobs float64, slots *capacity.Slots) *capacity.
 	if c.demands == nil {
 		return keep(&k.times, capacity.Times{Average: at(*c.Demand)})
 	}
-	return keep(&k.times, capacity.Times{Lower: at(c.demands.Lower), Average: at(c.demands.Average), Upper: at(c.demands.Upper)})
+	t := capacity.Times{Lower: at(c.demands.Lower), Average: at(c.demands.Average), Upper: at(c.demands.Upper)}
+	if c.Calibration != nil {
+		t.Calibrated = at(c.demands.Calibrated(*c.Calibration))
+	}
+	return keep(&k.times, t)
 }

@@ -206,7 +206,7 @@ func newVersions(before, d capacity.Document, found func(string, ...*capacity.Fi
 		hint := &capacity.Hint{Detail: fmt.Sprintf("Give it the next number, %d.", next), Pointer: "/version", Value: next}
 		was, exists := known[capacity.ProfileRef{Name: p.Name, Version: p.Version}]
 		switch {
-		case exists && (was.Note != p.Note || was.Profile != p.Profile):
+		case exists && (!was.Says(p)):
 			found(at, &capacity.Finding{Pointer: "/version", Code: "fixed", Hint: hint,
 				Detail: fmt.Sprintf("Version %d of the profile %q is there already and says something else; a version never changes.", p.Version, p.Name)})
 		case exists:

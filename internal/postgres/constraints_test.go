@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -179,6 +180,19 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		{"negative tasks", profile(func(p *capacity.ProfileVersion) { p.Profile.MapTasks = -1 }), "/profile", "not negative"},
 		{"not a number", profile(func(p *capacity.ProfileVersion) { p.Profile.ReduceAvgSeconds = nan }), "/profile", "finite"},
 		{"infinite", profile(func(p *capacity.ProfileVersion) { p.Profile.OverheadSeconds = math.Inf(1) }), "/profile", "finite"},
+		{"stages and maps", profile(func(p *capacity.ProfileVersion) {
+			p.Profile.Stages = []capacity.Stage{{Tasks: 2, AvgSeconds: 1, MaxSeconds: 1}}
+		}), "/profile/stages", "stages or the figures"},
+		{"no stages", profile(func(p *capacity.ProfileVersion) { p.Profile = capacity.Profile{Stages: []capacity.Stage{}} }), "/profile/stages", "stages or the figures"},
+		{"a source that is no object", profile(func(p *capacity.ProfileVersion) { p.Source = json.RawMessage(`[1]`) }), "/source", "JSON object"},
+		{"a calibration of nothing", class(func(c *capacity.PlannedClass) { c.Calibration = &capacity.Calibration{Bound: capacity.AverageBound} }), "/calibration", "factor above 0"},
+		{"a calibration of an unknown bound", class(func(c *capacity.PlannedClass) { c.Calibration = &capacity.Calibration{Bound: "x", Factor: 1} }), "/calibration", "bound and a factor"},
+		{"a calibration that is no number", class(func(c *capacity.PlannedClass) {
+			c.Calibration = &capacity.Calibration{Bound: capacity.LowerBound, Factor: nan}
+		}), "/calibration", "bound and a factor"},
+		{"a calibration without a profile", class(func(c *capacity.PlannedClass) {
+			c.Profile, c.VMsPerJob, c.Calibration = nil, gamma("1"), &capacity.Calibration{Bound: capacity.LowerBound, Factor: 1}
+		}), "/calibration", "class with a profile"},
 		{"no such profile", class(func(c *capacity.PlannedClass) { c.Profile = &capacity.ProfileRef{Name: "x"} }), "/profile/name", `no profile "x". The only profile is "etl"`},
 		{"no such version", class(func(c *capacity.PlannedClass) { c.Profile = &capacity.ProfileRef{Name: "etl", Version: 9} }), "/profile/version", "no version 9; its versions are 1 to 3"},
 		{"a class without a name", class(func(c *capacity.PlannedClass) { c.Name = "" }), "/name", "1 to 200"},

@@ -134,19 +134,19 @@ var classes = kind[capacity.PlannedClass]{
 	word: capacity.ClassKind,
 	noun: "class",
 	selects: `
-		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job, deadline_seconds,
-		       slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
+		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
+		       calibration_bound, calibration_factor, deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
 		FROM classes WHERE cluster_id = @cluster`,
 	named: ` AND name = @name`,
 	after: ` AND name > @after ORDER BY name`,
 	insert: `
 		INSERT INTO classes (cluster_id, name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
-		                     deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
+		                     calibration_bound, calibration_factor, deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
 		VALUES (@cluster, @name, @profile, ` + profileVersion + `, @map_work, @reduce_work, @fixed, @vms_per_job,
-		        @deadline, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
+		        @calibration_bound, @calibration_factor, @deadline, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
 	update: `
 		UPDATE classes SET profile = @profile, profile_version = ` + profileVersion + `, map_work_seconds = @map_work, reduce_work_seconds = @reduce_work,
-		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, deadline_seconds = @deadline, slots_map = @slots_map, slots_reduce = @slots_reduce,
+		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, slots_map = @slots_map, slots_reduce = @slots_reduce,
 		       slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
@@ -175,6 +175,9 @@ func classArgs(c capacity.PlannedClass) pgx.NamedArgs {
 	if c.Profile != nil {
 		args["profile"], args["profile_version"] = c.Profile.Name, c.Profile.Version
 	}
+	if c.Calibration != nil {
+		args["calibration_bound"], args["calibration_factor"] = c.Calibration.Bound, c.Calibration.Factor
+	}
 	if c.Demand != nil {
 		args["map_work"], args["reduce_work"], args["fixed"] = c.Demand.MapWorkSeconds, c.Demand.ReduceWorkSeconds, c.Demand.FixedSeconds
 	}
@@ -188,6 +191,8 @@ func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
 		ProfileVersion                                  *int64
 		MapWorkSeconds, ReduceWorkSeconds, FixedSeconds *float64
 		VMsPerJob                                       *decimal.Decimal
+		CalibrationBound                                *capacity.Bound
+		CalibrationFactor                               *float64
 		DeadlineSeconds                                 float64
 		SlotsMap, SlotsReduce                           int64
 		SlotsByType                                     map[string]capacity.SlotsPerVM
@@ -207,6 +212,9 @@ func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
 	}
 	if r.Profile != nil && r.ProfileVersion != nil {
 		c.Profile = &capacity.ProfileRef{Name: *r.Profile, Version: *r.ProfileVersion}
+	}
+	if r.CalibrationBound != nil && r.CalibrationFactor != nil {
+		c.Calibration = &capacity.Calibration{Bound: *r.CalibrationBound, Factor: *r.CalibrationFactor}
 	}
 	if r.MapWorkSeconds != nil && r.ReduceWorkSeconds != nil && r.FixedSeconds != nil {
 		c.Demand = &capacity.Demand{MapWorkSeconds: *r.MapWorkSeconds, ReduceWorkSeconds: *r.ReduceWorkSeconds, FixedSeconds: *r.FixedSeconds}

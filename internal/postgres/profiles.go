@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -11,19 +12,27 @@ import (
 	"headroom/internal/capacity"
 )
 
-const profileColumns = `p.name, p.version, p.note, p.created_at, p.map_tasks, p.reduce_tasks, p.map_avg_seconds, p.map_max_seconds,
+const profileFigures = `p.name, p.version, p.note, p.created_at, p.map_tasks, p.reduce_tasks, p.map_avg_seconds, p.map_max_seconds,
 	p.first_shuffle_avg_seconds, p.first_shuffle_max_seconds, p.shuffle_avg_seconds, p.shuffle_max_seconds, p.reduce_avg_seconds,
-	p.reduce_max_seconds, p.overhead_seconds`
+	p.reduce_max_seconds, p.overhead_seconds, p.stages`
+
+// profileColumns are all of a version; plannedProfile are those without its source, which may be long and
+// which no plan needs.
+const (
+	profileColumns = profileFigures + `, p.source`
+	plannedProfile = profileFigures + `, NULL::jsonb AS source`
+)
 
 func profileOf(row pgx.CollectableRow) (capacity.ProfileVersion, error) {
 	type columns struct {
 		Name, Note string
 		Version    int64
 		CreatedAt  time.Time
+		Source     json.RawMessage
 		capacity.Profile
 	}
 	r, err := pgx.RowToStructByName[columns](row)
-	return capacity.ProfileVersion{Name: r.Name, Version: r.Version, Note: r.Note, Profile: r.Profile, CreatedAt: r.CreatedAt}, err
+	return capacity.ProfileVersion{Name: r.Name, Version: r.Version, Note: r.Note, Profile: r.Profile, CreatedAt: r.CreatedAt, Source: r.Source}, err
 }
 
 func profiles(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]capacity.ProfileVersion, error) {
@@ -163,12 +172,13 @@ func (s *Store) writeProfile(ctx context.Context, cluster string, p capacity.Pro
 
 const insertProfile = `
 	INSERT INTO profile_versions (cluster_id, name, version, note, map_tasks, reduce_tasks, map_avg_seconds, map_max_seconds,
-	    first_shuffle_avg_seconds, first_shuffle_max_seconds, shuffle_avg_seconds, shuffle_max_seconds, reduce_avg_seconds, reduce_max_seconds, overhead_seconds)
+	    first_shuffle_avg_seconds, first_shuffle_max_seconds, shuffle_avg_seconds, shuffle_max_seconds, reduce_avg_seconds, reduce_max_seconds, overhead_seconds,
+	    stages, source)
 	VALUES (@cluster, @name, @version, @note, @map_tasks, @reduce_tasks, @map_avg, @map_max,
-	    @first_shuffle_avg, @first_shuffle_max, @shuffle_avg, @shuffle_max, @reduce_avg, @reduce_max, @overhead)`
+	    @first_shuffle_avg, @first_shuffle_max, @shuffle_avg, @shuffle_max, @reduce_avg, @reduce_max, @overhead, @stages, @source)`
 
 func profileArgs(id int64, p capacity.ProfileVersion) pgx.NamedArgs {
-	return pgx.NamedArgs{
+	args := pgx.NamedArgs{
 		"cluster": id, "name": p.Name, "version": p.Version, "note": p.Note,
 		"map_tasks": p.Profile.MapTasks, "reduce_tasks": p.Profile.ReduceTasks,
 		"map_avg": p.Profile.MapAvgSeconds, "map_max": p.Profile.MapMaxSeconds,
@@ -176,6 +186,13 @@ func profileArgs(id int64, p capacity.ProfileVersion) pgx.NamedArgs {
 		"shuffle_avg": p.Profile.ShuffleAvgSeconds, "shuffle_max": p.Profile.ShuffleMaxSeconds,
 		"reduce_avg": p.Profile.ReduceAvgSeconds, "reduce_max": p.Profile.ReduceMaxSeconds, "overhead": p.Profile.OverheadSeconds,
 	}
+	if p.Profile.Stages != nil {
+		args["stages"] = p.Profile.Stages
+	}
+	if p.Source != nil {
+		args["source"] = capacity.CanonicalSource(p.Source) // without what jsonb refuses, such as half a character
+	}
+	return args
 }
 
 // DeleteProfile deletes a name with all its versions, unless a class uses one.

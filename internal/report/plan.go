@@ -195,7 +195,7 @@ func classTable(p capacity.Problem, pl capacity.Plan) Table {
 			if part.Slots != nil {
 				slots, reduce = figure(part.Slots.Map, 2, ""), figure(part.Slots.Reduce, 2, "")
 			}
-			if t := timeOf(part.Time, p.Options.Bound); t != nil {
+			if t := part.Time.At(p.Options.Bound); t != nil {
 				time = Cell{fmt.Sprintf("%.1f s", *t), true}
 			}
 			row := []Cell{
@@ -209,20 +209,6 @@ func classTable(p capacity.Problem, pl capacity.Plan) Table {
 		}
 	}
 	return t
-}
-
-// timeOf is the time the plan was made for; a demand has only the average.
-func timeOf(t *capacity.Times, bound capacity.Bound) *float64 {
-	switch {
-	case t == nil:
-		return nil
-	case bound == capacity.LowerBound && t.Lower != nil:
-		return t.Lower
-	case bound == capacity.UpperBound && t.Upper != nil:
-		return t.Upper
-	default:
-		return t.Average
-	}
 }
 
 // supplyTable closes: its amounts add up to the total.

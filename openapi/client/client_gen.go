@@ -38,6 +38,13 @@ const (
 	BillingUsed   Billing = "used"
 )
 
+// Defines values for CalibrationBound.
+const (
+	CalibrationBoundAverage CalibrationBound = "average"
+	CalibrationBoundLower   CalibrationBound = "lower"
+	CalibrationBoundUpper   CalibrationBound = "upper"
+)
+
 // Defines values for ChangeAction.
 const (
 	ChangeActionCreate ChangeAction = "create"
@@ -154,9 +161,10 @@ const (
 
 // Defines values for OptionsBound.
 const (
-	OptionsBoundAverage OptionsBound = "average"
-	OptionsBoundLower   OptionsBound = "lower"
-	OptionsBoundUpper   OptionsBound = "upper"
+	OptionsBoundAverage    OptionsBound = "average"
+	OptionsBoundCalibrated OptionsBound = "calibrated"
+	OptionsBoundLower      OptionsBound = "lower"
+	OptionsBoundUpper      OptionsBound = "upper"
 )
 
 // Defines values for OptionsEngine.
@@ -1081,6 +1089,19 @@ type BusySlots struct {
 	Reduce int64 `json:"reduce"`
 }
 
+// Calibration Which bound of a class's executions, times which factor, its measured executions keep to. Where `bound` of the options is `calibrated`, the class is planned with it.
+//
+// Example: {"bound":"average","factor":1.15}
+type Calibration struct {
+	Bound CalibrationBound `json:"bound"`
+
+	// Factor Multiplies the time of that bound, at any number of slots.
+	Factor float64 `json:"factor"`
+}
+
+// CalibrationBound defines model for Calibration.Bound.
+type CalibrationBound string
+
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice struct {
 	// High An amount; null where there is none.
@@ -1118,7 +1139,11 @@ type Check struct {
 
 // Class A kind of job. What a job needs is said by exactly one of `profile`, `demand` and `vms_per_job`; the first two need `deadline_s` and `slots_per_vm`.
 type Class struct {
-	CreatedAt *time.Time `json:"created_at,omitempty"`
+	// Calibration Which bound of a class's executions, times which factor, its measured executions keep to. Where `bound` of the options is `calibrated`, the class is planned with it.
+	//
+	// Example: {"bound":"average","factor":1.15}
+	Calibration *Calibration `json:"calibration,omitempty"`
+	CreatedAt   *time.Time   `json:"created_at,omitempty"`
 
 	// DeadlineS Within how many seconds a job must be done.
 	DeadlineS *float64 `json:"deadline_s,omitempty"`
@@ -1211,7 +1236,7 @@ type ClassOnType struct {
 	// Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 	Slots *Slots `json:"slots"`
 
-	// TimeS The predicted time of an execution. A class given by a demand has the average alone.
+	// TimeS The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 	TimeS     *Times  `json:"time_s"`
 	VmType    string  `json:"vm_type"`
 	Vms       float64 `json:"vms"`
@@ -1234,7 +1259,7 @@ type ClassPlan struct {
 	// Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 	Slots *Slots `json:"slots"`
 
-	// TimeS The predicted time of an execution. A class given by a demand has the average alone.
+	// TimeS The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 	TimeS *Times `json:"time_s"`
 
 	// Types Where the problem has several VM types, what runs on which; those with jobs, in the problem's order. `vms_per_job` of the class is then the average of the admitted jobs, or that of the cheapest type where there are none; `time_s` is that of the slowest type; of the flips only the penalty's is known.
@@ -1948,27 +1973,31 @@ type Event string
 
 // Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 // A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 type Execution struct {
 	// FirstShuffleAvgS The first wave's shuffles, as far as they do not overlap with the map phase.
 	FirstShuffleAvgS *float64 `json:"first_shuffle_avg_s,omitempty"`
 	FirstShuffleMaxS *float64 `json:"first_shuffle_max_s,omitempty"`
 
 	// MapAvgS The mean map task.
-	MapAvgS float64 `json:"map_avg_s"`
+	MapAvgS *float64 `json:"map_avg_s,omitempty"`
 
 	// MapMaxS The longest map task.
-	MapMaxS  float64 `json:"map_max_s"`
-	MapTasks int64   `json:"map_tasks"`
+	MapMaxS  *float64 `json:"map_max_s,omitempty"`
+	MapTasks *int64   `json:"map_tasks,omitempty"`
 
 	// OverheadS The fixed start-up time of an execution.
 	OverheadS   *float64 `json:"overhead_s,omitempty"`
 	ReduceAvgS  *float64 `json:"reduce_avg_s,omitempty"`
 	ReduceMaxS  *float64 `json:"reduce_max_s,omitempty"`
-	ReduceTasks int64    `json:"reduce_tasks"`
+	ReduceTasks *int64   `json:"reduce_tasks,omitempty"`
 
 	// ShuffleAvgS The typical shuffle.
 	ShuffleAvgS *float64 `json:"shuffle_avg_s,omitempty"`
 	ShuffleMaxS *float64 `json:"shuffle_max_s,omitempty"`
+
+	// Stages The stages, each a phase on map slots. Stages that run beside one another may stand in any order. The figures of maps and reduces are left out, or 0.
+	Stages []Stage `json:"stages,omitempty"`
 }
 
 // ExecutionBatch Executions that were read elsewhere.
@@ -2247,6 +2276,7 @@ type HistorySample struct {
 
 	// Profile What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+	// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 	Profile Execution `json:"profile"`
 
 	// Reduce What the tasks of a phase took, in seconds.
@@ -2469,6 +2499,7 @@ type JobQuestion struct {
 
 	// Profile What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+	// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 	Profile Execution `json:"profile"`
 
 	// Share A class's share (0 to 1) of the map and of the reduce slots.
@@ -2808,7 +2839,7 @@ type OnDemand struct {
 
 // Options How a problem is solved.
 type Options struct {
-	// Bound Which execution-time bound profiles are planned with.
+	// Bound Which execution-time bound profiles are planned with. `calibrated` is what each class's `calibration` says; classes without one are planned with `average`, and the warning `not_calibrated` names them.
 	Bound *OptionsBound `json:"bound,omitempty"`
 
 	// Engine Our own exact method and CBC as a second opinion, our own alone, or CBC only for what ours leaves open.
@@ -2833,7 +2864,7 @@ type Options struct {
 	Sharing *OptionsSharing `json:"sharing,omitempty"`
 }
 
-// OptionsBound Which execution-time bound profiles are planned with.
+// OptionsBound Which execution-time bound profiles are planned with. `calibrated` is what each class's `calibration` says; classes without one are planned with `average`, and the warning `not_calibrated` names them.
 type OptionsBound string
 
 // OptionsEngine Our own exact method and CBC as a second opinion, our own alone, or CBC only for what ours leaves open.
@@ -3315,6 +3346,11 @@ type Problem struct {
 
 // ProblemClass A kind of job. What a job needs is said by exactly one of `profile`, `demand` and `vms_per_job`; the first two need `deadline_s` and `slots_per_vm`.
 type ProblemClass struct {
+	// Calibration Which bound of a class's executions, times which factor, its measured executions keep to. Where `bound` of the options is `calibrated`, the class is planned with it.
+	//
+	// Example: {"bound":"average","factor":1.15}
+	Calibration *Calibration `json:"calibration,omitempty"`
+
 	// DeadlineS Within how many seconds a job must be done.
 	DeadlineS *float64 `json:"deadline_s,omitempty"`
 
@@ -3334,6 +3370,7 @@ type ProblemClass struct {
 
 	// Profile What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+	// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 	Profile *Execution `json:"profile,omitempty"`
 
 	// SlotsPerVm How many map slots or reduce slots one VM offers. Where there are several VM types it may be given for each by name; the class then runs on those alone.
@@ -3387,7 +3424,11 @@ type Profile struct {
 
 	// Profile What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+	// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 	Profile Execution `json:"profile"`
+
+	// Source What the version was made of, such as the job and its executions: an object of at most 64 KiB that is kept as it is.
+	Source map[string]interface{} `json:"source,omitempty"`
 
 	// Version 1, 2, … per name. The server gives it; only documents name it themselves.
 	Version *int64 `json:"version,omitempty"`
@@ -4337,6 +4378,19 @@ type SpotTerms struct {
 	MaxShare float64 `json:"max_share"`
 }
 
+// Stage One phase of a job that is a chain of them.
+//
+// Example: {"avg_s":6.5,"max_s":21,"name":"scan","tasks":200}
+type Stage struct {
+	// AvgS The mean task.
+	AvgS float64 `json:"avg_s"`
+
+	// MaxS The longest task.
+	MaxS  float64 `json:"max_s"`
+	Name  *string `json:"name,omitempty"`
+	Tasks int64   `json:"tasks"`
+}
+
 // StandingOffer A contract of a VM type that may be bought, any number of VMs up to `max`. Its `price` is that of a VM-hour, and `upfront` is paid for each VM when it is bought.
 type StandingOffer struct {
 	// Billing Which hours of a contract's VMs are paid: those used, or all.
@@ -4580,11 +4634,12 @@ type TermContract struct {
 	Vms    int64   `json:"vms"`
 }
 
-// Times The predicted time of an execution. A class given by a demand has the average alone.
+// Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 type Times struct {
-	Average *float64 `json:"average"`
-	Lower   *float64 `json:"lower"`
-	Upper   *float64 `json:"upper"`
+	Average    *float64 `json:"average"`
+	Calibrated *float64 `json:"calibrated,omitempty"`
+	Lower      *float64 `json:"lower"`
+	Upper      *float64 `json:"upper"`
 }
 
 // Token What opens a session.
