@@ -137,6 +137,9 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "fetchPrices":
 		s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"prices.example"}`) // is there after the first cell
 		body = `{"url":"https://prices.example/sheet.csv"}`
+	case operation == "fetchHistory":
+		s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"history.example"}`) // is there after the first cell
+		body = `{"url":"https://history.example/"}`
 	case strings.Contains(path, "/executions"):
 		switch operation {
 		case "importExecutions":

@@ -263,6 +263,9 @@ type Hint = capacity.Hint
 // HistoryChain What one execution of stages looks like.
 type HistoryChain = history.Chain
 
+// HistoryFetch Where executions are fetched from, and which.
+type HistoryFetch = app.HistorySource
+
 // HistoryImport What an import of executions came to, or would come to.
 type HistoryImport = app.HistoryImport
 
@@ -1377,6 +1380,9 @@ type ApplyDocumentJSONRequestBody = Document
 // ImportExecutionsJSONRequestBody defines body for ImportExecutions for application/json ContentType.
 type ImportExecutionsJSONRequestBody = ExecutionBatch
 
+// FetchHistoryJSONRequestBody defines body for FetchHistory for application/json ContentType.
+type FetchHistoryJSONRequestBody = HistoryFetch
+
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
@@ -1609,6 +1615,9 @@ type ServerInterface interface {
 	// GetForecastPattern The mean week of forecasts
 	// (GET /v1/clusters/{cluster}/forecasts/pattern)
 	GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams)
+	// FetchHistory Import executions from an address
+	// (POST /v1/clusters/{cluster}/history-imports/fetch)
+	FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// ListObservations List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams)
@@ -2017,6 +2026,12 @@ func (_ Unimplemented) ListForecasts(w http.ResponseWriter, r *http.Request, clu
 // GetForecastPattern The mean week of forecasts
 // (GET /v1/clusters/{cluster}/forecasts/pattern)
 func (_ Unimplemented) GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// FetchHistory Import executions from an address
+// (POST /v1/clusters/{cluster}/history-imports/fetch)
+func (_ Unimplemented) FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4286,6 +4301,32 @@ func (siw *ServerInterfaceWrapper) GetForecastPattern(w http.ResponseWriter, r *
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetForecastPattern(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// FetchHistory operation middleware
+func (siw *ServerInterfaceWrapper) FetchHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FetchHistory(w, r, cluster)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7669,6 +7710,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/forecasts/pattern", wrapper.GetForecastPattern)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/history-imports/fetch", wrapper.FetchHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/observations", wrapper.ListObservations)
 	})
 	r.Group(func(r chi.Router) {
@@ -8077,6 +8121,12 @@ type ListForecastsRequest struct {
 type GetForecastPatternRequest struct {
 	Cluster ClusterName
 	Params  GetForecastPatternParams
+}
+
+// FetchHistoryRequest is what FetchHistory is asked.
+type FetchHistoryRequest struct {
+	Cluster ClusterName
+	Body    *FetchHistoryJSONRequestBody
 }
 
 // ListObservationsRequest is what ListObservations is asked.
@@ -8597,6 +8647,9 @@ type StrictServerInterface interface {
 	// The mean week of forecasts
 	// (GET /v1/clusters/{cluster}/forecasts/pattern)
 	GetForecastPattern(ctx context.Context, request GetForecastPatternRequest) (reply[WeekPattern], error)
+	// Import executions from an address
+	// (POST /v1/clusters/{cluster}/history-imports/fetch)
+	FetchHistory(ctx context.Context, request FetchHistoryRequest) (reply[Run], error)
 	// List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(ctx context.Context, request ListObservationsRequest) (reply[ObservationList], error)
@@ -9231,6 +9284,22 @@ func (h *strictHandler) ListForecasts(w http.ResponseWriter, r *http.Request, cl
 func (h *strictHandler) GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams) {
 	request := GetForecastPatternRequest{Cluster: cluster, Params: params}
 	answer, err := h.operations.GetForecastPattern(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := FetchHistoryRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.FetchHistory(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -15,6 +15,9 @@ type Executions interface {
 	PutExecutions(ctx context.Context, cluster string, records []history.Record, run string, dryRun bool) ([]Put, error)
 	// RecordImport writes to the audit log what an import came to.
 	RecordImport(ctx context.Context, cluster string, made HistoryImport) error
+	// KnownExecutions are those of a cluster, of so many by their records' own ids, that need not be learnt
+	// anew: their sample is there, or they did not end well, or this run has stored them.
+	KnownExecutions(ctx context.Context, cluster string, executions []string, run string) ([]KnownExecution, error)
 	// CountExecutions counts those of a cluster, up to so many.
 	CountExecutions(ctx context.Context, cluster string, most int64) (int64, error)
 
@@ -31,6 +34,12 @@ type Executions interface {
 	RecordedJobs(ctx context.Context, cluster string, page Page) (Listed[history.RecordedJob], error)
 	// DeleteExecutions deletes those that a filter lets through, and says how many.
 	DeleteExecutions(ctx context.Context, cluster string, of ExecutionFilter) (int64, error)
+}
+
+// KnownExecution is one that is there.
+type KnownExecution struct {
+	Execution, Job, Refused string
+	Ours                    bool // stored by the run that asks
 }
 
 // ExecutionFilter limits executions to those submitted in [From, Until); zero values limit nothing.

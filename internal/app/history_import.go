@@ -63,6 +63,7 @@ type TakeOptions struct {
 	DryRun bool
 	Job    string // the name of those whose history names none
 	Run    string // the run that takes them; "" is none
+	Again  bool   // the run has begun before: what it has stored by then counts as what it makes
 }
 
 // Taking takes executions into a cluster, in batches of one transaction each, so that what breaks off leaves
@@ -133,7 +134,8 @@ func (t *Taking) Flush(ctx context.Context) error {
 		return cmp.Or(strings.Compare(x.Execution, y.Execution), cmp.Compare(y.Worth(), x.Worth()))
 	})
 	for i := range batch {
-		t.count(&batch[i], i > 0 && batch[i].Execution == batch[i-1].Execution)
+		r := &batch[i]
+		t.count(r.Job, r.Execution, r.Refused, i > 0 && r.Execution == batch[i-1].Execution)
 	}
 	batch = slices.CompactFunc(batch, func(x, y history.Record) bool { return x.Execution == y.Execution })
 	if int64(len(batch)) > t.room && !t.o.DryRun {
@@ -143,8 +145,16 @@ func (t *Taking) Flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ours, err := t.ours(ctx, batch)
+	if err != nil {
+		return err
+	}
 	for i, state := range states {
 		job := t.jobs[batch[i].Job]
+		if state == PutUnchanged && ours[batch[i].Execution] {
+			state = PutCreated
+			t.room++ // it counted already
+		}
 		switch state {
 		case PutCreated:
 			job.Created++
@@ -161,22 +171,60 @@ func (t *Taking) Flush(ctx context.Context) error {
 	return nil
 }
 
-// count notes a record of its job; one that is there twice changes nothing.
-func (t *Taking) count(r *history.Record, twice bool) {
-	job := t.jobs[r.Job]
+// ours are those of a batch that an earlier attempt of the run has stored.
+func (t *Taking) ours(ctx context.Context, batch []history.Record) (map[string]bool, error) {
+	if !t.o.Again {
+		return nil, nil
+	}
+	var ids []string
+	for i := range batch {
+		ids = append(ids, batch[i].Execution)
+	}
+	known, err := t.app.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	ours := map[string]bool{}
+	for _, k := range known {
+		ours[k.Execution] = k.Ours
+	}
+	return ours, err
+}
+
+// Skip says which executions need not be learnt anew, and counts them.
+func (t *Taking) Skip(ctx context.Context, ids []string) (map[string]bool, error) {
+	known, err := t.app.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	skip := map[string]bool{}
+	for _, k := range known {
+		skip[k.Execution] = true
+		t.made.Executions++
+		job := t.count(k.Job, k.Execution, k.Refused, false)
+		if k.Ours {
+			job.Created++
+			t.made.Created++
+		} else {
+			job.Unchanged++
+			t.made.Unchanged++
+		}
+	}
+	return skip, err
+}
+
+// count notes an execution of its job; one that is there twice changes nothing. refused is why it is of no
+// use.
+func (t *Taking) count(name, execution, refused string, twice bool) *ImportedJob {
+	job := t.jobs[name]
 	if job == nil {
-		job = &ImportedJob{Job: r.Job}
-		t.jobs[r.Job] = job
+		job = &ImportedJob{Job: name}
+		t.jobs[name] = job
 	}
 	job.Executions++
 	switch {
 	case twice:
 		job.Unchanged++
 		t.made.Unchanged++
-	case !r.Usable():
+	case refused != "":
 		job.Unusable++
-		t.made.Unusable.add(history.Refusal{Where: r.Execution, Detail: r.Refused})
+		t.made.Unusable.add(history.Refusal{Where: execution, Detail: refused})
 	}
+	return job
 }
 
 // Read says how many bytes have come.

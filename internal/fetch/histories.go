@@ -30,9 +30,9 @@ const (
 type HistoryQuery struct {
 	Kind             HistoryKind
 	From, Until      time.Time // between which they began (of a file: were submitted); Until is not in it
-	User, Queue, Job string
-	Limit            int   // the newest so many, of a server
-	MaxBytes         int64 // of a file, as it comes and unpacked; 0 is history.DefaultMaxBytes
+	User, Queue, Job string    // of a Job are those too whose history names none
+	Limit            int       // the newest so many, of a server
+	MaxBytes         int64     // of a file, as it comes and unpacked; 0 is history.DefaultMaxBytes
 
 	// Known says which executions are there already and need not be asked for; nil is none.
 	Known func(ctx context.Context, ids []string) (map[string]bool, error)
@@ -42,7 +42,7 @@ type HistoryQuery struct {
 
 // wants says whether an execution is one that is asked for, whenever it began.
 func (q *HistoryQuery) wants(e *history.Execution) bool {
-	return (q.User == "" || e.User == q.User) && (q.Queue == "" || e.Queue == q.Queue) && (q.Job == "" || e.Name == q.Job)
+	return (q.User == "" || e.User == q.User) && (q.Queue == "" || e.Queue == q.Queue) && (q.Job == "" || e.Name == "" || e.Name == q.Job)
 }
 
 // window is when the executions began, for lists.
@@ -84,8 +84,11 @@ func (c *Client) History(ctx context.Context, address string, q HistoryQuery, to
 
 // recognize finds out of which kind an address is, and the beginning of those of its server.
 func (c *Client) recognize(ctx context.Context, address string, kind HistoryKind) (HistoryKind, string, error) {
-	if kind == HistoryFile {
+	switch kind {
+	case HistoryFile:
 		return kind, address, nil
+	case "":
+		kind = HistoryAuto
 	}
 	plain, query, _ := strings.Cut(address, "?")
 	mapreduce, isMapReduce := cutBase(plain, "/ws/v1/history")

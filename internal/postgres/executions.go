@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -151,6 +152,28 @@ func (s *Store) CountExecutions(ctx context.Context, cluster string, most int64)
 		return q.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM executions WHERE cluster_id = @cluster LIMIT @most) there`, pgx.NamedArgs{"cluster": id, "most": most}).Scan(&n)
 	})
 	return n, err
+}
+
+// KnownExecutions are those that need not be learnt anew.
+func (s *Store) KnownExecutions(ctx context.Context, cluster string, executions []string, run string) (known []app.KnownExecution, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		args := pgx.NamedArgs{"cluster": id, "executions": slices.DeleteFunc(slices.Clone(executions), unstorable), "run": nil}
+		if run != "" {
+			args["run"] = run
+		}
+		known, err = collect[app.KnownExecution](ctx, q, `
+			SELECT execution, job, refused, run_id IS NOT DISTINCT FROM @run::uuid AND run_id IS NOT NULL AS ours
+			FROM executions
+			WHERE cluster_id = @cluster AND execution = ANY (@executions::text[])
+			  AND (sample IS NOT NULL OR outcome IN ('failed', 'killed') OR run_id = @run::uuid)
+			ORDER BY execution`, args)
+		return err
+	})
+	return known, err
 }
 
 const executionColumns = `e.id, e.job, e.execution, e.run_as, e.queue, e.submitted_at, e.finished_at, e.seconds, e.outcome, e.form, e.map_slots, e.reduce_slots, e.refused, e.imported_at, e.imported_by, e.run_id`

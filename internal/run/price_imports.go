@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"headroom/internal/app"
@@ -22,13 +20,6 @@ func priceImport(from *fetch.Client) Kind {
 	}
 	return Kind{Timeout: 2 * time.Hour, Attempts: 4, Do: func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
 		take, err := a.PriceImportForRun(ctx, claim, open, report)
-		if fault := (*fetch.Error)(nil); errors.As(err, &fault) {
-			if fault.Final {
-				err = &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/url", Code: "fetch", Detail: fault.Sentence}}}
-			} else {
-				err = fmt.Errorf("%s: %w", fault.Sentence, capacity.Busy)
-			}
-		}
-		return Result{Make: take}, err
+		return Result{Make: take}, told(err)
 	}}
 }

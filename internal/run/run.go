@@ -35,8 +35,8 @@ type Config struct {
 	Telemetry *telemetry.Telemetry
 	AtOnce    int             // runs at once; default one a processor
 	StopWait  time.Duration   // how long Stop lets runs go on; default 3 s
-	Kinds     map[string]Kind // default Kinds and imports of price sheets
-	Fetch     *fetch.Client   // sends to webhooks and fetches price sheets; default one with App's list of allowed hosts
+	Kinds     map[string]Kind // default Kinds and imports by address
+	Fetch     *fetch.Client   // sends to webhooks and fetches what is imported; default one with App's list of allowed hosts
 	Lease     time.Duration   // of a server that died its runs are free after this; default 15 s
 }
 
@@ -82,6 +82,7 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	if c.Kinds == nil {
 		c.Kinds = maps.Clone(Kinds)
 		c.Kinds[app.PriceImportRun] = priceImport(c.Fetch)
+		c.Kinds[app.HistoryImportRun] = historyImport(c.Fetch)
 	}
 	r := &Runner{config: c, app: c.App, log: slog.New(slog.DiscardHandler), metrics: newMetrics(c.Kinds), most: map[string]int{}}
 	for name, kind := range c.Kinds {

@@ -133,6 +133,14 @@ const (
 	ExecutionRecordOutcomeUnfinished ExecutionRecordOutcome = "unfinished"
 )
 
+// Defines values for HistoryFetchKind.
+const (
+	HistoryFetchKindAuto      HistoryFetchKind = "auto"
+	HistoryFetchKindFile      HistoryFetchKind = "file"
+	HistoryFetchKindMapreduce HistoryFetchKind = "mapreduce"
+	HistoryFetchKindSpark     HistoryFetchKind = "spark"
+)
+
 // Defines values for HorizonDetail.
 const (
 	HorizonDetailClasses HorizonDetail = "classes"
@@ -2200,6 +2208,38 @@ type HistoryChain struct {
 	// Seconds From submission to end; null is not on record.
 	Seconds *float64 `json:"seconds,omitempty"`
 }
+
+// HistoryFetch Where executions are fetched from, and which.
+type HistoryFetch struct {
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// From Only those that began then or later; of a file, that were submitted.
+	From *time.Time `json:"from,omitempty"`
+
+	// Job Only executions of this job; those whose history names none are taken for its.
+	Job *string `json:"job,omitempty"`
+
+	// Kind What is there: a file, or Hadoop's or Spark's history server. `auto` is what the address says, and where that is a host alone, what answers there.
+	Kind *HistoryFetchKind `json:"kind,omitempty"`
+
+	// Limit Only the newest so many of a server, before those are left out that are there already.
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Queue Only of this queue, which Spark's server does not know.
+	Queue *string `json:"queue,omitempty"`
+
+	// Until Only those that began before.
+	Until *time.Time `json:"until,omitempty"`
+
+	// Url Of a history server or of a file; its host is on the list of allowed hosts.
+	Url string `json:"url"`
+
+	// User Only this user's; empty is all.
+	User *string `json:"user,omitempty"`
+}
+
+// HistoryFetchKind What is there: a file, or Hadoop's or Spark's history server. `auto` is what the address says, and where that is a host alone, what answers there.
+type HistoryFetchKind string
 
 // HistoryImport What an import of executions came to, or would come to.
 type HistoryImport struct {
@@ -5566,6 +5606,12 @@ type GetForecastPatternParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// FetchHistoryParams defines parameters for FetchHistory.
+type FetchHistoryParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ClusterHorizonParams defines parameters for ClusterHorizon.
 type ClusterHorizonParams struct {
 	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
@@ -6456,6 +6502,9 @@ type PutForecastsJSONRequestBody = ForecastRows
 
 // PutWeeklyForecastJSONRequestBody defines body for PutWeeklyForecast for application/json ContentType.
 type PutWeeklyForecastJSONRequestBody = WeeklyForecast
+
+// FetchHistoryJSONRequestBody defines body for FetchHistory for application/json ContentType.
+type FetchHistoryJSONRequestBody = HistoryFetch
 
 // ClusterHorizonJSONRequestBody defines body for ClusterHorizon for application/json ContentType.
 type ClusterHorizonJSONRequestBody = ClusterHorizonRequest
@@ -7425,6 +7474,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 	PutWeeklyForecast(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FetchHistoryWithBody Import executions from an address
+	//
+	// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+	//
+	// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+	FetchHistoryWithBody(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FetchHistory Import executions from an address
+	//
+	// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+	//
+	// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+	FetchHistory(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, body FetchHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ClusterHorizonWithBody Say what months cost
 	//
@@ -9446,6 +9517,48 @@ func (c *Client) PutWeeklyForecastWithBody(ctx context.Context, cluster ClusterN
 // Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 func (c *Client) PutWeeklyForecast(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutWeeklyForecastRequest(c.Server, cluster, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FetchHistoryWithBody Import executions from an address
+//
+// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+//
+// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+func (c *Client) FetchHistoryWithBody(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFetchHistoryRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FetchHistory Import executions from an address
+//
+// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+//
+// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+func (c *Client) FetchHistory(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, body FetchHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFetchHistoryRequest(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14570,6 +14683,68 @@ func NewPutWeeklyForecastRequestWithBody(server string, cluster ClusterName, con
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewFetchHistoryRequest calls the generic FetchHistory builder with application/json body
+func NewFetchHistoryRequest(server string, cluster ClusterName, params *FetchHistoryParams, body FetchHistoryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewFetchHistoryRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewFetchHistoryRequestWithBody constructs an http.Request for the FetchHistory method, with any body, and a specified content type
+func NewFetchHistoryRequestWithBody(server string, cluster ClusterName, params *FetchHistoryParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/history-imports/fetch", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -21380,6 +21555,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 	PutWeeklyForecastWithResponse(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*PutWeeklyForecastResponse, error)
 
+	// FetchHistoryWithBodyWithResponse Import executions from an address
+	//
+	// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+	//
+	// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+	FetchHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FetchHistoryResponse, error)
+
+	// FetchHistoryWithResponse Import executions from an address
+	//
+	// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+	//
+	// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+	FetchHistoryWithResponse(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, body FetchHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*FetchHistoryResponse, error)
+
 	// ClusterHorizonWithBodyWithResponse Say what months cost
 	//
 	// Plans a cluster hour by hour, with its forecasts, prices and contracts of that time, and adds up what it comes to: by day and month of the calendar (UTC), by contract with what of it is used and idle, by class. Every sum closes to the last decimal.
@@ -23602,6 +23799,31 @@ func (r PutWeeklyForecastResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutWeeklyForecastResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type FetchHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r FetchHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FetchHistoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -26814,6 +27036,40 @@ func (c *ClientWithResponses) PutWeeklyForecastWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParsePutWeeklyForecastResponse(rsp)
+}
+
+// FetchHistoryWithBodyWithResponse Import executions from an address
+//
+// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+//
+// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+func (c *ClientWithResponses) FetchHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FetchHistoryResponse, error) {
+	rsp, err := c.FetchHistoryWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFetchHistoryResponse(rsp)
+}
+
+// FetchHistoryWithResponse Import executions from an address
+//
+// A run of the kind `history-import` fetches executions from Hadoop's history server (`/ws/v1/history`), from Spark's (`/api/v1`), or one file of any form that an upload may have, and stores them as they come. Its progress is in executions, or of a file in bytes, and its result the report that an upload answers, with what could not be had of single executions. Executions that are there already are not asked for again: the same again makes no doubles, and a run that broke off goes on where it was.
+//
+// The address's host must be on the list of allowed hosts; redirects are followed on that host alone. A server is asked 8 things at once at most; what fails for the moment is asked for again. Spark's server does not tell which stages wait for which, nor stages and tasks beyond what it retains: import the event logs where that matters.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports/fetch (the `FetchHistory` operationId).
+func (c *ClientWithResponses) FetchHistoryWithResponse(ctx context.Context, cluster ClusterName, params *FetchHistoryParams, body FetchHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*FetchHistoryResponse, error) {
+	rsp, err := c.FetchHistory(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFetchHistoryResponse(rsp)
 }
 
 // ClusterHorizonWithBodyWithResponse Say what months cost
@@ -30218,6 +30474,39 @@ func ParsePutWeeklyForecastResponse(rsp *http.Response) (*PutWeeklyForecastRespo
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFetchHistoryResponse parses an HTTP response from a FetchHistoryWithResponse call
+func ParseFetchHistoryResponse(rsp *http.Response) (*FetchHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FetchHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
