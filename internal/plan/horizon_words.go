@@ -18,18 +18,25 @@ func (a *HorizonAnswer) explain(h *capacity.Horizon) {
 		fmt.Fprintf(&b, "The work was ended before it was done; this is the time until %s, of a horizon until %s. ", moment(end), moment(h.End()))
 	}
 	c := &a.Total.Cost
-	fmt.Fprintf(&b, "From %s until %s (%s hours) VMs and refused jobs cost %s %s: %s on demand", moment(h.Start()), moment(end), plainHours(a.Total.Hours), cents(c.Total.Float()), a.Currency, cents(c.OnDemand.Float()))
+	fmt.Fprintf(&b, "From %s until %s (%s) VMs and refused jobs cost %s %s", moment(h.Start()), moment(end), hourCount(a.Total.Hours), cents(c.Total.Float()), a.Currency)
+	var parts []string
 	for _, line := range []struct {
 		amount capacity.Money
 		what   string
-	}{{c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Penalties, "in penalties"}} {
+	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Penalties, "in penalties"}} {
 		if !line.amount.IsZero() {
-			fmt.Fprintf(&b, ", %s %s", cents(line.amount.Float()), line.what)
+			parts = append(parts, cents(line.amount.Float())+" "+line.what)
 		}
+	}
+	if len(parts) > 0 {
+		b.WriteString(": " + inWords(parts))
 	}
 	b.WriteString(".")
 	if !a.Upfront.IsZero() {
-		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time.", cents(a.Upfront.Float()))
+		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time, which makes %s.", cents(a.Upfront.Float()), cents(c.Total.Add(a.Upfront.Decimal).InexactFloat64()))
+	}
+	if !a.Gap.IsZero() {
+		fmt.Fprintf(&b, " That is at most %s more than necessary.", cents(a.Gap.Float()))
 	}
 	if n := len(a.Months); n > 1 {
 		most := 0
@@ -50,7 +57,7 @@ func (a *HorizonAnswer) explain(h *capacity.Horizon) {
 	}
 	if len(a.Infeasible) > 0 {
 		first := &a.Infeasible[0]
-		fmt.Fprintf(&b, " For %s hours there is no plan, and the figures leave them out; the first is %s: %s", plainHours(a.Total.InfeasibleHours), moment(first.Start), first.Conflict)
+		fmt.Fprintf(&b, " For %s there is no plan, and no figure counts that time; it begins at %s: %s", hourCount(a.Total.InfeasibleHours), moment(first.Start), first.Conflict)
 	}
 	a.Explanation = b.String()
 }
@@ -64,6 +71,13 @@ func moment(t time.Time) string {
 		return t.Format("2006-01-02")
 	}
 	return t.Format("2006-01-02 15:04") + " UTC"
+}
+
+func hourCount(x float64) string {
+	if x == 1 {
+		return "1 hour"
+	}
+	return plainHours(x) + " hours"
 }
 
 func plainHours(x float64) string { return number(roundedTo(x, 2)) }

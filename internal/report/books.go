@@ -35,7 +35,7 @@ func (f *figureSheet) cost(c *plan.SpanCost, currency string) {
 // and what it all assumes.
 func HorizonWorkbook(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer) error {
 	var summary figureSheet
-	summary.add("in a sentence", "", text(HorizonSentence(a)), "")
+	summary.add("in words", "", text(a.Explanation), "")
 	horizonSummary(&summary, a)
 	sheets, err := horizonSheets(h, a)
 	if err != nil {
@@ -162,7 +162,7 @@ func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) 
 // then the horizon with what is to be bought.
 func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
 	var f figureSheet
-	f.add("in a sentence", "", text(PurchaseSentence(a)), "")
+	f.add("in words", "", text(a.Explanation), "")
 	for _, line := range []struct {
 		of   string
 		cost *plan.PurchaseCost
@@ -211,7 +211,7 @@ func savings(f *figureSheet, against string, s *plan.Saving, currency string) {
 // PlanWorkbook is a plan as a spreadsheet: summary, classes, contracts, and what it assumes.
 func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	var f figureSheet
-	f.add("in a sentence", "", text(Headline(pl)), "")
+	f.add("in words", "", text(Headline(pl)), "")
 	f.add("status", "", text(string(pl.Status)), "")
 	for _, c := range pl.Conflicts {
 		f.add("conflict", "", text(Conflict(c)), "")

@@ -135,11 +135,11 @@ func HorizonClasses(h capacity.Horizon, a plan.HorizonAnswer) (Table, error) {
 	return t, nil
 }
 
-// HorizonText is a horizon's answer for a terminal: what it costs in one sentence, then its months, days or
+// HorizonText is a horizon's answer for a terminal: what it comes to in words, then its months, days or
 // periods, and its contracts.
 func HorizonText(w io.Writer, a plan.HorizonAnswer) error {
 	var b strings.Builder
-	b.WriteString(visible(HorizonSentence(a), 0) + "\n\n")
+	b.WriteString(visible(a.Explanation, 0) + "\n\n")
 	per, table := "", Table{}
 	switch {
 	case len(a.Months) > 1:
@@ -153,7 +153,7 @@ func HorizonText(w io.Writer, a plan.HorizonAnswer) error {
 		return err
 	}
 	if !a.Upfront.IsZero() {
-		fmt.Fprintf(&b, "Upfront payments are in none of these rows: %s %s of them are for this time.\n", cents(a.Upfront), a.Currency)
+		b.WriteString("Upfront payments are in none of these rows.\n")
 	}
 	if len(a.Contracts) > 0 {
 		b.WriteByte('\n')
@@ -161,47 +161,8 @@ func HorizonText(w io.Writer, a plan.HorizonAnswer) error {
 			return err
 		}
 	}
-	if !a.Gap.IsZero() {
-		fmt.Fprintf(&b, "\nNo plan of these hours costs less by more than %s %s.\n", cents(a.Gap), a.Currency)
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// HorizonSentence says what a horizon costs, for people who see nothing else.
-func HorizonSentence(a plan.HorizonAnswer) string {
-	c := &a.Total.Cost
-	var parts []string
-	for _, part := range []struct {
-		what  string
-		money capacity.Money
-	}{
-		{"on demand", c.OnDemand}, {"for spot VMs", c.Spot}, {"for contracts by the hour", c.Reserved}, {"for idle hours of contracts", c.ReservedIdle},
-		{"of upfront payments", a.Upfront}, {"in penalties for refused jobs", c.Penalties},
-	} {
-		if !part.money.IsZero() {
-			parts = append(parts, cents(part.money)+" "+part.what)
-		}
-	}
-	s := fmt.Sprintf("From %s to %s this workload costs %s %s", day(a.Total.Start), day(a.Total.Start.Add(time.Duration(a.Total.Hours*float64(time.Hour)))),
-		cents(capacity.Money{Decimal: c.Total.Add(a.Upfront.Decimal)}), a.Currency)
-	if len(parts) > 0 {
-		s += ": " + listed(parts)
-	}
-	if jobs := a.Total.AdmittedHours + a.Total.RefusedHours; a.Total.RefusedHours > 0 {
-		s += fmt.Sprintf(" (%s %% of the job hours are refused)", percent(a.Total.RefusedHours/jobs))
-	}
-	s += "."
-	if a.Total.InfeasibleHours > 0 {
-		s = fmt.Sprintf("In %s of %s the promised jobs do not fit. Without %s: %s", count(a.Total.InfeasibleHours, "hour", "hours"), rounded(a.Total.Hours, 4),
-			pick(a.Total.InfeasibleHours == 1, "it", "them"), s)
-		for _, p := range a.Periods {
-			if p.Status == capacity.InfeasibleStatus {
-				return s + fmt.Sprintf(" The first is at %s: %s", p.Start.UTC().Format("2006-01-02 15:04"), p.Conflict)
-			}
-		}
-	}
-	return s
 }
 
 func pick(first bool, a, b string) string {
@@ -209,22 +170,6 @@ func pick(first bool, a, b string) string {
 		return a
 	}
 	return b
-}
-
-// listed is "a", "a and b", "a, b and c".
-func listed(parts []string) string {
-	if n := len(parts) - 1; n > 0 {
-		return strings.Join(parts[:n], ", ") + " and " + parts[n]
-	}
-	return parts[0]
-}
-
-// day is a date, with the time where it is not midnight (UTC).
-func day(at time.Time) string {
-	if at = at.UTC(); at.Equal(at.Truncate(24 * time.Hour)) {
-		return at.Format(time.DateOnly)
-	}
-	return at.Format("2006-01-02 15:04") + " UTC"
 }
 
 // cents is an amount for reading: two places, or all where it is smaller than that.

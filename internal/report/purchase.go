@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -63,59 +62,10 @@ func PurchaseRegret(a plan.PurchaseAnswer) Table {
 	})
 }
 
-// PurchaseSentence says what to buy and what it saves, for people who see nothing else.
-func PurchaseSentence(a plan.PurchaseAnswer) string {
-	if a.Status == capacity.InfeasibleStatus {
-		return "No purchase serves the promised jobs: " + HorizonSentence(a.Horizon)
-	}
-	var buy []string
-	paid, counted := decimal.Zero, decimal.Zero
-	for _, o := range a.Offers {
-		if o.VMs > 0 {
-			buy = append(buy, fmt.Sprintf("%s of %s", count(float64(o.VMs), "VM", "VMs"), o.Name))
-			paid, counted = paid.Add(o.Paid.Decimal), counted.Add(o.Upfront.Decimal)
-		}
-	}
-	total := &a.Horizon.Total
-	span := fmt.Sprintf("from %s to %s", day(total.Start), day(total.Start.Add(time.Duration(total.Hours*float64(time.Hour)))))
-	cost := cents(a.Recommended.Total) + " " + a.Currency
-	if len(buy) == 0 {
-		return fmt.Sprintf("Buy nothing: %s the workload costs %s, and %s.", span, cost,
-			pick(open(a), fmt.Sprintf("no purchase saves more than %s %% of it", percent(a.Proof.Gap)), "no purchase makes it cheaper"))
-	}
-	upfront := "nothing"
-	if !paid.IsZero() {
-		upfront = cents(capacity.Money{Decimal: paid}) + " " + a.Currency
-	}
-	if !paid.Equal(counted) {
-		upfront += fmt.Sprintf(" (of which %s are for this time)", cents(capacity.Money{Decimal: counted}))
-	}
-	s := fmt.Sprintf("Buy %s and pay %s upfront: %s the workload then costs %s", listed(buy), upfront, span, cost)
-	switch {
-	case a.Saving == nil:
-		s += "; without a purchase the promised jobs do not fit"
-	case a.Saving.Amount.IsNegative():
-		s += fmt.Sprintf(", %s %s more than without, which is within the gap that was asked for", cents(capacity.Money{Decimal: a.Saving.Amount.Neg()}), a.Currency)
-	default:
-		s += fmt.Sprintf(" instead of %s %s, which saves %s %s (%.1f %%)", cents(a.Today.Total), a.Currency, cents(a.Saving.Amount), a.Currency, 100*a.Saving.Share)
-	}
-	switch {
-	case a.BreakEven != nil:
-		s += fmt.Sprintf("; it has paid for itself by the end of %s", a.BreakEven.UTC().Format("January 2006"))
-	case len(a.Months) > 0:
-		s += "; it does not pay for itself within these months"
-	}
-	return s + "."
-}
-
 // PurchaseText is a recommendation for a terminal.
 func PurchaseText(w io.Writer, a plan.PurchaseAnswer) error {
 	var b strings.Builder
-	lead := PurchaseSentence(a)
-	if a.Explanation != "" {
-		lead = a.Explanation
-	}
-	b.WriteString(visible(lead, 0) + "\n")
+	b.WriteString(visible(a.Explanation, 0) + "\n")
 	tables := []struct {
 		title string
 		Table
@@ -143,24 +93,8 @@ func PurchaseText(w io.Writer, a plan.PurchaseAnswer) error {
 			return err
 		}
 	}
-	if a.Status != capacity.InfeasibleStatus {
-		fmt.Fprintf(&b, "\n%s\n", proofOfPurchase(a))
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func proofOfPurchase(a plan.PurchaseAnswer) string {
-	s := fmt.Sprintf("Proof: no purchase costs less than %s %s", cents(a.Proof.Bound), a.Currency)
-	if open(a) {
-		s += fmt.Sprintf(" (gap %s %%)", percent(a.Proof.Gap))
-	}
-	return s + "."
-}
-
-// open says that a purchase might be better by what can be seen in cents.
-func open(a plan.PurchaseAnswer) bool {
-	return a.Recommended.Total.Sub(a.Proof.Bound.Decimal).GreaterThan(decimal.New(5, -3))
 }
 
 func renamed(t Table, from, to string) Table {
