@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/capacity"
+	tables "headroom/internal/report"
 	"headroom/openapi/client"
 )
 
@@ -180,17 +181,23 @@ func runRetryCommand(to *connection) *cobra.Command {
 
 func runResultCommand(to *connection) *cobra.Command {
 	var out output
+	var per string
 	c := &cobra.Command{
 		Use: "result RUN", Short: "Print what a run made", Args: cobra.ExactArgs(1),
-		Long: "Prints what a run made, in the form that it made it in. A run that failed or was cancelled may have made a part.",
+		Long: `Prints what a run made, in the form that it made it in, or of sweeps, months and purchases in another one. A run
+that failed or was cancelled may have made a part.`,
+		Example: "  headroom run result RUN -o xlsx -f months.xlsx",
 	}
+	addChoice(c, &out.format, "output", "o", "another form", "json", "csv", "xlsx", "focus")
+	addChoice(c, &per, "per", "", "what a row of csv of months stands for", string(tables.PerPeriod), string(tables.PerDay), string(tables.PerMonth))
 	c.Flags().StringVarP(&out.file, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return out.checkSheet(c) }
 	return command(c, func(c *cobra.Command, args []string) error {
 		s, err := to.open()
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.GetRunResult(c.Context(), args[0], nil))
+		a, err := s.said(s.api.GetRunResult(c.Context(), args[0], nil, query("format", out.format, "per", per)))
 		if err != nil {
 			return err
 		}

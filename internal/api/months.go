@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,11 +18,11 @@ import (
 func (s *server) horizon(w http.ResponseWriter, r *http.Request) {
 	answered, run, err := s.app.Horizon(r.Context(), prefersAsync(r), func() (capacity.HorizonQuestion, error) {
 		q, err := capacity.ReadHorizon(bodyOf(r), s.config.Limits)
-		if err != nil {
-			return q, readingProblem(err)
+		if err == nil {
+			q.Detail = detailFor(q.Detail, horizonForm(r))
+			err = inForm(horizonForm(r), q.CheckDetail(&q.Detail))
 		}
-		q.Detail = detailFor(r, q.Detail)
-		return q, nil
+		return q, readingProblem(err)
 	})
 	s.answerHorizon(w, r, "", answered, run, err)
 }
@@ -32,20 +33,20 @@ func (s *server) clusterHorizon(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, readingProblem(err))
 		return
 	}
-	q.Detail = detailFor(r, q.Detail)
+	q.Detail = detailFor(q.Detail, horizonForm(r))
 	cluster := pathValue(r, "cluster")
 	answered, run, err := s.app.HorizonOfCluster(r.Context(), cluster, q, prefersAsync(r))
-	s.answerHorizon(w, r, cluster, answered, run, err)
+	s.answerHorizon(w, r, cluster, answered, run, inForm(horizonForm(r), err))
 }
 
 func (s *server) purchase(w http.ResponseWriter, r *http.Request) {
 	answered, run, err := s.app.Purchase(r.Context(), prefersAsync(r), func() (capacity.PurchaseQuestion, error) {
 		q, err := capacity.ReadPurchase(bodyOf(r), s.config.Limits)
-		if err != nil {
-			return q, readingProblem(err)
+		if err == nil {
+			q.Detail = detailFor(q.Detail, purchaseForm(r))
+			err = inForm(purchaseForm(r), q.CheckDetail(&q.Detail))
 		}
-		q.Detail = detailFor(r, q.Detail)
-		return q, nil
+		return q, readingProblem(err)
 	})
 	s.answerPurchase(w, r, "", answered, run, err)
 }
@@ -56,18 +57,44 @@ func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, readingProblem(err))
 		return
 	}
-	q.Detail = detailFor(r, q.Detail)
+	q.Detail = detailFor(q.Detail, purchaseForm(r))
 	cluster := pathValue(r, "cluster")
 	answered, run, err := s.app.PurchaseForCluster(r.Context(), cluster, q, prefersAsync(r))
-	s.answerPurchase(w, r, cluster, answered, run, err)
+	s.answerPurchase(w, r, cluster, answered, run, inForm(purchaseForm(r), err))
 }
 
-// detailFor is the detail that a request needs: where it becomes a run, what is exported later needs all of it.
-func detailFor(r *http.Request, detail capacity.Detail) capacity.Detail {
-	if formatOf(r) != "" {
+// horizonForm and purchaseForm are the detail that the form of an answer is made of, "" where any will do. Days,
+// months, and what to buy are in every answer.
+func horizonForm(r *http.Request) capacity.Detail {
+	if formatOf(r) == "csv" && spanOf(r) == report.PerPeriod {
+		return capacity.DetailPeriods
+	}
+	return purchaseForm(r)
+}
+
+func purchaseForm(r *http.Request) capacity.Detail {
+	if format := formatOf(r); format == "xlsx" || format == "focus" {
 		return capacity.DetailClasses
 	}
-	return detail
+	return ""
+}
+
+// detailFor is the detail that is kept of an answer: what was asked for, and what its form is made of.
+func detailFor(asked, form capacity.Detail) capacity.Detail {
+	if form == "" || asked == capacity.DetailClasses {
+		return asked
+	}
+	return form
+}
+
+// inForm says of an answer that is too large in the form that was asked for what can be done about the form.
+func inForm(form capacity.Detail, err error) error {
+	input := (*capacity.InputError)(nil)
+	if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != "/detail" || form == "" {
+		return err
+	}
+	hint := "Ask for a shorter time, or for format=csv, which has days and months of any time with per=day and per=month."
+	return refusal{tooLarge.faulty([]fault{{Parameter: "format", Code: "too_large", Detail: input.Findings[0].Detail, Hint: &capacity.Hint{Detail: hint}}})}
 }
 
 // formatOf is the form that a request wants in the place of a document.
@@ -169,10 +196,10 @@ func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run capacity.
 		if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
 			return err
 		}
-		a.Question = asked.HorizonQuestion
-		if err := exportable(&a.Answer); err != nil {
+		if err := exportable(r, cluster, "horizons", a.Answer.Detail, horizonForm(r)); err != nil {
 			return err
 		}
+		a.Question = asked.HorizonQuestion
 		a.Question.Horizon = answeredTime(a.Question.Horizon, &a.Answer)
 		return answerHorizonIn(w, r, cluster, &a)
 	}
@@ -181,10 +208,10 @@ func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run capacity.
 	if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
 		return err
 	}
-	a.Question = asked.PurchaseQuestion
-	if err := exportable(&a.Answer.Horizon); err != nil {
+	if err := exportable(r, cluster, "purchases", a.Answer.Horizon.Detail, purchaseForm(r)); err != nil {
 		return err
 	}
+	a.Question = asked.PurchaseQuestion
 	return answerPurchaseIn(w, r, cluster, &a)
 }
 
@@ -198,12 +225,25 @@ func readBoth(input json.RawMessage, asked any, result []byte, answer any) error
 	return nil
 }
 
-// exportable refuses an answer that was kept with less than exports are made of.
-func exportable(a *plan.HorizonAnswer) error {
-	if a.Detail == capacity.DetailClasses {
+// exportable refuses an answer that was kept with less than its form is made of, and says how to get it. To plan
+// it again here might take as long as the run did.
+func exportable(r *http.Request, cluster, what string, kept, form capacity.Detail) error {
+	if form == "" || kept == form || kept == capacity.DetailClasses {
 		return nil
 	}
-	return refusal{aboutParameter("format", "not_taken", fmt.Sprintf("This answer was kept with the detail %q, and other forms than JSON are made of what every class takes; ask again with \"detail\": \"classes\".", a.Detail), nil)}
+	at := "/v1/"
+	if cluster != "" {
+		at = "/v1/clusters/" + cluster + "/"
+	}
+	of := map[capacity.Detail]string{capacity.DetailPeriods: "of every period", capacity.DetailClasses: "of what every class takes in every period"}[form]
+	detail := fmt.Sprintf("The run was asked for the detail %q, and %s is made %s.", kept, formatOf(r), of)
+	hint := fmt.Sprintf("Ask the same of POST %s%s?format=%s: then everything is kept that this form is made of.", at, what, formatOf(r))
+	if what == "horizons" {
+		hint += " Days and months are here already: format=csv with per=day or per=month."
+	} else {
+		hint += " What to buy is here already: format=csv."
+	}
+	return refusal{aboutParameter("format", "not_kept", detail, &capacity.Hint{Detail: hint})}
 }
 
 // answeredTime is a horizon as far as an answer goes.

@@ -246,8 +246,8 @@ func TestPurchasesForACluster(t *testing.T) {
 	}
 }
 
-// yearOf is a question about every hour of a year, all of them different, with too few VMs for all jobs.
-func yearOf(classes int, offers string) string {
+// hoursOf is a question about so many hours, all of them different, with too few VMs for all jobs.
+func hoursOf(hours, classes int, offers string) string {
 	r := rand.New(rand.NewPCG(8, 760))
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"problem":{"currency":"USD","supply":{"on_demand":{"price":"0.20","quota":%d}},"classes":[`, 20*classes)
@@ -257,7 +257,7 @@ func yearOf(classes int, offers string) string {
 	}
 	b.WriteString(`]},"periods":[`)
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for hour := range 8760 {
+	for hour := range hours {
 		fmt.Fprintf(&b, `%s{"start":"%s","hours":1,"jobs":[`, []string{"", ","}[min(hour, 1)], start.Add(time.Duration(hour)*time.Hour).Format(time.RFC3339))
 		for i := range classes {
 			fmt.Fprintf(&b, "%s%d", []string{"", ","}[min(i, 1)], r.IntN(31))
@@ -301,34 +301,111 @@ func TestLongMonthsAreRuns(t *testing.T) {
 		return
 	}
 	limited := s.key("limited", auth.Planner, []string{"mine"})
-	for _, kind := range []string{"horizons", "purchases"} {
-		body := yearOf(60, map[string]string{"purchases": yearOffers}[kind])
-		s.ask(limited, "POST", "/v1/"+kind, body, "Prefer", "respond-async").want(t, 403)
+	for _, c := range []struct {
+		ask, body string
+		steps     int64 // that are waited for: enough for several workers to be past the first hour
+	}{
+		{"horizons", hoursOf(8760, 60, ""), 50},
+		{"horizons?format=focus", hoursOf(3*8760, 15, ""), 50},
+		{"purchases", hoursOf(8760, 60, yearOffers), 1},
+	} {
+		s.ask(limited, "POST", "/v1/"+c.ask, c.body, "Prefer", "respond-async").want(t, 403)
 		began := time.Now()
-		started := s.ask(s.admin, "POST", "/v1/"+kind, body).want(t, 202)
-		t.Logf("%s: %d bytes were made a run after %s", kind, len(body), time.Since(began))
+		started := s.ask(s.admin, "POST", "/v1/"+c.ask, c.body, "Prefer", "respond-async").want(t, 202)
+		t.Logf("%s: %d bytes were made a run after %s", c.ask, len(c.body), time.Since(began))
 		location := started.Header.Get("Location")
-		s.until(location, func(r capacity.Run) bool { return r.Progress.Done > 0 || r.State.Over() })
+		s.until(location, func(r capacity.Run) bool { return r.Progress.Done >= c.steps || r.State.Over() })
 		began = time.Now()
 		s.ask(s.admin, "DELETE", location, nil)
 		run := s.over(location)
-		t.Logf("%s: ended %s after it was cancelled, at %d of %d", kind, time.Since(began), run.Progress.Done, run.Progress.Total)
+		t.Logf("%s: ended %s after it was cancelled, at %d of %d", c.ask, time.Since(began), run.Progress.Done, run.Progress.Total)
 		if run.State != capacity.RunCancelled {
-			t.Errorf("%s: got %+v", kind, run)
+			t.Errorf("%s: got %+v", c.ask, run)
 		}
-		if kind == "purchases" {
-			continue
+		switch c.ask {
+		case "horizons":
+			s.summaryThatWasEnded(location, run)
+		case "horizons?format=focus":
+			s.exportsThatWereEnded(location)
 		}
-		var part plan.HorizonAnswer
-		result := s.ask(s.admin, "GET", location+"/result", nil).want(t, 200)
-		result.into(t, &part)
-		if part.Complete || !run.Partial || part.Total.Hours == 0 || part.Total.Hours >= 8760 || part.Detail != capacity.DetailSummary || len(part.Periods) != 0 || len(result.text) > 1<<20 {
-			t.Errorf("the part has %g hours in %d bytes: %.300s", part.Total.Hours, len(result.text), result.text)
+	}
+}
+
+// What a form is made of may be too much to keep, of a time of which days and months are not.
+func TestFormsThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	body := hoursOf(8760, 80, "")
+	p := s.ask(s.admin, "POST", "/v1/horizons?format=xlsx", body, "Prefer", "respond-async").want(t, 413).problem(t)
+	if e := p.Errors[0]; e.Parameter != "format" || e.Pointer != nil || e.Hint == nil || !strings.Contains(e.Hint.Detail, "per=day and per=month") || !strings.Contains(e.Detail, "classes of all 8760 periods") {
+		t.Errorf("got %+v", p.Errors)
+	}
+	location := s.ask(s.admin, "POST", "/v1/horizons?format=csv&per=month", body, "Prefer", "respond-async").want(t, 202).Header.Get("Location")
+	s.ask(s.admin, "DELETE", location, nil).want(t, 204)
+}
+
+// summaryThatWasEnded is kept with days and months, and says how to get what it is too little for.
+func (s *service) summaryThatWasEnded(location string, run capacity.Run) {
+	t := s.TB
+	t.Helper()
+	var part plan.HorizonAnswer
+	result := s.ask(s.admin, "GET", location+"/result", nil).want(t, 200)
+	result.into(t, &part)
+	if part.Complete || !run.Partial || part.Total.Hours == 0 || part.Total.Hours >= 8760 || part.Detail != capacity.DetailSummary || len(part.Periods) != 0 || len(result.text) > 1<<20 {
+		t.Errorf("the part has %g hours in %d bytes: %.300s", part.Total.Hours, len(result.text), result.text)
+	}
+	days := s.ask(s.admin, "GET", location+"/result?format=csv&per=day", nil).want(t, 200)
+	if rows, err := csv.NewReader(bytes.NewReader(days.text)).ReadAll(); err != nil || len(rows) != 1+len(part.Days) {
+		t.Errorf("%d days are %d rows (%v)", len(part.Days), len(rows), err)
+	}
+	for _, form := range []string{"csv", "xlsx", "focus"} {
+		p := s.ask(s.admin, "GET", location+"/result?format="+form, nil).want(t, 400).problem(t)
+		want := "Ask the same of POST /v1/horizons?format=" + form
+		if e := p.Errors[0]; e.Parameter != "format" || e.Code != "not_kept" || e.Hint == nil || !strings.HasPrefix(e.Hint.Detail, want) {
+			t.Errorf("a summary as %s: got %+v, want %q", form, p.Errors, want)
 		}
-		p := s.ask(s.admin, "GET", location+"/result?format=focus", nil).want(t, 400).problem(t)
-		if !strings.Contains(p.Detail+fmt.Sprint(p.Errors), "ask again with") {
-			t.Errorf("exporting a summary: %+v", p)
+	}
+}
+
+// exportsThatWereEnded end where the work did, in every form, and still add up.
+func (s *service) exportsThatWereEnded(location string) {
+	t := s.TB
+	t.Helper()
+	var part plan.HorizonAnswer
+	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &part)
+	hours := int(part.Total.Hours)
+	if part.Complete || hours == 0 || hours >= 3*8760 || len(part.Periods) != hours {
+		t.Fatalf("the part has %d hours and %d periods, complete %v", hours, len(part.Periods), part.Complete)
+	}
+	end := part.Total.Start.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339)
+	rows := s.ask(s.admin, "GET", location+"/result?format=csv", nil).want(t, 200)
+	if records, err := csv.NewReader(bytes.NewReader(rows.text)).ReadAll(); err != nil || len(records) != 1+hours {
+		t.Errorf("%d hours are %d rows (%v)", hours, len(records), err)
+	}
+	focus := s.ask(s.admin, "GET", location+"/result?format=focus", nil).want(t, 200)
+	records, err := csv.NewReader(bytes.NewReader(focus.text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, last := decimal.Zero, ""
+	for _, record := range records[1:] {
+		for _, column := range []string{"EffectiveCost", "x_RejectionPenalty"} {
+			if text := record[slices.Index(records[0], column)]; text != "" {
+				sum = sum.Add(decimal.RequireFromString(text))
+			}
 		}
+		last = max(last, record[slices.Index(records[0], "ChargePeriodEnd")])
+	}
+	if !sum.Equal(part.Total.Cost.Total.Decimal) || last != end {
+		t.Errorf("the rows end at %s and come to %s, want %s and %s", last, sum, end, part.Total.Cost.Total)
+	}
+	book, err := excelize.OpenReader(bytes.NewReader(s.ask(s.admin, "GET", location+"/result?format=xlsx", nil).want(t, 200).text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	if words, err := book.GetCellValue("summary", "C2"); words != part.Explanation || !strings.Contains(words, "The work was ended before it was done") || err != nil {
+		t.Errorf("the workbook says %q (%v)", words, err)
 	}
 }
 

@@ -116,10 +116,10 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(cap
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	course, worked := a.horizonInTurns(ctx, asked, report)
-	if worked != nil && course.Done() == 0 {
+	answer := asked.answered(course)
+	if worked != nil && answer.Total.Hours == 0 { // later hours may be done, and the first is missing
 		return RunResult{}, worked
 	}
-	answer := asked.answered(course)
 	answer.Show(asked.Detail)
 	return jsonResult(claim, answer, worked)
 }

@@ -298,6 +298,11 @@ func checkHorizonDetail(c *checker, detail Detail) {
 	}
 }
 
+// CheckDetail is what is wrong with how much of the horizon is answered, which it decides where nobody has.
+func (h *Horizon) CheckDetail(detail *Detail) error {
+	return findingsOf(func(c *checker) { h.checkDetail(c, detail) })
+}
+
 // checkDetail says how much is answered where nobody has said, and refuses an answer that is too large.
 func (h *Horizon) checkDetail(c *checker, detail *Detail) {
 	checkHorizonDetail(c, *detail)
