@@ -31,12 +31,19 @@ func (f *figureSheet) cost(c *plan.SpanCost, currency string) {
 	}
 }
 
+func (f *figureSheet) warnings(all []capacity.Warning) {
+	for _, w := range all {
+		f.add("warning", "", text(w.Detail), "")
+	}
+}
+
 // HorizonWorkbook is a horizon's answer as a spreadsheet: summary, classes, contracts, months, days, periods,
 // and what it all assumes.
 func HorizonWorkbook(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer) error {
 	var summary figureSheet
 	summary.add("in words", "", text(a.Explanation), "")
 	horizonSummary(&summary, a)
+	summary.warnings(a.Warnings)
 	sheets, err := horizonSheets(h, a)
 	if err != nil {
 		return err
@@ -179,6 +186,7 @@ func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a plan.PurchaseA
 	f.add("paid for itself by the end of the month of", "recommended", MaybeTime(a.BreakEven), "UTC")
 	f.add("no purchase costs less than", "", amount(&a.Proof.Bound), a.Currency)
 	f.add("gap", "", number(a.Proof.Gap), "of the total")
+	f.warnings(a.Warnings)
 	bought := a.Bought(&q)
 	if a.Status == capacity.InfeasibleStatus { // then there are no numbers to buy, and no costs of classes
 		bought, a.Horizon.Status = q.Horizon, capacity.InfeasibleStatus
@@ -219,9 +227,7 @@ func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	if pl.Status != capacity.InfeasibleStatus {
 		planSummary(&f, &pl)
 	}
-	for _, warning := range pl.Warnings {
-		f.add("warning", "", text(warning.Detail), "")
-	}
+	f.warnings(pl.Warnings)
 	var assumed figureSheet
 	problemAssumptions(&assumed, &p)
 	return Workbook(w, f.sheet("summary"), Sheet{"classes", Classes(p, pl)}, Sheet{"contracts", planContracts(&p, &pl)}, assumed.sheet("assumptions"))

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -113,7 +112,7 @@ func TestHorizonWorkbook(t *testing.T) {
 		t.Errorf("got %g paid upfront, want 3", got)
 	}
 	// A moment is a date to a spreadsheet, a figure a number, and a name is text whatever it begins with.
-	for at, want := range map[string]string{"A2": "2026-01-31 22:00:00", "A4": "2026-02-01 00:00:00"} {
+	for at, want := range map[string]string{"A2": "2026-01-31 22:00", "A4": "2026-02-01 00:00"} {
 		if got, err := f.GetCellValue("periods", at); got != want || err != nil {
 			t.Errorf("%s reads %q (%v), want %q", at, got, err, want)
 		}
@@ -245,12 +244,43 @@ func TestCellsFit(t *testing.T) {
 	}
 }
 
-// TestLibreOfficeReadsTheSameTotals has another program open the workbook, where it is installed.
-func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
+// officeSheets has another program open a workbook, where it is installed: the sheets' rows, with values as they are
+// and not as they are shown.
+func officeSheets(t *testing.T, book []byte) map[string][][]string {
+	t.Helper()
 	office, err := exec.LookPath("soffice")
 	if err != nil {
 		t.Skip("LibreOffice is not installed")
 	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "book.xlsx"), book, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(t.Context(), office, "-env:UserInstallation=file://"+dir+"/profile", "--headless",
+		"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1", "--outdir", dir, filepath.Join(dir, "book.xlsx")) // every sheet in UTF-8
+	run.WaitDelay = 10 * time.Second
+	if said, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "book-*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheets := make(map[string][][]string)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "book-"), ".csv")
+		if sheets[name], err = csv.NewReader(bytes.NewReader(text)).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sheets
+}
+
+func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
 	q := twoMonths(t)
 	q.Problem.Classes[0].Name, q.Contracts[0].Name = `=HYPERLINK("http://x","y")`, "＝1+1"
 	for i := range 700 {
@@ -258,32 +288,12 @@ func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
 	}
 	q.Problem.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(123456789, -9)}
 	a := plannedHorizon(t, q.Horizon)
-	dir := t.TempDir()
-	book := filepath.Join(dir, "book.xlsx")
+	a.Warnings = []capacity.Warning{{Code: "x", Detail: "Said with the answer."}}
 	var b bytes.Buffer
 	if err := HorizonWorkbook(&b, q.Horizon, a); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(book, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	// Every sheet as CSV in UTF-8, with values as they are and not as they are shown.
-	run := exec.CommandContext(t.Context(), office, "-env:UserInstallation=file://"+dir+"/profile", "--headless",
-		"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1", "--outdir", dir, book)
-	run.WaitDelay = 10 * time.Second
-	if said, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	sheets := make(map[string][][]string)
-	for _, name := range []string{"summary", "classes", "contracts", "months", "days", "periods", "assumptions"} {
-		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("book-%s.csv", name)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sheets[name], err = csv.NewReader(bytes.NewReader(text)).ReadAll(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	sheets := officeSheets(t, b.Bytes())
 	checkHorizonSheets(t, sheets, &a)
 	if got, want := figureIn(t, sheets["summary"], "total with upfront payments", ""), a.Total.Cost.Total.Add(a.Upfront.Decimal).InexactFloat64(); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("got the total %v, want %v", got, want)
@@ -291,7 +301,88 @@ func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
 	if got := sheets["classes"][1][0]; got != q.Problem.Classes[0].Name {
 		t.Errorf("the class is called %q", got)
 	}
-	if got := sheets["periods"][1][0]; !strings.Contains(got, "22:00") {
+	if got := sheets["periods"][1][0]; got != "2026-01-31 22:00:00" {
 		t.Errorf("the first period begins at %q", got)
+	}
+	if got := sheets["months"][1][0]; got != "2026-01-01" {
+		t.Errorf("the first month is %q", got)
+	}
+	if got := sheets["summary"][len(sheets["summary"])-1]; got[0] != "warning" || got[2] != a.Warnings[0].Detail {
+		t.Errorf("the summary ends with %q", got)
+	}
+}
+
+// Reports of the time behind come out alike, with hours of several plans and of none.
+func TestLibreOfficeReadsReportsOfThePast(t *testing.T) {
+	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	stint := func(n int64, begin, end time.Duration, cost int64) capacity.PlanStint {
+		return capacity.PlanStint{Number: n, Since: from.Add(begin), Until: from.Add(end), Currency: "EUR", PeriodSeconds: 3600, VMs: 1234, VMsOnDemand: 1000, TotalCost: money(cost)}
+	}
+	p := capacity.NewPast(from, from.Add(5*time.Hour), []capacity.PlanStint{stint(7, 0, 90*time.Minute, 123_456), stint(8, 90*time.Minute, 4*time.Hour, 98_765_432)}, nil)
+	var b bytes.Buffer
+	if err := PastWorkbook(&b, "=shop", p); err != nil {
+		t.Fatal(err)
+	}
+	sheets := officeSheets(t, b.Bytes())
+	want := p.Total[0].TotalCost.Float()
+	if got := columnSum(t, sheets["hours"], "total_cost"); math.Abs(got-want) > 1e-6 || figureIn(t, sheets["summary"], "total", "EUR") != want || want == 0 {
+		t.Errorf("the hours come to %v, want %v", got, want)
+	}
+	if got := sheets["summary"][1][2]; got != "=shop" {
+		t.Errorf("the cluster is %q", got)
+	}
+	if got := sheets["hours"]; len(got) != 6 || got[1][0] != "2026-03-01 00:00:00" || got[2][1] != "7 8" {
+		t.Errorf("the hours are %q", got)
+	}
+}
+
+// What a sheet shows fits into its columns: nothing is cut or becomes ####. Amounts have the places that tell
+// something, moments no more of a clock than they need, and the cells hold all of it.
+func TestSheetsAreLegible(t *testing.T) {
+	tiny, long := 1.0/81, strings.Repeat("word ", 60)
+	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	rows := [][]Cell{
+		{Time(begin), Time(begin), Time(begin), number(1_234_567_890.123456789), {"12345678901234.50", true}, number(tiny), whole(987_654_321), text("x"), flag(true)},
+		{Time(begin.AddDate(0, 1, 0)), Time(begin.Add(time.Hour)), Time(begin.Add(time.Second)), number(-2), {"-0.10", true}, number(0), {"", true}, text(long), flag(false)},
+	}
+	var f figureSheet
+	f.add("in words", "", text(long), "")
+	f.add("total", "", Cell{"-1234567.891", true}, "USD")
+	f.add("begin", "", Time(begin), "UTC")
+	var b bytes.Buffer
+	if err := Workbook(&b, Sheet{"it's", Table{Columns: []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"}, Rows: rows}}, f.sheet("figures")); err != nil {
+		t.Fatal(err)
+	}
+	book, _ := sheetsOf(t, b.Bytes())
+	for sheet, want := range map[string][][]string{
+		"it's": {
+			{"2026-03-01", "2026-03-01 00:00", "2026-03-01 00:00:00", "1,234,567,890.12", "12,345,678,901,234.50", "0.01235", "987,654,321", "x", "TRUE"},
+			{"2026-04-01", "2026-03-01 01:00", "2026-03-01 00:00:01", "-2.00", "-0.10", "0.00000", "", long, "FALSE"},
+		},
+		"figures": {{"in words", "", long, ""}, {"total", "", "-1,234,567.891", "USD"}, {"begin", "", "2026-03-01", "UTC"}},
+	} {
+		rows, err := book.GetRows(sheet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range want {
+			for j, shown := range row {
+				at, _ := excelize.CoordinatesToCellName(j+1, i+2)
+				if got := slices.Concat(rows[i+1], make([]string, len(row)))[j]; got != shown {
+					t.Errorf("%s %s shows %q, want %q", sheet, at, got, shown)
+				}
+				column, _ := excelize.ColumnNumberToName(j + 1)
+				width, err := book.GetColWidth(sheet, column)
+				height, wrong := book.GetRowHeight(sheet, i+2)
+				if lines := height / lineHeight; err != nil || wrong != nil || float64(len(shown)) > width*lines {
+					t.Errorf("%s %s: %q does not fit into %g by %g (%v, %v)", sheet, at, shown, width, height, err, wrong)
+				}
+			}
+		}
+		panes, err := book.GetPanes(sheet)
+		layout, wrong := book.GetPageLayout(sheet)
+		if err != nil || wrong != nil || !panes.Freeze || panes.YSplit != 1 || *layout.Orientation != "landscape" || *layout.FitToHeight != 0 {
+			t.Errorf("%s: the panes are %+v and the page %+v (%v, %v)", sheet, panes, layout, err, wrong)
+		}
 	}
 }

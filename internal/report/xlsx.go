@@ -3,10 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf16"
 
@@ -32,14 +30,7 @@ func Workbook(w io.Writer, sheets ...Sheet) (err error) {
 			err = fmt.Errorf("write a spreadsheet: %w", err)
 		}
 	}()
-	bold, err := f.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
-	if err != nil {
-		return err
-	}
-	day, err := f.NewStyle(&excelize.Style{CustomNumFmt: &momentFormat})
-	if err != nil {
-		return err
-	}
+	look := &styles{f, make(map[excelize.Alignment]map[string]int)}
 	for i, s := range fitting(sheets, excelize.TotalRows-1) {
 		if i == 0 {
 			err = f.SetSheetName("Sheet1", s.Name)
@@ -47,7 +38,7 @@ func Workbook(w io.Writer, sheets ...Sheet) (err error) {
 			_, err = f.NewSheet(s.Name)
 		}
 		if err == nil {
-			err = fill(f, s, bold, day)
+			err = fill(f, s, look)
 		}
 		if err != nil {
 			return err
@@ -56,7 +47,10 @@ func Workbook(w io.Writer, sheets ...Sheet) (err error) {
 	return f.Write(w)
 }
 
-func fill(f *excelize.File, s Sheet, bold, day int) error {
+func fill(f *excelize.File, s Sheet, in *styles) error {
+	if err := onPaper(f, s.Name); err != nil {
+		return err
+	}
 	out, err := f.NewStreamWriter(s.Name)
 	if err != nil {
 		return err
@@ -64,49 +58,52 @@ func fill(f *excelize.File, s Sheet, bold, day int) error {
 	if err := out.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
 		return err
 	}
+	looks, line := make([]look, len(s.Columns)), make([]any, len(s.Columns))
 	for j, name := range s.Columns {
-		if err := out.SetColWidth(j+1, j+1, float64(min(max(len(name), 12), 40)+2)); err != nil {
+		looks[j] = lookOf(&s.Table, j)
+		if j > 0 && looks[j-1].right() {
+			looks[j].indent = 1
+		}
+		if err := out.SetColWidth(j+1, j+1, looks[j].width); err != nil {
 			return err
 		}
-	}
-	line := make([]any, len(s.Columns))
-	for j, name := range s.Columns {
-		line[j] = excelize.Cell{StyleID: bold, Value: name}
+		id, err := in.heading(&looks[j])
+		if err != nil {
+			return err
+		}
+		line[j] = excelize.Cell{StyleID: id, Value: name}
 	}
 	if err := out.SetRow("A1", line); err != nil {
 		return err
 	}
 	for i, row := range s.Rows {
+		lines := 1
 		for j, c := range row {
-			line[j] = typed(c, day)
+			if line[j], err = in.cell(c, &looks[j]); err != nil {
+				return err
+			}
+			lines = max(lines, looks[j].lines(c))
 		}
-		if err := out.SetRow("A"+strconv.Itoa(i+2), line[:len(row)]); err != nil {
+		if err := out.SetRow("A"+strconv.Itoa(i+2), line[:len(row)], excelize.RowOpts{Height: heightOf(lines)}); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-var momentFormat = "yyyy-mm-dd hh:mm:ss"
-
-// typed is a cell's value: a number, a moment in its style, text, or nothing.
-func typed(c Cell, day int) any {
-	if c.Text == "" {
-		return nil
+// onPaper has a sheet printed as wide as the page, with its heading on every one.
+func onPaper(f *excelize.File, sheet string) error {
+	err := f.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: new(true)})
+	if err == nil {
+		err = f.SetPageLayout(sheet, &excelize.PageLayoutOptions{Orientation: new("landscape"), Size: new(paperA4), FitToWidth: new(1), FitToHeight: new(0)})
 	}
-	if c.Number {
-		if x, err := strconv.ParseFloat(c.Text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
-			return x
-		}
-		if c.Text == "true" || c.Text == "false" {
-			return c.Text == "true"
-		}
-		if at, err := time.Parse(time.RFC3339, c.Text); err == nil && at.Year() >= 1901 {
-			return excelize.Cell{StyleID: day, Value: at.UTC()}
-		}
+	if err == nil {
+		err = f.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", Scope: sheet, RefersTo: "'" + strings.ReplaceAll(sheet, "'", "''") + "'!$1:$1"})
 	}
-	return cut(c.Text, excelize.TotalCellChars)
+	return err
 }
+
+const paperA4 = 9 // as spreadsheets number sizes of paper
 
 // cut is a text of at most so many UTF-16 units, which is how spreadsheets count; one that was longer says so.
 func cut(s string, most int) string {
