@@ -75,7 +75,7 @@ func (h hadoop) execution(ctx context.Context, of history.Listed) (e *history.Ex
 		})
 	})
 	for i := range parts {
-		e.Attempts = append(e.Attempts, parts[i].Attempts...)
+		e.Attempts.Join(&parts[i].Attempts)
 	}
 	return e, err
 }

@@ -84,7 +84,7 @@ func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execu
 		return s.tasks(ctx, fmt.Sprintf("%s/stages/%d/%d/taskList", app, tries[i].Stage, tries[i].Try), &parts[i], tries[i])
 	})
 	for i := range parts {
-		e.Attempts = append(e.Attempts, parts[i].Attempts...)
+		e.Attempts.Join(&parts[i].Attempts)
 	}
 	return &e, err
 }
@@ -92,20 +92,21 @@ func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execu
 // tasks asks for a stage's tasks page by page, until as many have come as the stage tells of.
 func (s spark) tasks(ctx context.Context, path string, e *history.Execution, of history.StageTry) error {
 	where := fmt.Sprintf("%s, stage %d", e.ID, of.Stage)
-	before := 0 // where the page before begins
-	for int64(len(e.Attempts)) < of.Tasks {
-		from, count := len(e.Attempts), 0
-		q := url.Values{"offset": {strconv.Itoa(from)}, "length": {strconv.Itoa(taskPage)}, "sortBy": {"ID"}}
-		if err := s.document(ctx, path, q, func(r io.Reader) (err error) { count, err = e.AddTasks(r, of.Stage, of.Try); return err }); err != nil {
+	var before []history.Attempt // the last page
+	for int64(e.Attempts.Len()) < of.Tasks {
+		var page []history.Attempt
+		q := url.Values{"offset": {strconv.Itoa(e.Attempts.Len())}, "length": {strconv.Itoa(taskPage)}, "sortBy": {"ID"}}
+		if err := s.document(ctx, path, q, func(r io.Reader) (err error) { page, err = e.TaskPage(r, of.Stage, of.Try); return err }); err != nil {
 			return err
 		}
-		switch page := e.Attempts[from:]; {
-		case count == 0:
+		switch {
+		case len(page) == 0:
 			return nil // fewer than it tells of: who takes the execution sees whether one is missing
-		case from > 0 && slices.Equal(page, e.Attempts[before:from]):
+		case slices.Equal(page, before):
 			return history.Refusal{Where: where, Detail: "The server answers with the same tasks again and again. Import the event log."}
 		}
-		before = from
+		e.Attempts.Add(page...)
+		before = page
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TakeChain(e *Execution) (Chain, error) {
 	if len(e.Stages) == 0 {
 		return Chain{}, e.refusal("It has no stages.")
 	}
-	c := Chain{ID: e.ID, Name: e.Name, Phases: []Phase{}, MapSlots: e.mostAtOnce(Stage), Notes: append([]string{}, e.Notes...)}
+	c := Chain{ID: e.ID, Name: e.Name, Phases: []Phase{}, MapSlots: e.slots(Stage), Notes: append([]string{}, e.Notes...)}
 	chosen, err := e.chosen(&c.Left)
 	if err != nil {
 		return Chain{}, err
@@ -47,12 +47,14 @@ func TakeChain(e *Execution) (Chain, error) {
 		return Chain{}, err
 	}
 	tasks := map[int32][]float64{}
-	for _, i := range chosen {
-		a := &e.Attempts[i]
+	for g, n := range chosen.tasks {
+		tasks[g.stage] = make([]float64, 0, n)
+	}
+	for a := range chosen.All() {
 		tasks[a.Stage] = append(tasks[a.Stage], a.Seconds())
 	}
 	again := map[int32]bool{}
-	for _, a := range e.Attempts {
+	for a := range e.Attempts.All() {
 		again[a.Stage] = again[a.Stage] || a.Again
 	}
 	note := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }

@@ -141,7 +141,7 @@ func TestDeepChains(t *testing.T) {
 			s.Parents = []int32{i - 1}
 		}
 		e.Stages = append(e.Stages, s)
-		e.Attempts = append(e.Attempts, Attempt{Stage: i, Kind: Stage, Outcome: Succeeded, Start: Epoch, Finish: Epoch + 1000})
+		e.Attempts.Add(Attempt{Stage: i, Kind: Stage, Outcome: Succeeded, Start: Epoch, Finish: Epoch + 1000})
 	}
 	c, err := TakeChain(&e)
 	if err != nil || len(c.Phases) != deep || c.Phases[0].Stage != deep || c.Phases[deep-1].After[0] != deep-2 {

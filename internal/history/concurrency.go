@@ -16,7 +16,7 @@ func (e *Execution) Span() (s Span, ok bool) {
 	if e.Clock != Dated {
 		return s, false
 	}
-	for _, a := range e.Attempts {
+	for a := range e.Attempts.All() {
 		if e.Submitted == 0 && a.Start > 0 && (s.From == 0 || a.Start < s.From) {
 			s.From = a.Start
 		}

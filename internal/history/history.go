@@ -70,7 +70,7 @@ type Execution struct {
 	Maps      int64  // tasks as the job declared them; -1 is not recorded
 	Reduces   int64
 	Stages    []StageInfo // of a chain, by number; none for map and reduce
-	Attempts  []Attempt
+	Attempts  Attempts
 	Hosts     []string
 	Notes     []string // what the record lacked
 }
@@ -84,10 +84,10 @@ type StageInfo struct {
 	Tries   int32 // of the stage as a whole; 0 is a stage that did not run, or did not end
 }
 
-// Attempt is one try at a task. An execution may have millions, so that it is kept small.
+// Attempt is one try at a task.
 type Attempt struct {
 	Start    int64
-	Shuffled int64 // when a reduce attempt had its input together; 0 is not recorded
+	Shuffled int64 // when a reduce attempt had its input together; 0 is not recorded, and others have none
 	Finish   int64
 	Task     int32 // number among those of its kind or stage; another try at the task has the same
 	Stage    int32 // of a chain

@@ -2,10 +2,13 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -39,14 +42,17 @@ type jhistRecord struct {
 // readJobHistory reads a .jhist file, the history of one execution that Hadoop's history server keeps.
 func readJobHistory(r io.Reader, to Sink) error {
 	in := newLines(r)
-	h := jhist{builder: newBuilder(), open: map[string]int32{}, to: to}
+	h := jhist{builder: newBuilder(), open: map[string]*openAttempt{}, to: to}
 	unread := func(line []byte) bool {
 		return in.number <= 2 || !jhistWanted(line) // the first line is the format, the second the schema
 	}
 	if err := in.each(to, unread, h.line); err != nil {
 		return err
 	}
-	if h.ID == "" && len(h.Attempts) == 0 {
+	for _, a := range slices.SortedFunc(maps.Values(h.open), func(a, b *openAttempt) int { return cmp.Compare(a.number, b.number) }) {
+		h.Attempts.Add(a.Attempt)
+	}
+	if h.ID == "" && h.Attempts.Len() == 0 {
 		return to.refuse("the file", "There is no job in this history. Perhaps it was cut off.")
 	}
 	return to.Execution(&h.Execution)
@@ -66,8 +72,14 @@ func jhistWanted(line []byte) bool {
 // jhist is the execution of a file so far.
 type jhist struct {
 	*builder
-	open map[string]int32 // attempts that have not ended, by id
-	to   Sink
+	open   map[string]*openAttempt // attempts that have not ended, by id
+	opened int
+	to     Sink
+}
+
+type openAttempt struct {
+	Attempt
+	number int // among all that were begun
 }
 
 func (h *jhist) line(where string, line []byte) error {
@@ -131,7 +143,10 @@ func (h *jhist) attemptEnds(where, kind string, r *jhistRecord, outcome Outcome)
 	}
 	delete(h.open, r.AttemptID)
 	a.Outcome, a.Finish, a.Host = outcome, moment(r.FinishTime), h.host(r.Hostname)
-	a.Shuffled = max(moment(r.ShuffleDone), moment(r.SortDone))
+	if a.Kind == Reduce {
+		a.Shuffled = max(moment(r.ShuffleDone), moment(r.SortDone))
+	}
+	h.Attempts.Add(*a)
 	return nil
 }
 
@@ -140,16 +155,16 @@ func (h *jhist) attempt(where, kind string, r *jhistRecord) (*Attempt, error) {
 	if r.AttemptID == "" || r.TaskID == "" {
 		return nil, h.to.refuse(where, "The event %s names no attempt or no task.", clip(kind))
 	}
-	n, known := h.open[r.AttemptID]
-	if !known {
-		if len(h.Attempts) == MaxAttempts {
+	a := h.open[r.AttemptID]
+	if a == nil {
+		if h.Attempts.Len()+len(h.open) == MaxAttempts {
 			return nil, Refusal{where, fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts)}
 		}
-		n = int32(len(h.Attempts))
-		h.open[strings.Clone(r.AttemptID)] = n
-		h.Attempts = append(h.Attempts, Attempt{Task: h.task(r.TaskID), Host: -1, Kind: kindOf(r.TaskType)})
+		h.opened++
+		a = &openAttempt{Attempt{Task: h.task(r.TaskID), Host: -1, Kind: kindOf(r.TaskType)}, h.opened}
+		h.open[strings.Clone(r.AttemptID)] = a
 	}
-	return &h.Attempts[n], nil
+	return &a.Attempt, nil
 }
 
 // kindOf is the kind of a task by Hadoop's word for it.

@@ -66,20 +66,20 @@ func Take(e *Execution) (Sample, error) {
 	if len(e.Stages) > 0 {
 		return refuse("It is a chain of %d stages and not one of maps and reduces.", len(e.Stages))
 	}
-	s := Sample{ID: e.ID, Name: e.Name, MapSlots: e.mostAtOnce(Map), ReduceSlots: e.mostAtOnce(Reduce), Notes: append([]string{}, e.Notes...)}
+	s := Sample{ID: e.ID, Name: e.Name, MapSlots: e.slots(Map), ReduceSlots: e.slots(Reduce), Notes: append([]string{}, e.Notes...)}
 	chosen, err := e.chosen(&s.Left)
 	if err != nil {
 		return Sample{}, err
 	}
 	lastMap := int64(math.MinInt64)
-	for _, i := range chosen {
-		if a := &e.Attempts[i]; a.Kind == Map {
+	for a := range chosen.All() {
+		if a.Kind == Map {
 			lastMap = max(lastMap, a.Finish)
 		}
 	}
-	var maps, first, typical, reduces []float64
-	for _, i := range chosen {
-		a := e.Attempts[i]
+	maps, reduces := make([]float64, 0, chosen.tasks[group{Map, 0}]), make([]float64, 0, chosen.tasks[group{Reduce, 0}])
+	var first, typical []float64
+	for a := range chosen.All() {
 		switch {
 		case a.Kind == Map:
 			maps = append(maps, a.Seconds())
@@ -127,8 +127,8 @@ func Take(e *Execution) (Sample, error) {
 		one = more
 		note("No reduce started before the last map ended, so that a first shuffle is taken to be like the others.")
 	case more.Count == 0:
-		waves := e.mapWaves(chosen)
-		more = durations(e.guessed(chosen, lastMap, waves))
+		waves := chosen.mapWaves()
+		more = durations(chosen.guessed(lastMap, waves))
 		note("All reduces started before the last map ended, so that how long a later shuffle takes is not on record. It is guessed from what the first ones had left then, times the %d waves of maps, and from how long they took in all.", waves)
 	}
 	p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds = one.Mean, one.Max
@@ -172,50 +172,6 @@ func (e *Execution) endedWell() error {
 	return nil
 }
 
-// chosen is, for each task, the attempt that ended first of those that succeeded, by kind, stage and task.
-// What is left out is counted. It is places in e.Attempts: a copy of a million attempts would be most of what is held.
-func (e *Execution) chosen(left *LeftOut) ([]int32, error) {
-	var all []int32
-	for i := range e.Attempts {
-		a := &e.Attempts[i]
-		switch {
-		case a.Kind == Other:
-			left.Other++
-		case a.Outcome == Failed:
-			left.Failed++
-		case a.Outcome == Killed && a.Spare:
-			left.Speculative++
-		case a.Outcome == Killed:
-			left.Killed++
-		case a.Outcome == Unfinished:
-			left.Unfinished++
-		case a.Again:
-			left.Retried++
-		case a.Start == 0 || a.Finish == 0:
-			return nil, e.refusal("An attempt at %s succeeded and has no start or no end on record that can be one.", a.what())
-		case a.Finish < a.Start:
-			return nil, e.refusal("An attempt at %s ends at %s, before its start at %s; the hosts' clocks differ, or the record is damaged. Leave the execution out.", a.what(), at(a.Finish), at(a.Start))
-		default:
-			all = append(all, int32(i))
-		}
-	}
-	ofTask := func(i, j int32) int {
-		a, b := &e.Attempts[i], &e.Attempts[j]
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Task, b.Task))
-	}
-	slices.SortFunc(all, func(i, j int32) int {
-		a, b := &e.Attempts[i], &e.Attempts[j]
-		return cmp.Or(ofTask(i, j), cmp.Compare(a.Finish, b.Finish), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Host, b.Host))
-	})
-	told := len(all)
-	all = slices.CompactFunc(all, func(i, j int32) bool { return e.Attempts[i] == e.Attempts[j] })
-	left.Repeated += int64(told - len(all))
-	tried := len(all)
-	all = slices.CompactFunc(all, func(i, j int32) bool { return ofTask(i, j) == 0 })
-	left.Speculative += int64(tried - len(all))
-	return all, nil
-}
-
 // what says what an attempt works at.
 func (a Attempt) what() string {
 	switch {
@@ -228,79 +184,26 @@ func (a Attempt) what() string {
 }
 
 // mapWaves is in how many waves the maps ran, by how many ran at once at most.
-func (e *Execution) mapWaves(chosen []int32) int64 {
-	var starts, ends []int64
-	for _, i := range chosen {
-		if a := &e.Attempts[i]; a.Kind == Map {
-			starts, ends = append(starts, a.Start), append(ends, a.Finish)
+func (c *choice) mapWaves() int64 {
+	most := mostAtOnce(func(yield func(Attempt) bool) {
+		for a := range c.All() {
+			if a.Kind == Map && !yield(a) {
+				return
+			}
 		}
-	}
-	slices.Sort(starts)
-	slices.Sort(ends)
-	most, done := 0, 0
-	for i, start := range starts {
-		for ends[done] <= start && done < i {
-			done++
-		}
-		most = max(most, i+1-done)
-	}
-	return int64((len(starts) + most - 1) / most)
-}
-
-// mostAtOnce is the most attempts of a kind that ran at once, whatever became of them: the slots that the
-// execution had at its best. Who ends makes room for who starts in the same moment. 0 is not on record.
-func (e *Execution) mostAtOnce(k Kind) (most int64) {
-	if e.Clock == Untimed {
-		return 0
-	}
-	var starts, ends []int64
-	for i := range e.Attempts {
-		if a := &e.Attempts[i]; a.Kind == k && a.Start > 0 && a.Finish >= a.Start {
-			starts, ends = append(starts, a.Start), append(ends, a.Finish)
-		}
-	}
-	slices.Sort(starts)
-	slices.Sort(ends)
-	done := 0
-	for i, start := range starts {
-		for done < i && ends[done] <= start {
-			done++
-		}
-		most = max(most, int64(i+1-done))
-	}
-	return most
+	})
+	return (int64(c.tasks[group{Map, 0}]) + most - 1) / most
 }
 
 // guessed is how long shuffles may take that find all maps done, from those of the first wave.
-func (e *Execution) guessed(chosen []int32, lastMap, waves int64) (all []float64) {
-	for _, i := range chosen {
-		if a := &e.Attempts[i]; a.Kind == Reduce {
+func (c *choice) guessed(lastMap, waves int64) (all []float64) {
+	for a := range c.All() {
+		if a.Kind == Reduce {
 			left := float64(max(0, a.Shuffled-lastMap)) / 1000
 			all = append(all, min(left*float64(waves), float64(a.Shuffled-a.Start)/1000))
 		}
 	}
 	return all
-}
-
-// busy is the seconds in which at least one attempt ran, in vain or not; what an execution takes besides is
-// its overhead: its start and set-up, its end and clean-up, and waiting for slots.
-func (e *Execution) busy() float64 {
-	var ran []int32
-	for i := range e.Attempts {
-		if a := &e.Attempts[i]; a.Kind != Other && a.Start > 0 {
-			ran = append(ran, int32(i))
-		}
-	}
-	slices.SortFunc(ran, func(i, j int32) int { return cmp.Compare(e.Attempts[i].Start, e.Attempts[j].Start) })
-	total, end := int64(0), e.Submitted
-	for _, i := range ran {
-		a := &e.Attempts[i]
-		if finish := min(a.Finish, e.Finished); finish > end {
-			total += max(0, finish-max(a.Start, end))
-			end = finish
-		}
-	}
-	return float64(total) / 1000
 }
 
 // durations describes seconds, which it sorts. Quantiles are the smallest that so many do not exceed.

@@ -11,16 +11,16 @@ import (
 // worked is an execution small enough to be counted by hand: two slots for maps and two for reduces.
 func worked() *Execution {
 	at := func(s int64) int64 { return base + s*1000 }
-	return &Execution{ID: "worked", Outcome: Succeeded, Submitted: at(0), Finished: at(100), Maps: 4, Reduces: 2, Attempts: []Attempt{
-		{Kind: Other, Outcome: Succeeded, Start: at(1), Finish: at(5)},
-		{Kind: Map, Task: 0, Outcome: Succeeded, Start: at(10), Finish: at(20)},
-		{Kind: Map, Task: 1, Outcome: Succeeded, Start: at(10), Finish: at(30)},
-		{Kind: Map, Task: 2, Outcome: Succeeded, Start: at(20), Finish: at(40)},
-		{Kind: Reduce, Task: 0, Outcome: Succeeded, Start: at(15), Shuffled: at(45), Finish: at(60)},
-		{Kind: Reduce, Task: 1, Outcome: Succeeded, Start: at(39), Shuffled: at(41), Finish: at(50)},
-		{Kind: Map, Task: 3, Outcome: Killed, Start: at(90), Finish: at(130)}, // on a host whose clock is wrong
-		{Kind: Map, Task: 3, Outcome: Unfinished, Start: at(92)},
-	}}
+	return &Execution{ID: "worked", Outcome: Succeeded, Submitted: at(0), Finished: at(100), Maps: 4, Reduces: 2, Attempts: AttemptsOf(
+		Attempt{Kind: Other, Outcome: Succeeded, Start: at(1), Finish: at(5)},
+		Attempt{Kind: Map, Task: 0, Outcome: Succeeded, Start: at(10), Finish: at(20)},
+		Attempt{Kind: Map, Task: 1, Outcome: Succeeded, Start: at(10), Finish: at(30)},
+		Attempt{Kind: Map, Task: 2, Outcome: Succeeded, Start: at(20), Finish: at(40)},
+		Attempt{Kind: Reduce, Task: 0, Outcome: Succeeded, Start: at(15), Shuffled: at(45), Finish: at(60)},
+		Attempt{Kind: Reduce, Task: 1, Outcome: Succeeded, Start: at(39), Shuffled: at(41), Finish: at(50)},
+		Attempt{Kind: Map, Task: 3, Outcome: Killed, Start: at(90), Finish: at(130)}, // on a host whose clock is wrong
+		Attempt{Kind: Map, Task: 3, Outcome: Unfinished, Start: at(92)},
+	)}
 }
 
 func TestTakeByHand(t *testing.T) {

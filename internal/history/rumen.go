@@ -48,7 +48,7 @@ func readTrace(r io.Reader, to Sink, writer string, member func(t *tokens, b *bu
 		case odd != "":
 			t.odd = ""
 			err = to.refuse(where, "It was passed over: %s.", odd)
-		case b.ID == "" && len(b.Attempts) == 0:
+		case b.ID == "" && b.Attempts.Len() == 0:
 			err = to.refuse(where, "It names no job and has no task; this is no trace of %s.", writer)
 		default:
 			err = to.Execution(&b.Execution)
@@ -95,7 +95,7 @@ func (t *tokens) rumenMember(b *builder, member string) error {
 }
 
 func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
-	if len(b.Attempts)+len(task.Attempts) > MaxAttempts {
+	if b.Attempts.Len()+len(task.Attempts) > MaxAttempts {
 		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts))
 	}
 	kind := map[string]Kind{"mapTasks": Map, "reduceTasks": Reduce, "otherTasks": Other}[list]
@@ -105,7 +105,7 @@ func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
 	b.places[kind]++
 	number := b.task(task.ID)
 	for _, a := range task.Attempts {
-		b.Attempts = append(b.Attempts, Attempt{
+		b.Attempts.Add(Attempt{
 			Start: moment(a.Start), Shuffled: max(moment(a.Shuffled), moment(a.Sorted)), Finish: moment(a.Finish),
 			Task: number, Host: b.host(a.Host), Kind: kind, Outcome: rumenOutcome(a.Result),
 		})

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -96,6 +97,15 @@ func large(bytes int64) map[string]func() *endless {
 			rng := rand.New(rand.NewPCG(6, 6))
 			return &endless{want: bytes, head: sparkHead, tail: sparkTail, block: func(w io.Writer, n int) {
 				writeSparkTask(w, n/1000, n%1000, base+int64(n), base+int64(n)+5000+rng.Int64N(9000), false, false, false, "Success")
+			}}
+		},
+		// Events with nothing in them that need not be, all of one stage: far more attempts than usual.
+		"Spark, short events": func() *endless {
+			rng := rand.New(rand.NewPCG(6, 6))
+			return &endless{want: bytes, head: sparkHead, tail: sparkTail, block: func(w io.Writer, n int) {
+				start := base + int64(n)
+				fmt.Fprintf(w, `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},"Task Info":{"Task ID":%d,"Index":%d,"Attempt":0,"Partition ID":%d,"Launch Time":%d,"Executor ID":"1","Host":"n%d","Locality":"ANY","Speculative":false,"Getting Result Time":0,"Finish Time":%d,"Failed":false,"Killed":false,"Accumulables":[]}}`+"\n",
+					n, n, n, start, n%7, start+5000+rng.Int64N(9000))
 			}}
 		},
 	}

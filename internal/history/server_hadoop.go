@@ -160,7 +160,7 @@ func (e *Execution) AddAttempts(r io.Reader, task int32) error {
 		return err
 	}
 	for _, a := range doc.Attempts.Attempt {
-		e.Attempts = append(e.Attempts, Attempt{
+		e.Attempts.Add(Attempt{
 			Start: moment(a.Start), Shuffled: max(moment(a.Shuffled), moment(a.Merged)), Finish: moment(a.Finish),
 			Task: task, Host: -1, Kind: kindOf(a.Type), Outcome: serverOutcome(a.State),
 		})

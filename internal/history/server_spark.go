@@ -8,7 +8,7 @@ import (
 )
 
 // Answers of Spark's history server, one document each. Applications begins executions, AddJobs says whether
-// they ended well, AddStages what stages they have, and AddTasks adds the tasks of a stage, page by page.
+// they ended well, AddStages what stages they have, and TaskPage reads the tasks of a stage, page by page.
 
 // sparkTime is how Spark's server writes moments.
 const sparkTime = "2006-01-02T15:04:05.000GMT"
@@ -125,9 +125,9 @@ func (e *Execution) AddStages(r io.Reader) (tries []StageTry, err error) {
 	return tries, nil
 }
 
-// AddTasks reads a page of the tasks of one try of a stage; count says how many there were, so that an empty
-// page is the last.
-func (e *Execution) AddTasks(r io.Reader, stage, try int64) (count int, err error) {
+// TaskPage reads a page of the attempts at tasks of one try of a stage, which is one of the execution's; an
+// empty one is the last.
+func (e *Execution) TaskPage(r io.Reader, stage, try int64) (page []Attempt, err error) {
 	at := -1
 	for n := range e.Stages {
 		if e.Stages[n].ID == stage {
@@ -136,7 +136,7 @@ func (e *Execution) AddTasks(r io.Reader, stage, try int64) (count int, err erro
 	}
 	where := fmt.Sprintf("%s, stage %d", e.ID, stage)
 	if at < 0 {
-		return 0, Refusal{where, "The application has no such stage."}
+		return nil, Refusal{where, "The application has no such stage."}
 	}
 	var doc []struct {
 		Index       int64  `json:"index"`
@@ -147,7 +147,7 @@ func (e *Execution) AddTasks(r io.Reader, stage, try int64) (count int, err erro
 		Speculative bool   `json:"speculative"`
 	}
 	if err := answer(r, where, &doc); err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, t := range doc {
 		a := Attempt{Start: sparkMoment(t.Launch), Stage: int32(at), Host: -1, Kind: Stage, Spare: t.Speculative}
@@ -161,7 +161,7 @@ func (e *Execution) AddTasks(r io.Reader, stage, try int64) (count int, err erro
 			a.Again = try > 0
 		}
 		if task < 0 || task > math.MaxInt32 {
-			return 0, Refusal{where, fmt.Sprintf("A task has the number %d, which none can have.", task)}
+			return nil, Refusal{where, fmt.Sprintf("A task has the number %d, which none can have.", task)}
 		}
 		a.Task = int32(task)
 		switch t.Status {
@@ -172,7 +172,7 @@ func (e *Execution) AddTasks(r io.Reader, stage, try int64) (count int, err erro
 		case "KILLED":
 			a.Outcome = Killed
 		}
-		e.Attempts = append(e.Attempts, a)
+		page = append(page, a)
 	}
-	return len(doc), nil
+	return page, nil
 }

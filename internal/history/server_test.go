@@ -98,10 +98,11 @@ func TestAnswersOfSparksServer(t *testing.T) {
 				page = append(page, fmt.Sprintf(`{"index":%d,"launchTime":%q,"duration":1,"status":"FAILED"}`, i, at(s.start)), fmt.Sprintf(`{"index":%d,"launchTime":%q,"status":"KILLED","speculative":true}`, i, at(s.start)))
 			}
 		}
-		n, err := e.AddTasks(strings.NewReader("["+strings.Join(page, ",")+"]"), int64(s.id), 0)
-		if err != nil || n != len(page) {
-			t.Fatal(n, err)
+		attempts, err := e.TaskPage(strings.NewReader("["+strings.Join(page, ",")+"]"), int64(s.id), 0)
+		if err != nil || len(attempts) != len(page) {
+			t.Fatal(len(attempts), err)
 		}
+		e.Attempts.Add(attempts...)
 	}
 	c, err := TakeChain(e)
 	if err != nil {
@@ -131,7 +132,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"Applications": func(r io.Reader) error { _, _, err := Applications(r); return err },
 		"SparkJobs":    e.AddJobs,
 		"Stages":       func(r io.Reader) error { _, err := e.AddStages(r); return err },
-		"SparkTasks":   func(r io.Reader) error { _, err := e.AddTasks(r, 3, 0); return err },
+		"SparkTasks":   func(r io.Reader) error { _, err := e.TaskPage(r, 3, 0); return err },
 	}
 	dead := errors.New("the line is dead")
 	for name, read := range readers {
@@ -145,10 +146,10 @@ func TestAnswersThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := e.AddTasks(strings.NewReader("[]"), 4, 0); err == nil {
+	if _, err := e.TaskPage(strings.NewReader("[]"), 4, 0); err == nil {
 		t.Error("there is no stage 4")
 	}
-	if _, err := e.AddTasks(strings.NewReader(`[{"index":-1}]`), 3, 0); err == nil {
+	if _, err := e.TaskPage(strings.NewReader(`[{"index":-1}]`), 3, 0); err == nil {
 		t.Error("no task has the number -1")
 	}
 	for _, none := range []string{`{"jobs":null}`, `{"jobs":{}}`} {
@@ -186,7 +187,8 @@ func FuzzAnswers(f *testing.F) {
 		e = &Execution{ID: "e", Outcome: Succeeded}
 		e.AddJobs(in())
 		if _, err := e.AddStages(in()); err == nil && len(e.Stages) > 0 {
-			e.AddTasks(in(), e.Stages[0].ID, 1)
+			page, _ := e.TaskPage(in(), e.Stages[0].ID, 1)
+			e.Attempts.Add(page...)
 			TakeChain(e)
 		}
 	})

@@ -19,7 +19,7 @@ func readSimulator(r io.Reader, to Sink) error {
 	take := to.Execution
 	to.Execution = func(e *Execution) error {
 		e.Notes = append(e.Notes, "The trace is not dated, does not name its jobs and does not say how they ended; they are taken to have succeeded.")
-		for _, a := range e.Attempts {
+		for a := range e.Attempts.All() {
 			if a.Kind == Reduce {
 				e.Unsplit = true
 				break
@@ -71,7 +71,7 @@ func sinceEpoch(ms *int64) int64 {
 }
 
 func (t *tokens) addSimulated(b *builder, task *simulatorTask) error {
-	if len(b.Attempts) == MaxAttempts {
+	if b.Attempts.Len() == MaxAttempts {
 		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts))
 	}
 	kind := Other
@@ -81,7 +81,7 @@ func (t *tokens) addSimulated(b *builder, task *simulatorTask) error {
 	case "reduce":
 		kind = Reduce
 	}
-	b.Attempts = append(b.Attempts, Attempt{
+	b.Attempts.Add(Attempt{
 		Start: sinceEpoch(task.Start), Finish: sinceEpoch(task.End),
 		Task: b.places[kind], Host: b.host(task.Host), Kind: kind, Outcome: Succeeded,
 	})

@@ -61,7 +61,7 @@ func readSpark(r io.Reader, to Sink) error {
 	if err := newLines(r).each(to, unread, s.line); err != nil {
 		return err
 	}
-	if s.ID == "" && len(s.Attempts) == 0 {
+	if s.ID == "" && s.Attempts.Len() == 0 {
 		return to.refuse("the file", "There is no application in this event log. Perhaps it was cut off.")
 	}
 	s.finish()
@@ -151,7 +151,7 @@ func (s *spark) task(where string, e *sparkEvent) error {
 	if e.StageID == nil || e.Info == nil {
 		return s.to.refuse(where, "A task that ended names no stage, or tells nothing about itself.")
 	}
-	if len(s.Attempts) == MaxAttempts {
+	if s.Attempts.Len() == MaxAttempts {
 		return Refusal{where, fmt.Sprintf("The application has more than %d attempts at tasks.", MaxAttempts)}
 	}
 	n, err := s.stage(where, *e.StageID)
@@ -179,7 +179,7 @@ func (s *spark) task(where string, e *sparkEvent) error {
 	default:
 		a.Outcome = Succeeded
 	}
-	s.Attempts = append(s.Attempts, a)
+	s.Attempts.Add(a)
 	return nil
 }
 

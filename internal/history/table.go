@@ -192,7 +192,7 @@ func (t *table) row(record []string) (wrong string) {
 	}
 	e.dated, e.undated = e.dated || dated, e.undated || !dated
 	a.Task, a.Host = unnumbered+numberOf(e.tasks, a.Kind.String()+" "+task), e.host(field("host"))
-	e.Attempts = append(e.Attempts, a)
+	e.Attempts.Add(a)
 	return ""
 }
 
@@ -296,7 +296,7 @@ func (t *table) deliver() error {
 // failedTask makes an execution one that failed where a task has no attempt that succeeded.
 func (e *tabled) failedTask() {
 	good := map[int32]bool{}
-	for _, a := range e.Attempts {
+	for a := range e.Attempts.All() {
 		good[a.Task] = good[a.Task] || a.Outcome == Succeeded
 	}
 	bad := 0
