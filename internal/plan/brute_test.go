@@ -127,9 +127,21 @@ func needs(c *capacity.Class, o capacity.Options) rational {
 			upper[1] = max(0, work-2*longest)
 			upper[2] += min(work, 2*longest) + p.FirstShuffleMaxSeconds
 		}
-		share := map[capacity.Bound]float64{capacity.LowerBound: 0, capacity.AverageBound: 0.5, capacity.UpperBound: 1}[o.Bound]
+		for _, s := range p.Stages { // all in turn on the map slots
+			work := float64(s.Tasks) * s.AvgSeconds
+			lower[0] += work
+			upper[0] += max(0, work-2*s.MaxSeconds)
+			upper[2] += min(work, 2*s.MaxSeconds)
+		}
+		bound, factor := o.Bound, 1.0
+		if bound == capacity.CalibratedBound {
+			if bound = capacity.AverageBound; c.Calibration != nil {
+				bound, factor = c.Calibration.Bound, c.Calibration.Factor
+			}
+		}
+		share := map[capacity.Bound]float64{capacity.LowerBound: 0, capacity.AverageBound: 0.5, capacity.UpperBound: 1}[bound]
 		mean := func(k int) float64 { return (1-share)*lower[k] + share*upper[k] }
-		a, b, fixed = mean(0), mean(1), mean(2)+p.OverheadSeconds
+		a, b, fixed = factor*mean(0), factor*mean(1), factor*(mean(2)+p.OverheadSeconds)
 	}
 	x.mapWork, x.redWork = whole(a), whole(b)
 	x.slack = whole(c.DeadlineSeconds) - whole(fixed)
@@ -209,7 +221,7 @@ func (d sample) problem(r *rand.Rand) capacity.Problem {
 	}
 	p.Options.Integrality, p.Options.Sharing, p.Options.Engine, p.Options.Gap = d.integrality, d.sharing, capacity.EngineExact, 0
 	p.Options.OneSlotPerJob = r.IntN(3) > 0
-	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)]
+	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound}[r.IntN(4)]
 	price := func() capacity.Money { return hundredths(1 + r.IntN(60)) }
 	for k := range r.IntN(4) {
 		c := capacity.Contract{Name: fmt.Sprintf("contract-%d", k), VMs: r.Int64N(12), Price: price(), Billing: capacity.BilledUsed}
@@ -251,6 +263,9 @@ func (d sample) class(r *rand.Rand, i int, p capacity.Problem) capacity.Class {
 		c.DeadlineSeconds = 10 + float64(1+r.IntN(30))
 	default:
 		c.Profile = randomProfile(r)
+		if r.IntN(2) == 0 {
+			c.Calibration = randomCalibration(r)
+		}
 		x := needs(&c, capacity.Options{Bound: capacity.UpperBound})
 		fixed, work := float64(c.DeadlineSeconds*2000-float64(x.slack)), float64(x.mapWork+x.redWork)
 		c.DeadlineSeconds = math.Ceil((fixed+work/float64(d.slots)/(0.1+3*r.Float64()))/2000*10+0.1) / 10
@@ -272,6 +287,12 @@ func (d sample) class(r *rand.Rand, i int, p capacity.Problem) capacity.Class {
 	return c
 }
 
+// randomCalibration draws one whose factor is a few binary digits, so that whole numbers stay enough.
+func randomCalibration(r *rand.Rand) *capacity.Calibration {
+	return &capacity.Calibration{Bound: []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)],
+		Factor: []float64{0.5, 0.75, 1, 1.25, 1.5}[r.IntN(5)]}
+}
+
 // randomProfile draws tasks with tenths of seconds that a real execution could have.
 func randomProfile(r *rand.Rand) *capacity.Profile {
 	phase := func(n int64) (avg, longest float64) {
@@ -281,6 +302,15 @@ func randomProfile(r *rand.Rand) *capacity.Profile {
 			avg = longest
 		}
 		return min(avg, longest), longest
+	}
+	if r.IntN(3) == 0 {
+		p := &capacity.Profile{OverheadSeconds: float64(r.IntN(3))}
+		for range 1 + r.IntN(4) {
+			s := capacity.Stage{Tasks: 1 + r.Int64N(30)}
+			s.AvgSeconds, s.MaxSeconds = phase(s.Tasks)
+			p.Stages = append(p.Stages, s)
+		}
+		return p
 	}
 	p := &capacity.Profile{MapTasks: 1 + r.Int64N(60), ReduceTasks: r.Int64N(20), OverheadSeconds: float64(r.IntN(3))}
 	p.MapAvgSeconds, p.MapMaxSeconds = phase(p.MapTasks)

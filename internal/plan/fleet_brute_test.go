@@ -89,6 +89,9 @@ func bruteOn(c capacity.Class, name string) capacity.Class {
 			ShuffleAvgSeconds: p.ShuffleAvgSeconds / speed, ShuffleMaxSeconds: p.ShuffleMaxSeconds / speed,
 			ReduceAvgSeconds: p.ReduceAvgSeconds / speed, ReduceMaxSeconds: p.ReduceMaxSeconds / speed, OverheadSeconds: p.OverheadSeconds,
 		}
+		for _, s := range p.Stages {
+			c.Profile.Stages = append(c.Profile.Stages, capacity.Stage{Tasks: s.Tasks, AvgSeconds: s.AvgSeconds / speed, MaxSeconds: s.MaxSeconds / speed})
+		}
 	}
 	return c
 }

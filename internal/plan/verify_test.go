@@ -24,7 +24,7 @@ func drawn(r *rand.Rand) capacity.Problem {
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: []int64{3600, 3600, 900, 1000, 86400}[pick(5)], Options: capacity.DefaultOptions()}
 	p.Options.Engine = capacity.EngineExact
 	p.Options.Integrality = []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable, capacity.Executable}[pick(4)]
-	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[pick(3)]
+	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound}[pick(4)]
 	p.Options.OneSlotPerJob = pick(3) > 0
 	if pick(4) == 0 {
 		p.Options.Sharing = capacity.Dedicated
@@ -70,7 +70,18 @@ func drawn(r *rand.Rand) capacity.Problem {
 				f.ShuffleAvgSeconds, f.ShuffleMaxSeconds = top(60)
 				f.ReduceAvgSeconds, f.ReduceMaxSeconds = top(40)
 			}
+			if pick(4) == 0 {
+				f = capacity.Profile{OverheadSeconds: f.OverheadSeconds}
+				for range 1 + pick(6) {
+					s := capacity.Stage{Tasks: int64(2 + pick(60))}
+					s.AvgSeconds, s.MaxSeconds = top(30)
+					f.Stages = append(f.Stages, s)
+				}
+			}
 			c.Profile = &f
+			if pick(2) == 0 {
+				c.Calibration = &capacity.Calibration{Bound: []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[pick(3)], Factor: round(0.5 + r.Float64())}
+			}
 		}
 		p.Classes = append(p.Classes, c)
 	}

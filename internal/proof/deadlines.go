@@ -32,7 +32,7 @@ func (m *model) idle(f *faults, said *capacity.ClassPlan, x part) {
 	if x.maps.Sign() != 0 || x.reduces.Sign() != 0 {
 		f.addf("%s: no job is admitted and yet slots are given.", said.Name)
 	}
-	if t := said.Time; t != nil && (t.Lower != nil || t.Average != nil || t.Upper != nil) {
+	if t := said.Time; t != nil && (t.Lower != nil || t.Average != nil || t.Upper != nil || t.Calibrated != nil) {
 		f.addf("%s: no job is admitted, so that none takes the time said.", said.Name)
 	}
 }
@@ -65,7 +65,7 @@ func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) 
 	}
 	if !c.profiled {
 		c.said(f, said.Name, "average", said.Time.Average, c.plan, x)
-		if said.Time.Lower != nil || said.Time.Upper != nil {
+		if said.Time.Lower != nil || said.Time.Upper != nil || said.Time.Calibrated != nil {
 			f.addf("%s: a demand has the average time alone.", said.Name)
 		}
 		return
@@ -73,6 +73,11 @@ func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) 
 	c.said(f, said.Name, "lower", said.Time.Lower, c.lower, x)
 	c.said(f, said.Name, "average", said.Time.Average, c.average, x)
 	c.said(f, said.Name, "upper", said.Time.Upper, c.upper, x)
+	if c.calibrated != nil {
+		c.said(f, said.Name, "calibrated", said.Time.Calibrated, *c.calibrated, x)
+	} else if said.Time.Calibrated != nil {
+		f.addf("%s: a calibrated time is said, and it has no calibration.", said.Name)
+	}
 }
 
 // latest is the deadline with its tolerance, which applies to the deadline and to the slack alike.

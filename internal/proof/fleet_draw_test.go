@@ -21,7 +21,8 @@ func drawnFleet(r *rand.Rand) capacity.Problem {
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: []int64{3600, 3600, 900, 1000}[pick(4)], Options: capacity.DefaultOptions()}
 	p.Options.Engine = capacity.EngineExact
 	p.Options.Integrality = []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable, capacity.Executable}[pick(4)]
-	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[pick(3)]
+	formulas := []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}
+	p.Options.Bound = append(formulas, capacity.CalibratedBound)[pick(4)]
 	p.Options.OneSlotPerJob = pick(3) > 0
 	if pick(3) == 0 {
 		p.Options.Sharing = capacity.Dedicated
@@ -91,7 +92,18 @@ func drawnFleet(r *rand.Rand) capacity.Problem {
 				f.ShuffleAvgSeconds, f.ShuffleMaxSeconds = top(20)
 				f.ReduceAvgSeconds, f.ReduceMaxSeconds = top(30)
 			}
+			if pick(4) == 0 {
+				f = capacity.Profile{OverheadSeconds: f.OverheadSeconds}
+				for range 1 + pick(4) {
+					s := capacity.Stage{Tasks: int64(2 + pick(20))}
+					s.AvgSeconds, s.MaxSeconds = top(30)
+					f.Stages = append(f.Stages, s)
+				}
+			}
 			c.Profile = &f
+			if pick(2) == 0 {
+				c.Calibration = &capacity.Calibration{Bound: formulas[pick(3)], Factor: 0.5 + 1.5*r.Float64()}
+			}
 		}
 		if c.VMsPerJob == nil {
 			c.SlotsPerVM = slots()

@@ -51,6 +51,11 @@ func onOneType(p capacity.Problem, t capacity.VMTypeSupply) capacity.Problem {
 				&f.ShuffleAvgSeconds, &f.ShuffleMaxSeconds, &f.ReduceAvgSeconds, &f.ReduceMaxSeconds} {
 				*x /= speed
 			}
+			f.Stages = slices.Clone(f.Stages)
+			for k := range f.Stages {
+				f.Stages[k].AvgSeconds /= speed
+				f.Stages[k].MaxSeconds /= speed
+			}
 			c.Profile = &f
 		}
 	}

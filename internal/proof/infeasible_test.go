@@ -125,17 +125,29 @@ func TestAnUnpromisedImpossibleClassIsTurnedAway(t *testing.T) {
 
 func TestUnreadableProblemsAreNamed(t *testing.T) {
 	spoil := map[string]func(p *capacity.Problem){
-		"period":         func(p *capacity.Problem) { p.PeriodSeconds = 0 },
-		"price":          func(p *capacity.Problem) { p.Supply.OnDemand.Price = cash("-1") },
-		"beyond reason":  func(p *capacity.Problem) { p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(1, 900)} },
-		"quota":          func(p *capacity.Problem) { p.Supply.OnDemand.Quota = pointer(int64(-1)) },
-		"exactly one":    func(p *capacity.Problem) { p.Classes[0].Demand = &capacity.Demand{} },
-		"not a range":    func(p *capacity.Problem) { p.Classes[0].Jobs.Min = 99 },
-		"not whole":      func(p *capacity.Problem) { p.Classes[0].Jobs.Max = 10.5 },
-		"proper number":  func(p *capacity.Problem) { p.Classes[0].DeadlineSeconds = math.NaN() },
-		"at least one":   func(p *capacity.Problem) { p.Classes[0].SlotsPerVM.Map = 0 },
-		"the gap":        func(p *capacity.Problem) { p.Options.Gap = math.Inf(1) },
-		"calibrated":     func(p *capacity.Problem) { p.Options.Bound = "calibrated" },
+		"period":        func(p *capacity.Problem) { p.PeriodSeconds = 0 },
+		"price":         func(p *capacity.Problem) { p.Supply.OnDemand.Price = cash("-1") },
+		"beyond reason": func(p *capacity.Problem) { p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(1, 900)} },
+		"quota":         func(p *capacity.Problem) { p.Supply.OnDemand.Quota = pointer(int64(-1)) },
+		"exactly one":   func(p *capacity.Problem) { p.Classes[0].Demand = &capacity.Demand{} },
+		"not a range":   func(p *capacity.Problem) { p.Classes[0].Jobs.Min = 99 },
+		"not whole":     func(p *capacity.Problem) { p.Classes[0].Jobs.Max = 10.5 },
+		"proper number": func(p *capacity.Problem) { p.Classes[0].DeadlineSeconds = math.NaN() },
+		"at least one":  func(p *capacity.Problem) { p.Classes[0].SlotsPerVM.Map = 0 },
+		"the gap":       func(p *capacity.Problem) { p.Options.Gap = math.Inf(1) },
+		"guessed":       func(p *capacity.Problem) { p.Options.Bound = "guessed" },
+		"as well": func(p *capacity.Problem) {
+			p.Classes[0].Profile.Stages = []capacity.Stage{{Tasks: 2, AvgSeconds: 1, MaxSeconds: 1}}
+		},
+		"negative": func(p *capacity.Problem) {
+			p.Classes[0].Profile = &capacity.Profile{Stages: []capacity.Stage{{Tasks: 2, AvgSeconds: -1, MaxSeconds: 1}}}
+		},
+		"of the bound": func(p *capacity.Problem) {
+			p.Classes[0].Calibration = &capacity.Calibration{Bound: capacity.CalibratedBound, Factor: 1}
+		},
+		"positive factor": func(p *capacity.Problem) {
+			p.Classes[0].Calibration = &capacity.Calibration{Bound: capacity.LowerBound}
+		},
 		"half":           func(p *capacity.Problem) { p.Options.Integrality = "half" },
 		"contract x":     func(p *capacity.Problem) { p.Supply.Contracts[0] = capacity.Contract{Name: "x", VMs: -1} },
 		"of nightly-etl": func(p *capacity.Problem) { p.Classes[0].Penalty = cash("-5") },

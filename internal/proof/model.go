@@ -39,8 +39,10 @@ type demand struct{ a, b, c *big.Rat }
 type class struct {
 	given                 bool // gamma is given: no deadline, no slots
 	profiled              bool
-	lower, average, upper demand // of a profile
-	plan                  demand // what the deadline is planned with
+	lower, average, upper demand   // of a profile
+	calibrated            *demand  // of a profile with a calibration
+	stretch               *big.Rat // its factor, and at least 1: what the bounds lose is multiplied as well
+	plan                  demand   // what the deadline is planned with
 	deadline, slack       *big.Rat
 	impossible            bool // no number of slots meets the deadline
 	perMap, perReduce     int64
@@ -144,8 +146,16 @@ func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, b
 		c.lower, c.average, c.upper = demands(in.Profile)
 		overhead := number(in.Profile.OverheadSeconds)
 		c.lower, c.average, c.upper = c.lower.at(speed, overhead), c.average.at(speed, overhead), c.upper.at(speed, overhead)
-		c.plan = map[capacity.Bound]demand{
-			capacity.LowerBound: c.lower, capacity.AverageBound: c.average, capacity.UpperBound: c.upper}[bound]
+		known := map[capacity.Bound]demand{
+			capacity.LowerBound: c.lower, capacity.AverageBound: c.average, capacity.UpperBound: c.upper,
+			capacity.CalibratedBound: c.average} // of a class without a calibration
+		c.stretch = whole(1)
+		if k := in.Calibration; k != nil {
+			d := known[k.Bound].times(number(k.Factor))
+			c.calibrated, known[capacity.CalibratedBound] = &d, d
+			c.stretch = larger(c.stretch, number(k.Factor))
+		}
+		c.plan = known[bound]
 		c.hasMap, c.hasReduce = true, in.Profile.ReduceTasks > 0
 	} else {
 		d := in.Demand
@@ -168,11 +178,19 @@ func (d demand) at(speed, overhead *big.Rat) demand {
 	return demand{quo(d.a, speed), quo(d.b, speed), add(quo(sub(d.c, overhead), speed), overhead)}
 }
 
+// times is the coefficients of an execution that takes so many times as long.
+func (d demand) times(factor *big.Rat) demand {
+	return demand{mul(d.a, factor), mul(d.b, factor), mul(d.c, factor)}
+}
+
 // demands is the coefficients of the three bounds (paper eq. 1-3 with errata E1, E7, E8), clamped so
 // that phases shorter than two of their longest tasks charge no negative work. A map-only job
 // has no shuffle and no reduce, whatever figures stand there.
 func demands(p *capacity.Profile) (lower, average, upper demand) {
 	two := whole(2)
+	if len(p.Stages) > 0 {
+		return chained(p)
+	}
 	mapWork := mul(whole(p.MapTasks), number(p.MapAvgSeconds))
 	mapEnds := mul(two, number(p.MapMaxSeconds))
 	overhead := number(p.OverheadSeconds)
@@ -189,13 +207,27 @@ func demands(p *capacity.Profile) (lower, average, upper demand) {
 		b: larger(zero(), sub(reduceWork, reduceEnds)),
 		c: add(add(smaller(mapEnds, mapWork), smaller(reduceEnds, reduceWork)), add(first, overhead)),
 	}
-	half := big.NewRat(1, 2)
-	average = demand{
-		a: mul(half, add(lower.a, upper.a)),
-		b: mul(half, add(lower.b, upper.b)),
-		c: mul(half, add(lower.c, upper.c)),
+	return lower, mean(lower, upper), upper
+}
+
+// mean is the average of two demands.
+func mean(x, y demand) demand {
+	return demand{add(x.a, y.a), add(x.b, y.b), add(x.c, y.c)}.times(big.NewRat(1, 2))
+}
+
+// chained is the same of a job of stages: each is a phase on map slots (the map terms of eq. 1-3, clamped), and
+// their times add up.
+func chained(p *capacity.Profile) (lower, average, upper demand) {
+	overhead := number(p.OverheadSeconds)
+	work, ends := zero(), zero()
+	for _, s := range p.Stages {
+		phase := mul(whole(s.Tasks), number(s.AvgSeconds))
+		work.Add(work, phase)
+		ends.Add(ends, smaller(phase, mul(whole(2), number(s.MaxSeconds))))
 	}
-	return lower, average, upper
+	lower = demand{work, zero(), overhead}
+	upper = demand{sub(work, ends), zero(), add(ends, overhead)}
+	return lower, mean(lower, upper), upper
 }
 
 // convert works out gamma, exactly and with what its terms may lose in floating point: works and slack
@@ -206,8 +238,7 @@ func (c *class) convert() {
 	}
 	c.loss = add(off(c.plan), mul(floating, c.deadline))
 	if c.profiled {
-		c.loss.Add(c.loss, off(c.lower))
-		c.loss.Add(c.loss, off(c.upper))
+		c.loss.Add(c.loss, mul(c.stretch, add(off(c.lower), off(c.upper))))
 	}
 	loss := c.loss
 	c.low = c.gamma(c.plan.a, c.plan.b, c.slack, false)

@@ -16,7 +16,7 @@ import (
 // kind is what the planner knows of a class.
 type kind struct {
 	in        *capacity.Class
-	coef      [3][3]float64 // lower, average, upper: A, B, C
+	coef      [4][3]float64 // lower, average, upper, calibrated: A, B, C
 	plan      [3]float64
 	slack     float64
 	gamma     float64
@@ -44,6 +44,9 @@ func kindOf(in *capacity.Class, o capacity.Options) kind {
 			k.coef[1][i] = (k.coef[0][i] + k.coef[2][i]) / 2
 		}
 		k.hasReduce = p.ReduceTasks > 0
+		if p.Stages != nil {
+			k.coef = chainCoefficients(p)
+		}
 	} else {
 		d := in.Demand
 		k.coef[1] = [3]float64{d.MapWorkSeconds, d.ReduceWorkSeconds, d.FixedSeconds}
@@ -51,7 +54,14 @@ func kindOf(in *capacity.Class, o capacity.Options) kind {
 	}
 	k.plan = k.coef[1]
 	if in.Profile != nil {
-		k.plan = k.coef[map[capacity.Bound]int{capacity.LowerBound: 0, capacity.AverageBound: 1, capacity.UpperBound: 2}[o.Bound]]
+		number := map[capacity.Bound]int{capacity.LowerBound: 0, capacity.AverageBound: 1, capacity.UpperBound: 2, capacity.CalibratedBound: 1}
+		if c := in.Calibration; c != nil {
+			for i, x := range k.coef[number[c.Bound]] {
+				k.coef[3][i] = x * c.Factor
+			}
+			number[capacity.CalibratedBound] = 3
+		}
+		k.plan = k.coef[number[o.Bound]]
 	}
 	k.slack = in.DeadlineSeconds - k.plan[2]
 	if k.possible = k.slack > 0; k.possible {
@@ -59,6 +69,24 @@ func kindOf(in *capacity.Class, o capacity.Options) kind {
 		k.gamma = x/float64(in.SlotsPerVM.Map) + y/float64(in.SlotsPerVM.Reduce)
 	}
 	return k
+}
+
+// chainCoefficients is those of a chain, stage by stage from the slope and the start of its bound.
+func chainCoefficients(p *capacity.Profile) (coef [4][3]float64) {
+	for _, s := range p.Stages {
+		on := func(slots float64) float64 { // the upper bound of the stage alone, clamped
+			w := float64(s.Tasks) * s.AvgSeconds
+			return math.Min(w, (w-2*s.MaxSeconds)/slots+2*s.MaxSeconds)
+		}
+		coef[0][0] += float64(s.Tasks) * s.AvgSeconds
+		coef[2][0] += 2 * (on(1) - on(2)) // T(1) - T(2) is half of what shrinks
+		coef[2][2] += 2*on(2) - on(1)
+	}
+	coef[0][2], coef[2][2] = p.OverheadSeconds, coef[2][2]+p.OverheadSeconds
+	for i := range 3 {
+		coef[1][i] = (coef[0][i] + coef[2][i]) / 2
+	}
+	return coef
 }
 
 // perJob is the fractional slots of one job.
@@ -413,6 +441,9 @@ func (b *planner) fillClass(k kind, jobs float64) capacity.ClassPlan {
 	c.Time = &capacity.Times{Average: time(k.coef[1])}
 	if k.in.Profile != nil {
 		c.Time.Lower, c.Time.Upper = time(k.coef[0]), time(k.coef[2])
+		if k.in.Calibration != nil {
+			c.Time.Calibrated = time(k.coef[3])
+		}
 	}
 	return c
 }

@@ -58,7 +58,7 @@ func readable(p capacity.Problem) []string {
 		f.addf("The integrality %q is not known here.", o.Integrality)
 	}
 	switch o.Bound {
-	case "", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound:
+	case "", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound:
 	default:
 		f.addf("The bound %q is not known here.", o.Bound)
 	}
@@ -97,6 +97,22 @@ func readableClass(f *faults, c *capacity.Class, fractions bool, types map[strin
 		figures = append(figures, float64(p.MapTasks), float64(p.ReduceTasks), p.MapAvgSeconds, p.MapMaxSeconds,
 			p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds, p.ShuffleAvgSeconds, p.ShuffleMaxSeconds,
 			p.ReduceAvgSeconds, p.ReduceMaxSeconds, p.OverheadSeconds)
+		for _, s := range p.Stages {
+			figures = append(figures, float64(s.Tasks), s.AvgSeconds, s.MaxSeconds)
+		}
+		if len(p.Stages) > 0 && (p.MapTasks != 0 || p.ReduceTasks != 0) {
+			f.addf("The profile of %s has stages, and maps and reduces as well.", c.Name)
+		}
+	}
+	if k := c.Calibration; k != nil {
+		switch k.Bound {
+		case capacity.LowerBound, capacity.AverageBound, capacity.UpperBound:
+		default:
+			f.addf("The calibration of %s is of the bound %q, which is not known here.", c.Name, k.Bound)
+		}
+		if !finite(k.Factor) || k.Factor <= 0 || c.Profile == nil {
+			f.addf("The calibration of %s has no positive factor, or the class no profile.", c.Name)
+		}
 	}
 	if ways != 1 {
 		f.addf("Class %s must have exactly one of profile, demand and vms_per_job.", c.Name)
@@ -160,7 +176,7 @@ func sane(pl capacity.Plan) []string {
 			if t == nil {
 				continue
 			}
-			for _, x := range []*float64{t.Lower, t.Average, t.Upper} {
+			for _, x := range []*float64{t.Lower, t.Average, t.Upper, t.Calibrated} {
 				if x != nil {
 					figure("The time of class "+c.Name, *x)
 				}

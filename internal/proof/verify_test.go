@@ -84,7 +84,7 @@ func TestThePublishedPairIsAccepted(t *testing.T) {
 func TestRightPlansAreAccepted(t *testing.T) {
 	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
 		for _, sharing := range []capacity.Sharing{capacity.Shared, capacity.Dedicated} {
-			for _, bound := range []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound} {
+			for _, bound := range []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound} {
 				if integrality == capacity.Relaxed && sharing == capacity.Dedicated {
 					continue // nothing is rounded, so that it is the shared problem
 				}
@@ -108,7 +108,7 @@ func aProblem(t *rapid.T) capacity.Problem {
 	}
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: rapid.SampledFrom([]int64{3600, 7200, 900}).Draw(t, "period"), Options: capacity.DefaultOptions()}
 	p.Options.Integrality = rapid.SampledFrom([]capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable}).Draw(t, "integrality")
-	p.Options.Bound = rapid.SampledFrom([]capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}).Draw(t, "bound")
+	p.Options.Bound = rapid.SampledFrom([]capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound}).Draw(t, "bound")
 	p.Options.OneSlotPerJob = rapid.Bool().Draw(t, "one slot")
 	if p.Options.Integrality != capacity.Relaxed {
 		p.Options.Sharing = rapid.SampledFrom([]capacity.Sharing{capacity.Shared, capacity.Dedicated}).Draw(t, "sharing")
@@ -135,6 +135,10 @@ func aProblem(t *rapid.T) capacity.Problem {
 			c.Demand = &capacity.Demand{MapWorkSeconds: seconds(1, 900, "A"), ReduceWorkSeconds: seconds(1, 900, "B"), FixedSeconds: seconds(0, 290, "C")}
 		default:
 			c.Profile = aProfile(t, seconds)
+			if rapid.Bool().Draw(t, "calibrated") {
+				c.Calibration = &capacity.Calibration{Bound: rapid.SampledFrom([]capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}).Draw(t, "of"),
+					Factor: float64(rapid.IntRange(50, 180).Draw(t, "factor")) / 100}
+			}
 		}
 		p.Classes = append(p.Classes, c)
 	}
@@ -148,6 +152,16 @@ func aProfile(t *rapid.T, seconds func(low, high int, what string) float64) *cap
 			return mean, mean
 		}
 		return mean, mean + float64(rapid.IntRange(0, 100).Draw(t, what))/10
+	}
+	if rapid.IntRange(0, 2).Draw(t, "chain") == 0 {
+		p := &capacity.Profile{OverheadSeconds: seconds(0, 20, "overhead")}
+		for range rapid.IntRange(1, 4).Draw(t, "stages") {
+			s := capacity.Stage{Tasks: int64(rapid.IntRange(1, 40).Draw(t, "tasks"))}
+			s.AvgSeconds, s.MaxSeconds = phase(s.Tasks, "stage")
+			s.MaxSeconds = min(s.MaxSeconds, float64(s.Tasks)*s.AvgSeconds)
+			p.Stages = append(p.Stages, s)
+		}
+		return p
 	}
 	p := &capacity.Profile{MapTasks: int64(rapid.IntRange(1, 60).Draw(t, "maps")), ReduceTasks: int64(rapid.IntRange(0, 20).Draw(t, "reduces"))}
 	p.MapAvgSeconds, p.MapMaxSeconds = phase(p.MapTasks, "map")
