@@ -128,6 +128,9 @@ func card(t reflect.Type, text json.RawMessage) (tables.Table, error) {
 			table.Rows = append(table.Rows, []tables.Cell{{Text: strings.Join(l.path, ".")}, {Text: c.Text}})
 		}
 	}
+	if t == profiles.as && err == nil {
+		err = stagesAndSource(&table, text)
+	}
 	return table, err
 }
 

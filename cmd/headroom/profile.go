@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/capacity"
+	tables "headroom/internal/report"
 	"headroom/openapi/client"
 )
 
@@ -19,7 +21,7 @@ var profiles = resource{
 	word: "profile", words: "profiles", id: "NAME", short: "Show profiles of jobs and add versions of them",
 	as:      reflect.TypeFor[capacity.ProfileVersion](),
 	columns: []string{"name", "version", "profile_map_tasks", "profile_reduce_tasks", "note", "created_at"},
-	example: "  headroom profile create shop etl.yaml     # with the members name, note and profile",
+	example: "  headroom profile create shop etl.yaml     # with the members name, note and profile, whose own are\n                                            # map_tasks … or stages, each with tasks, avg_s and max_s",
 	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
 		return api.ListProfiles(ctx, cluster, nil, edit...)
 	},
@@ -92,4 +94,34 @@ one to the latest.`,
 		}
 		return profiles.changed(c, out, a, args[0], "Added to")
 	})
+}
+
+// mostStages is how many stages of a profile are shown to people.
+const mostStages = 30
+
+// stagesAndSource adds what a profile has besides single figures.
+func stagesAndSource(table *tables.Table, text json.RawMessage) error {
+	var p capacity.ProfileVersion
+	if err := json.Unmarshal(text, &p); err != nil {
+		return err
+	}
+	add := func(member, value string) {
+		table.Rows = append(table.Rows, []tables.Cell{{Text: member}, {Text: value}})
+	}
+	for i, s := range p.Profile.Stages {
+		member := "profile.stages." + strconv.Itoa(i)
+		if i == mostStages {
+			add(member, fmt.Sprintf("and %d more; -o json shows all", len(p.Profile.Stages)-i))
+			break
+		}
+		what := fmt.Sprintf("%d tasks of %s s, the longest of %s s", s.Tasks, figure(s.AvgSeconds), figure(s.MaxSeconds))
+		if s.Name != "" {
+			what = s.Name + ": " + what
+		}
+		add(member, what)
+	}
+	if p.Source != nil {
+		add("source", clipped(string(p.Source)))
+	}
+	return nil
 }

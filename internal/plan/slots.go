@@ -38,8 +38,12 @@ func newShape(c *capacity.Class, work capacity.Demand, oneSlotPerJob bool) (shap
 	if c.Profile != nil { // a phase with tasks needs a slot even where its clamped work is zero
 		s.hasMap, s.hasReduce = true, c.Profile.ReduceTasks > 0
 	}
-	return s, s.slack > 0
+	return s, s.slack > noSlack*c.DeadlineSeconds
 }
+
+// noSlack, relative to the deadline, is what a sum of decimal seconds may be off: a fixed time that is written
+// as long as the deadline leaves nothing.
+const noSlack = 1e-15
 
 // latestSlack is the time for the work of an execution that is as late as may be. An average or
 // optimistic fixed time can be negative, so that the work has more time than the deadline.

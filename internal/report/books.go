@@ -153,6 +153,9 @@ func problemAssumptions(f *figureSheet, p *capacity.Problem) {
 		if c.DeadlineSeconds > 0 {
 			f.add("deadline", c.Name, number(c.DeadlineSeconds), "s")
 		}
+		if k := c.Calibration; k != nil && o.Bound == capacity.CalibratedBound {
+			f.add("calibrated execution time", c.Name, number(k.Factor), "times the "+string(k.Bound)+" bound")
+		}
 		if c.Jobs.Min > 0 {
 			f.add("promised jobs", c.Name, number(c.Jobs.Min), "jobs at once")
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"headroom/internal/capacity"
@@ -17,6 +18,10 @@ func Classes(p capacity.Problem, pl capacity.Plan) Table {
 		"time_lower_s", "time_average_s", "time_upper_s", "deadline_s", "verdict", "reason",
 		"break_even_penalty", "flip_penalty", "flip_deadline_s", "flip_on_demand_price", "penalty", "currency",
 	}}
+	calibrated := slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.Calibration != nil })
+	if calibrated {
+		t.Columns = append(t.Columns, "time_calibrated_s")
+	}
 	typed := len(p.Supply.VMTypes) > 0
 	if typed {
 		t.Columns = append(t.Columns, "vm_type")
@@ -45,6 +50,9 @@ func Classes(p capacity.Problem, pl capacity.Plan) Table {
 				optional(times.Lower), optional(times.Average), optional(times.Upper), deadline, text(string(c.Verdict)), text(c.Reason),
 				amount(c.BreakEvenPenalty), amount(c.Flips.Penalty), optional(c.Flips.DeadlineSeconds), amount(c.Flips.OnDemandPrice),
 				amount(&given.Penalty), text(p.Currency),
+			}
+			if calibrated {
+				row = append(row, optional(times.Calibrated))
 			}
 			if typed {
 				row = append(row, text(part.VMType))

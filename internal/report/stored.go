@@ -120,24 +120,39 @@ func Offers(items []capacity.StandingOffer) Table {
 // Profiles is one row a profile version.
 func Profiles(items []capacity.ProfileVersion) Table {
 	names := []string{"name", "version", "note", "map_tasks", "reduce_tasks", "map_avg_s", "map_max_s", "first_shuffle_avg_s", "first_shuffle_max_s",
-		"shuffle_avg_s", "shuffle_max_s", "reduce_avg_s", "reduce_max_s", "overhead_s", "created_at"}
+		"shuffle_avg_s", "shuffle_max_s", "reduce_avg_s", "reduce_max_s", "overhead_s", "stages", "stage_tasks", "stage_work_s", "created_at"}
 	return tableOf(names, items, func(v capacity.ProfileVersion) []Cell {
 		p := v.Profile
-		return []Cell{
-			text(v.Name), whole(v.Version), text(v.Note), whole(p.MapTasks), whole(p.ReduceTasks), number(p.MapAvgSeconds), number(p.MapMaxSeconds),
+		of := [13]Cell{ // figures of maps and reduces, or of all stages together
+			whole(p.MapTasks), whole(p.ReduceTasks), number(p.MapAvgSeconds), number(p.MapMaxSeconds),
 			number(p.FirstShuffleAvgSeconds), number(p.FirstShuffleMaxSeconds), number(p.ShuffleAvgSeconds), number(p.ShuffleMaxSeconds),
-			number(p.ReduceAvgSeconds), number(p.ReduceMaxSeconds), number(p.OverheadSeconds), Time(v.CreatedAt),
+			number(p.ReduceAvgSeconds), number(p.ReduceMaxSeconds), {"", true}, {"", true}, {"", true},
 		}
+		if p.Stages != nil {
+			tasks, work := int64(0), 0.0
+			for _, s := range p.Stages {
+				tasks, work = tasks+s.Tasks, work+float64(s.Tasks)*s.AvgSeconds
+			}
+			for i := range of[:10] {
+				of[i] = Cell{"", true}
+			}
+			of[10], of[11], of[12] = whole(int64(len(p.Stages))), whole(tasks), number(work)
+		}
+		row := append([]Cell{text(v.Name), whole(v.Version), text(v.Note)}, of[:10]...)
+		return append(append(append(row, number(p.OverheadSeconds)), of[10:]...), Time(v.CreatedAt))
 	})
 }
 
 // PlannedClasses is one row a stored class.
 func PlannedClasses(items []capacity.PlannedClass) Table {
 	names := columns("name", "profile", "profile_version", "map_work_s", "reduce_work_s", "fixed_s", "vms_per_job", "deadline_s",
-		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed")
+		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed", "calibration_bound", "calibration_factor")
 	none := Cell{"", true}
 	return tableOf(names, items, func(c capacity.PlannedClass) []Cell {
-		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty), text(byType(c.SlotsPerVM.ByType)), text(byType(c.Speed))}
+		row := []Cell{text(c.Name), text(""), none, none, none, none, none, none, none, none, number(c.Jobs.Min), number(c.Jobs.Max), amount(&c.Penalty), text(byType(c.SlotsPerVM.ByType)), text(byType(c.Speed)), text(""), none}
+		if k := c.Calibration; k != nil {
+			row[15], row[16] = text(string(k.Bound)), number(k.Factor)
+		}
 		if c.Profile != nil {
 			row[1], row[2] = text(c.Profile.Name), whole(c.Profile.Version)
 		}
