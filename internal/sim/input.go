@@ -115,10 +115,11 @@ type Tasks struct {
 	SlowBy float64  `json:"slow_by,omitzero"` // how many times as long a straggler takes
 
 	// Measured tasks, or equally spaced quantiles of them; draws lie between neighbours.
-	MapSeconds          []float64 `json:"map_s,omitzero"`
-	FirstShuffleSeconds []float64 `json:"first_shuffle_s,omitzero"`
-	ShuffleSeconds      []float64 `json:"shuffle_s,omitzero"`
-	ReduceSeconds       []float64 `json:"reduce_s,omitzero"`
+	MapSeconds          []float64   `json:"map_s,omitzero"`
+	FirstShuffleSeconds []float64   `json:"first_shuffle_s,omitzero"`
+	ShuffleSeconds      []float64   `json:"shuffle_s,omitzero"`
+	ReduceSeconds       []float64   `json:"reduce_s,omitzero"`
+	StageSeconds        [][]float64 `json:"stage_s,omitzero"` // of a chain, by stage; an empty list: as the kind says
 }
 
 // TaskKind is a distribution with a given mean that does not exceed a given maximum.

@@ -38,8 +38,10 @@ type classModel struct {
 	bounds       *Bounds
 }
 
+// stage is tasks that all start after those of the stage before have ended. Maps are a job's only stage.
 type stage struct {
-	tasks int
+	tasks   int
+	average float64 // of the profile
 	durations
 }
 
@@ -144,7 +146,17 @@ func (m *model) addClass(c Class, slots [2]float64, lending Lending, reducesAfte
 func makeClass(c Class, reducesAfter float64) classModel {
 	p, t := c.Profile, c.Tasks
 	spec := classModel{Class: c, reduces: int(p.ReduceTasks)}
-	spec.stages = []stage{{int(p.MapTasks), newDurations(t, t.MapSeconds, p.MapAvgSeconds, p.MapMaxSeconds)}}
+	spec.stages = []stage{{int(p.MapTasks), p.MapAvgSeconds, newDurations(t, t.MapSeconds, p.MapAvgSeconds, p.MapMaxSeconds)}}
+	if p.Stages != nil {
+		spec.stages = spec.stages[:0]
+	}
+	for i, s := range p.Stages {
+		var measured []float64
+		if i < len(t.StageSeconds) {
+			measured = t.StageSeconds[i]
+		}
+		spec.stages = append(spec.stages, stage{int(s.Tasks), s.AvgSeconds, newDurations(t, measured, s.AvgSeconds, s.MaxSeconds)})
+	}
 	spec.mapsBefore = int(math.Ceil(reducesAfter * float64(p.MapTasks) * (1 - capacity.PremiseSlack)))
 	if spec.reduces > 0 {
 		spec.firstShuffle = newDurations(t, t.FirstShuffleSeconds, p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds)
@@ -172,7 +184,7 @@ func (spec *classModel) work() [2]float64 {
 	maps := 0.0
 	for i := range spec.stages {
 		s := &spec.stages[i]
-		maps += float64(s.tasks) * s.mean(p.MapAvgSeconds)
+		maps += float64(s.tasks) * s.mean(s.average)
 	}
 	reduces := float64(spec.reduces) * (spec.shuffle.mean(p.ShuffleAvgSeconds) + spec.reduce.mean(p.ReduceAvgSeconds))
 	return [2]float64{maps, reduces}

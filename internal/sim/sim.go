@@ -22,7 +22,8 @@
 //
 // How a job runs: after its overhead its maps may start. Reduces may start when a part of the maps has
 // ended; one that starts before the last map has ended holds its slot until then, ends its first
-// shuffle after that, and then its reduce. A later one takes a typical shuffle and its reduce.
+// shuffle after that, and then its reduce. A later one takes a typical shuffle and its reduce. The
+// stages of a chain run on map slots, each after the one before.
 package sim
 
 import (

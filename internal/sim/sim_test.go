@@ -246,6 +246,24 @@ func TestShufflesOfTheFirstWave(t *testing.T) {
 	}
 }
 
+// The stages of a chain follow one another; jobs of chains share slots with others.
+func TestStagesFollowOneAnother(t *testing.T) {
+	chain := capacity.Profile{OverheadSeconds: 3, Stages: []capacity.Stage{{Tasks: 4, AvgSeconds: 10, MaxSeconds: 10}, {Tasks: 1, AvgSeconds: 5, MaxSeconds: 5}, {Tasks: 3, AvgSeconds: 2, MaxSeconds: 2}}}
+	for slots, want := range map[int64]float64{1: 3 + 40 + 5 + 6, 2: 3 + 20 + 5 + 4, 3: 3 + 20 + 5 + 2, 9: 3 + 10 + 5 + 2} {
+		for _, s := range []Slots{{Map: slots}, {Shared: slots}} {
+			c := simulate(t, Input{Slots: s, Classes: []Class{{Name: "a", Profile: chain, Load: Load{Kind: Batch, Jobs: 1}}}}).Classes[0]
+			if c.Response.Max != want || c.Response.Max > c.Bounds.UpperSeconds || c.Response.Max < c.Bounds.LowerSeconds {
+				t.Errorf("%+v: takes %g s between %+v, want %g", s, c.Response.Max, *c.Bounds, want)
+			}
+		}
+	}
+	measured := Tasks{Kind: Recorded, StageSeconds: [][]float64{nil, {50}, {1, 2, 3}}}
+	c := simulate(t, Input{Slots: Slots{Map: 2}, Classes: []Class{{Name: "a", Profile: chain, Load: Load{Kind: Batch, Jobs: 1}, Tasks: measured}}}).Classes[0]
+	if want := 3 + 20 + 50 + 4.; c.Response.Max != want {
+		t.Errorf("with measured stages: takes %g s, want %g", c.Response.Max, want)
+	}
+}
+
 // Distributions have the mean they promise and keep to their maximum.
 func TestTasksHaveTheirMeanAndMaximum(t *testing.T) {
 	const n = 200_000
@@ -465,6 +483,7 @@ func TestBadInputIsRefusedWithItsPlace(t *testing.T) {
 		{func(in *Input) { in.Classes[0].Tasks.SlowBy = 0 }, "/classes/0/tasks/slow_by", "range"},
 		{func(in *Input) { in.Classes[0].Tasks.Slow = 2 }, "/classes/0/tasks/slow", "range"},
 		{func(in *Input) { in.Classes[3].Tasks.MapSeconds[1] = -1 }, "/classes/3/tasks/map_s/1", "range"},
+		{func(in *Input) { in.Classes[3].Tasks.StageSeconds = [][]float64{{1}} }, "/classes/3/tasks/stage_s", "range"},
 		{func(in *Input) { in.Classes[0].Tasks.Spread = 99 }, "/classes/0/tasks/spread", "range"},
 	} {
 		in := mixed(31)

@@ -164,7 +164,7 @@ func (c *checker) classes() {
 		}
 		c.share(class, weights)
 		c.load(class)
-		c.tasks(class.Tasks)
+		c.tasks(class.Tasks, len(class.Profile.Stages))
 	}
 	c.at = ""
 	for _, p := range []struct {
@@ -248,26 +248,33 @@ func (c *checker) load(class *Class) {
 	}
 }
 
-func (c *checker) tasks(t Tasks) {
+func (c *checker) tasks(t Tasks, stages int) {
 	word(c, "/tasks/kind", t.Kind, Constant, Uniform, Triangular, Lognormal, Exponential, Recorded)
 	c.number("/tasks/spread", "The spread", t.Spread, 0, MaxSpread)
 	if c.number("/tasks/slow", "The part of stragglers", t.Slow, 0, 1) && t.Slow > 0 {
 		c.number("/tasks/slow_by", "What stragglers take", t.SlowBy, 1, MaxSlowBy)
 	}
-	for _, phase := range []struct {
-		member  string
-		seconds []float64
-	}{
-		{"map_s", t.MapSeconds}, {"first_shuffle_s", t.FirstShuffleSeconds}, {"shuffle_s", t.ShuffleSeconds}, {"reduce_s", t.ReduceSeconds},
-	} {
-		if n := len(phase.seconds); n > MaxMeasured {
-			c.add("/tasks/"+phase.member, "range", "There are %d measured tasks; give %d quantiles of them at most.", n, MaxMeasured)
-			continue
-		}
-		for i, s := range phase.seconds {
-			if !c.number(fmt.Sprintf("/tasks/%s/%d", phase.member, i), "The measured task", s, 0, capacity.MaxSeconds) {
-				break
-			}
+	c.measured("map_s", t.MapSeconds)
+	c.measured("first_shuffle_s", t.FirstShuffleSeconds)
+	c.measured("shuffle_s", t.ShuffleSeconds)
+	c.measured("reduce_s", t.ReduceSeconds)
+	if n := len(t.StageSeconds); n > stages {
+		c.add("/tasks/stage_s", "range", "There are measured tasks of %d stages, and the profile has %d; give as many lists as there are stages.", n, stages)
+		return
+	}
+	for i, seconds := range t.StageSeconds {
+		c.measured(fmt.Sprintf("stage_s/%d", i), seconds)
+	}
+}
+
+func (c *checker) measured(member string, seconds []float64) {
+	if n := len(seconds); n > MaxMeasured {
+		c.add("/tasks/"+member, "range", "There are %d measured tasks; give %d quantiles of them at most.", n, MaxMeasured)
+		return
+	}
+	for i, s := range seconds {
+		if !c.number(fmt.Sprintf("/tasks/%s/%d", member, i), "The measured task", s, 0, capacity.MaxSeconds) {
+			return
 		}
 	}
 }
