@@ -32,7 +32,7 @@ func TestE4FirstFinisherBeatsThePapersLowerBound(t *testing.T) {
 	if got := r.Classes[0].Response.Max; got != 5 || claim != 9 {
 		t.Errorf("the first to end: got %g s against a claim of %g s, want 5 s against 9 s", got, claim)
 	}
-	if got := *r.Classes[0].Submission; r.Classes[0].Bounds.LowerSeconds != 9 || got != (Places{BelowLower: 1}) {
+	if got := *r.Classes[0].PlaceFromSubmission; r.Classes[0].Bounds.LowerSeconds != 9 || got != (Places{BelowLower: 1}) {
 		t.Errorf("place: got %+v between %+v, want it below the lower bound of 9 s", got, *r.Classes[0].Bounds)
 	}
 	// With slots of its own it keeps to the bound.
@@ -47,15 +47,15 @@ func TestE5LentSlotsBeatTheLowerBound(t *testing.T) {
 	in := Input{Slots: Slots{Shared: 4}, Classes: []Class{recorded("a", 0, .2434, .4014, .2186, .8519), recorded("b", 0, .8519, .2186, .4014, .2434)}}
 	r := simulate(t, in)
 	b := r.Classes[1]
-	if math.Abs(b.Response.Max-.8519) > 1e-12 || math.Abs(b.Bounds.LowerSeconds-.85765) > 1e-12 || b.Submission.BelowLower != 1 {
-		t.Errorf("second job: got %g s, lower bound %g s, place %+v; want 0.8519 s below 0.85765 s", b.Response.Max, b.Bounds.LowerSeconds, *b.Submission)
+	if math.Abs(b.Response.Max-.8519) > 1e-12 || math.Abs(b.Bounds.LowerSeconds-.85765) > 1e-12 || b.PlaceFromSubmission.BelowLower != 1 {
+		t.Errorf("second job: got %g s, lower bound %g s, place %+v; want 0.8519 s below 0.85765 s", b.Response.Max, b.Bounds.LowerSeconds, *b.PlaceFromSubmission)
 	}
 	if last := max(b.Response.Max, r.Classes[0].Response.Max); later(b.Bounds.LowerSeconds, last) {
 		t.Errorf("the last of the batch ends at %g s, before the lower bound", last)
 	}
 	in.Policy.Lending = LendNone
 	for _, c := range simulate(t, in).Classes {
-		if c.Submission.BelowLower != 0 {
+		if c.PlaceFromSubmission.BelowLower != 0 {
 			t.Errorf("with slots of its own job %s takes %g s, less than the lower bound of %g s", c.Name, c.Response.Max, c.Bounds.LowerSeconds)
 		}
 	}
@@ -68,8 +68,8 @@ func TestE6UpperBoundCountsFromTheFirstSlot(t *testing.T) {
 	if b.Response.Max != 21.5 || b.Bounds.UpperSeconds != 12 || b.FromFirstSlot.Max != 12 {
 		t.Errorf("second job: got %g s from submission and %g from its first slot, upper bound %g s; want 21.5, 12 and 12", b.Response.Max, b.FromFirstSlot.Max, b.Bounds.UpperSeconds)
 	}
-	if *b.Submission != (Places{AboveUpper: 1}) || *b.FirstPlaces != (Places{ToAverage: 1}) {
-		t.Errorf("places: got %+v and %+v from the first slot, want it above the upper bound and at all three of 12 s", *b.Submission, *b.FirstPlaces)
+	if *b.PlaceFromSubmission != (Places{AboveUpper: 1}) || *b.PlaceFromFirstSlot != (Places{ToAverage: 1}) {
+		t.Errorf("places: got %+v and %+v from the first slot, want it above the upper bound and at all three of 12 s", *b.PlaceFromSubmission, *b.PlaceFromFirstSlot)
 	}
 }
 
@@ -190,8 +190,8 @@ func TestPlacesBetweenTheBounds(t *testing.T) {
 							t.Fatal(err)
 						}
 						c := sim.Report().Classes[0]
-						first.merge(*c.FirstPlaces)
-						submission.merge(*c.Submission)
+						first.merge(*c.PlaceFromFirstSlot)
+						submission.merge(*c.PlaceFromSubmission)
 					}
 					n := first.BelowLower + first.ToAverage + first.ToUpper + first.AboveUpper
 					percent := func(p Places) string {

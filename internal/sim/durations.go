@@ -26,7 +26,7 @@ func mix(z uint64) uint64 {
 func (s *stream) unit() float64 { return float64(s.next()>>11) / (1 << 53) }
 
 // exponential is the time to an event that comes once in mean seconds.
-func (s *stream) exponential(mean float64) float64 { return -mean * math.Log1p(-s.unit()) }
+func (s *stream) exponential(mean float64) float64 { return float64(-mean * math.Log1p(-s.unit())) }
 
 // child is the stream of one of many things below this seed.
 func child(seed uint64, number int64) stream { return stream(mix(seed + golden*uint64(number+1))) }
@@ -89,9 +89,9 @@ func lognormal(mean, longest, spread float64) durations {
 	at := math.Log(longest)
 	meanAt := func(location float64) float64 { // E[X | X <= longest]
 		z := (at - location) / spread
-		return math.Exp(location+spread*spread/2) * normal(z-spread) / normal(z)
+		return math.Exp(location+float64(spread*spread)/2) * normal(z-spread) / normal(z)
 	}
-	low, high := math.Log(mean)-spread*spread, at+mostDeviations*spread
+	low, high := math.Log(mean)-float64(spread*spread), at+float64(mostDeviations*spread)
 	if meanAt(high) < mean {
 		return durations{kind: power, a: longest, b: (longest - mean) / mean}
 	}
@@ -141,7 +141,7 @@ func (d *durations) usual(s *stream) float64 {
 		z := math.Sqrt2 * math.Erfinv(float64(2*u*d.c)-1)
 		return min(d.d, math.Exp(d.a+float64(d.b*z)))
 	case Exponential:
-		return -d.a * math.Log1p(-u)
+		return float64(-d.a * math.Log1p(-u))
 	case power:
 		return d.a * math.Pow(u, d.b)
 	default:

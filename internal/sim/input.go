@@ -74,7 +74,7 @@ type Class struct {
 	Tasks Tasks `json:"tasks,omitzero"`
 }
 
-// Load is when jobs of a class are submitted.
+// Load is when jobs of a class are submitted. The users of a closed load begin by thinking.
 type Load struct {
 	Kind LoadKind `json:"kind"`
 

@@ -73,7 +73,7 @@ func (c *running) count(e *engine, change int64) {
 
 func (c *running) sum(e *engine, now float64) {
 	if since := max(c.since, e.warmUp); now > since {
-		c.inSystem += float64(c.jobs) * (now - since)
+		c.inSystem += float64(float64(c.jobs) * (now - since))
 	}
 	c.since = now
 }
@@ -226,7 +226,7 @@ func (s *series) deviation() float64 {
 	if s.n < 2 {
 		return 0
 	}
-	return math.Sqrt(max(0, s.squares-s.sum*s.mean()) / float64(s.n-1))
+	return math.Sqrt(max(0, s.squares-float64(s.sum*s.mean())) / float64(s.n-1))
 }
 
 // quantile is the smallest number that the part of the sample does not exceed, to a thousandth.

@@ -252,6 +252,10 @@ func (m *model) addBounds(i int, slots [2]float64) {
 		return
 	}
 	mapSlots, reduceSlots := slots[m.layout.Of(dispatch.Map)], slots[m.layout.Of(dispatch.Reduce)]
+	if mapSlots == 0 || spec.reduces > 0 && reduceSlots == 0 {
+		m.warn(perf.TooFewSlotsWarning, "Class %q is promised no slots of a kind that its jobs need, so that there are no bounds for them.", spec.Name)
+		return
+	}
 	d := perf.Demands(spec.Profile)
 	spec.bounds = &Bounds{
 		LowerSeconds:   max(perf.Time(d.Lower, jobs, mapSlots, reduceSlots), spec.Profile.OverheadSeconds),

@@ -60,16 +60,16 @@ type ClassReport struct {
 	PerHour    Estimate `json:"per_hour"`
 	InSystem   Estimate `json:"in_system"` // jobs submitted and not yet ended, over time
 
-	Response      *Times `json:"response"`        // from submission
-	FromFirstSlot *Times `json:"from_first_slot"` // to the end
-	Wait          *Times `json:"wait"`            // from submission to the first slot
+	Response      *Times `json:"response_s"`        // from submission
+	FromFirstSlot *Times `json:"from_first_slot_s"` // to the end
+	Wait          *Times `json:"wait_s"`            // from submission to the first slot
 
 	Deadline *DeadlineReport `json:"deadline"` // null where there is none
 	Slots    ClassSlots      `json:"slots"`    // held, over time
 
-	Bounds      *Bounds `json:"bounds"` // null where nothing says how many jobs the slots are meant for
-	Submission  *Places `json:"place_from_submission"`
-	FirstPlaces *Places `json:"place_from_first_slot"`
+	Bounds              *Bounds `json:"bounds"` // null where nothing says how many jobs the slots are meant for
+	PlaceFromSubmission *Places `json:"place_from_submission"`
+	PlaceFromFirstSlot  *Places `json:"place_from_first_slot"`
 }
 
 // Times describes seconds. Quantiles are right to a thousandth.
@@ -86,7 +86,7 @@ type Times struct {
 
 // DeadlineReport is how a deadline was kept. Jobs that had not ended count once it has passed.
 type DeadlineReport struct {
-	Seconds        float64  `json:"seconds"`
+	Seconds        float64  `json:"deadline_s"`
 	Missed         int64    `json:"missed"`
 	UnfinishedLate int64    `json:"unfinished_late"` // of those missed
 	Met            Estimate `json:"met"`             // the part of the jobs; 1 where there were none
@@ -253,7 +253,7 @@ func (m *model) reportClass(i int, outcomes []outcome) ClassReport {
 		}
 	}
 	if spec.bounds != nil {
-		c.Submission, c.FirstPlaces = &all.submission, &all.firstSlot
+		c.PlaceFromSubmission, c.PlaceFromFirstSlot = &all.submission, &all.firstSlot
 	}
 	return c
 }

@@ -379,6 +379,12 @@ func TestLimitsAndEmptyLoadsHaveAnswers(t *testing.T) {
 			t.Errorf("nothing submitted by %+v: got %+v", load, c)
 		}
 	}
+	// Promised nothing of what its jobs need, a class has figures and no bounds.
+	promised := busy(1, 2, Slots{Map: 8, Reduce: 8}, 100_000)
+	promised.Classes[0].Slots = &Slots{Map: 4}
+	if r := simulate(t, promised); r.Classes[0].Bounds != nil || r.Classes[0].Ended == 0 || !strings.Contains(text(t, r), "promised no slots") {
+		t.Errorf("promised no reduce slots: got %s", text(t, r))
+	}
 	// No think time: the next job comes when the last has ended.
 	in := Input{Slots: Slots{Map: 1}, HorizonSeconds: 100, Classes: []Class{{Name: "a", Profile: single(4), Load: Load{Kind: Closed, Users: 1}}}}
 	if c := simulate(t, in).Classes[0]; c.Ended != 25 || c.Response.Mean != 4 {
