@@ -17,6 +17,7 @@ import (
 	"headroom/internal/lp"
 	"headroom/internal/lp/worker"
 	"headroom/internal/plan"
+	"headroom/internal/sim"
 )
 
 // wholeSamples asks for the experiments as they are run for people, with several seeds.
@@ -146,6 +147,10 @@ func TestRangesHoldWhatOthersFound(t *testing.T) {
 		{"ratio at 60 %, 0.05..0.15", tightened[0].at60, 26, 6.9},
 		{"ratio at 60 %, 0.3..0.7", tightened[1].at60, 38, 6.3},
 		{"ratio at 50 %, 0.3..0.7", tightened[1].at50, 50, 3.25},
+		{"upper gap, even jobs", gaps[0].upper, 79, 11.8},
+		{"average gap, even jobs", gaps[0].average, 79, 6.0},
+		{"upper gap, uneven jobs", gaps[1].upper, 79, 21.2},
+		{"average gap, uneven jobs", gaps[1].average, 79, 10.5},
 		{"last cut, 20 classes", lastCut, 50, 60},
 		{"last cut, 1000 classes", lastCutOfMany, 20, 50},
 	} {
@@ -285,6 +290,33 @@ func TestDeadlinesAreTheClosedForm(t *testing.T) {
 	}
 }
 
+// The bounds that the simulator places executions between are the paper's, put together here in another way.
+func TestAccuracyHoldsTimesAgainstThePapersBounds(t *testing.T) {
+	for _, g := range gaps {
+		in := drawUsers(7, g.jobSize, g.think)
+		users := int64(0)
+		for _, c := range in.Classes {
+			users += c.Load.Users
+		}
+		r, err := sim.Run(t.Context(), in, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range r.Classes {
+			want := upperBound(in.Classes[i].Profile, accuracySlots/float64(users))
+			if math.Abs(c.Bounds.UpperSeconds-want) > 1e-9*want || math.Abs(in.Classes[i].Load.ThinkSeconds-g.think*want) > 1e-9 {
+				t.Errorf("class %d: got an upper bound of %g s and %g s to think, want %g and %g", i, c.Bounds.UpperSeconds, in.Classes[i].Load.ThinkSeconds, want, g.think*want)
+			}
+			if c.Counted < 10*in.Classes[i].Load.Users {
+				t.Errorf("class %d: %d jobs of %d users are too few for a mean", i, c.Counted, in.Classes[i].Load.Users)
+			}
+		}
+		if use := r.Pools[0].Use.Mean; g.think == hardlyAny && use < .98 {
+			t.Errorf("slots are held %.1f %% of the time; want a cluster without idle slots", 100*use)
+		}
+	}
+}
+
 func TestSlowPlansRefuteTheClaim(t *testing.T) {
 	slow := tools()
 	slow.Clock = steady(200 * time.Millisecond)
@@ -303,6 +335,9 @@ func TestSlowPlansRefuteTheClaim(t *testing.T) {
 
 func TestNothingIsSaidOfWhatIsNotProved(t *testing.T) {
 	for _, e := range Experiments() {
+		if e.Name == accuracy.Name {
+			continue // it plans nothing
+		}
 		for situation, spoil := range map[string]func(*capacity.Plan){
 			"a plan with a gap":        func(p *capacity.Plan) { p.Proof.Gap = 1e-5 },
 			"a plan not optimal":       func(p *capacity.Plan) { p.Status = capacity.Feasible },
