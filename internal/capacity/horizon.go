@@ -160,13 +160,14 @@ func (h *Horizon) JobsIn(period, class int) JobRange {
 	own := h.Problem.Classes[class].Jobs
 	if jobs := h.Periods[period].Jobs; jobs != nil {
 		own.Max = jobs[class]
-		own.Min = min(own.Min, own.Max)
 	}
+	own.Min = min(own.Min, own.Max)
 	return own
 }
 
 // Scaled is the horizon with all demand times a factor, rounded up to whole jobs as forecasts are unless the
-// problem is relaxed. Promised jobs never exceed the demand. Periods that shared their jobs still do.
+// problem is relaxed. The classes go on promising what they promise, of which JobsIn never holds more than the
+// demand of a period, whatever their own demand is. Periods that shared their jobs still do.
 func (h Horizon) Scaled(factor float64) Horizon {
 	scale := func(x float64) float64 {
 		if h.Problem.Options.Integrality == Relaxed {
@@ -178,7 +179,6 @@ func (h Horizon) Scaled(factor float64) Horizon {
 	for i := range h.Problem.Classes {
 		j := &h.Problem.Classes[i].Jobs
 		j.Max = scale(j.Max)
-		j.Min = min(j.Min, j.Max)
 	}
 	h.Periods = slices.Clone(h.Periods)
 	known := make(map[*float64][]float64)

@@ -110,11 +110,20 @@ func TestScaledHorizon(t *testing.T) {
 	if got := small.Periods[0].Jobs[0]; got != 2 || &small.Periods[0].Jobs[0] != &small.Periods[1].Jobs[0] || q.Periods[0].Jobs[0] != 4 {
 		t.Errorf("0.3 times 4 jobs: got %g and %g, want 2 and one slice", got, small.Periods[1].Jobs[0])
 	}
-	if got := small.Problem.Classes[0].Jobs; got != (JobRange{Min: 3, Max: 3}) {
+	if got := q.Scaled(0.3).Problem.Classes[0].Jobs; got != (JobRange{Min: 3, Max: 3}) {
 		t.Errorf("0.3 times 3 to 10 jobs: got %+v", got)
+	}
+	q.Periods = append(q.Periods, HorizonPeriod{Start: q.End(), Hours: 1})
+	if got := q.Scaled(0.2); got.JobsIn(len(q.Periods)-1, 0) != (JobRange{Min: 2, Max: 2}) {
+		t.Errorf("in a period without jobs: got %+v, want 2 to 2", got.JobsIn(len(q.Periods)-1, 0))
 	}
 	if got := small.JobsIn(0, 0); got != (JobRange{Min: 2, Max: 2}) {
 		t.Errorf("in a period: got %+v, want 2 to 2", got)
+	}
+	q.Problem.Classes[0].Jobs.Max = 3 // the class's own demand, which no period with jobs has
+	small = q.Scaled(0.6)
+	if got := small.JobsIn(0, 0); got != (JobRange{Min: 3, Max: 3}) {
+		t.Errorf("3 promised jobs, 0.6 times 4: got %+v, want 3 to 3", got)
 	}
 	q.Problem.Options.Integrality = Relaxed
 	if got := q.Scaled(0.3).Periods[0].Jobs[0]; got != 1.2 {
