@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,5 +192,22 @@ func TestHorizonEndsWithItsContext(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || most != 2 {
 		t.Errorf("got %v after %d solves, want %v after 2", err, most, context.Canceled)
+	}
+}
+
+// Hours are counted in words as people count them, and what is shorter is not said to last nothing.
+func TestHorizonLengthsInWords(t *testing.T) {
+	for _, c := range []struct {
+		seconds int64
+		want    string
+	}{
+		{1, "From 2026-01-31 20:00 UTC until 2026-01-31 20:00:01 UTC (1 s) VMs"},
+		{3600, "until 2026-01-31 21:00 UTC (1 hour) VMs"},
+		{9000, "until 2026-01-31 22:30 UTC (2.5 hours) VMs"},
+	} {
+		h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: firstHour, Seconds: c.seconds, Jobs: []float64{4}}}}
+		if a := planned(t, h); !strings.Contains(a.Explanation, c.want) {
+			t.Errorf("%d s: got %q, want %q", c.seconds, a.Explanation, c.want)
+		}
 	}
 }

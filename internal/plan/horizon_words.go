@@ -70,12 +70,19 @@ func moment(t time.Time) string {
 	if t = t.UTC(); t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
 		return t.Format("2006-01-02")
 	}
+	if t.Second() != 0 {
+		return t.Format("2006-01-02 15:04:05") + " UTC"
+	}
 	return t.Format("2006-01-02 15:04") + " UTC"
 }
 
+// hourCount is a length of time, in seconds where hours would round it away.
 func hourCount(x float64) string {
-	if x == 1 {
+	switch {
+	case x == 1:
 		return "1 hour"
+	case x < 0.1 && x > 0:
+		return number(math.Round(x*3600)) + " s"
 	}
 	return plainHours(x) + " hours"
 }

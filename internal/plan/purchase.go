@@ -161,6 +161,7 @@ func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, crew
 	a.describe(&q, bought)
 	a.follow(&q, &today)
 	err = a.compare(ctx, w, &found, steps)
+	a.settle(bought)
 	a.Complete = err == nil
 	a.tell(&q)
 	if err == nil {
@@ -188,6 +189,32 @@ func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, found *choice
 		a.Regret = append(a.Regret, point)
 	}
 	return nil
+}
+
+// settle makes the money of the curves and of other demands close: the search adds up in floats, so the recommendation
+// gets the exact cost of its plans there too, and differences are those of the amounts that stand beside them.
+func (a *PurchaseAnswer) settle(bought []int64) {
+	for i := range a.Curves {
+		c := &a.Curves[i]
+		for k := range c.Points {
+			p := &c.Points[k]
+			if c.Exact && p.VMs == c.Bought && p.Cost != nil {
+				p.Cost = new(a.Recommended.Total)
+			}
+			if c.Exact && p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
+				p.Saving = &capacity.Money{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
+			}
+		}
+	}
+	for i := range a.Regret {
+		p := &a.Regret[i]
+		if p.Factor == 1 && slices.Equal(p.Best, bought) {
+			p.Cost, p.BestCost = new(a.Recommended.Total), new(a.Recommended.Total)
+		}
+		if p.Regret != nil {
+			p.Regret = &capacity.Money{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
+		}
+	}
 }
 
 // Bought is the horizon that the answer plans: the question's, with what is to be bought among its contracts.
@@ -343,6 +370,9 @@ func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *HorizonAnsw
 			month := m.Start
 			a.BreakEven = &month
 		}
+	}
+	if !slices.ContainsFunc(a.Offers, func(o OfferAnswer) bool { return o.VMs > 0 }) {
+		a.BreakEven = nil // nothing that could pay for itself
 	}
 }
 

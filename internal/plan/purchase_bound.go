@@ -50,11 +50,22 @@ type stage struct {
 // demandCurve is what jobs are worth by the VMs there are for them, convexified.
 type demandCurve struct {
 	floor      float64 // VMs of the promised jobs
-	refused    float64 // penalties when those alone are served, and the classes that need no VMs
+	never      float64 // penalties of jobs that cannot be served at all
 	all        float64 // penalties when nothing is served
 	most       int64   // no plan needs more VMs
 	steps      []worthStep
-	impossible bool // a promised class cannot meet its deadline
+	rest       []float64 // penalties when the first steps are served: of none, of one, … of all, which leaves never
+	impossible bool      // a promised class cannot meet its deadline
+}
+
+// refused is the penalties left when the steps before one are served and so many of its VMs are still missing.
+// They are summed up and not what remains of a difference: penalties that say "never refuse" are so much larger
+// than what VMs cost that a difference would have no digit of it.
+func (c *demandCurve) refused(step int, missing float64) float64 {
+	if step == len(c.steps) {
+		return c.rest[step]
+	}
+	return c.rest[step+1] + c.steps[step].worth*missing
 }
 
 // worthStep is VMs whose jobs avoid so much penalty each.
@@ -69,8 +80,7 @@ const capacityNoise = 1.5 * loadNoise
 func (w *weighing) lowest(s *stage, bought []float64) (cost, price float64) {
 	curve := &w.curves[s.demand]
 	need := max(0, curve.floor-capacityNoise) // of promised jobs not yet served
-	cost = curve.refused
-	at, left := 0, 0.0 // the step whose VMs are taken, and how many of them are to come
+	at, left := 0, 0.0                        // the step whose VMs are taken, and how many of them are to come
 	if len(curve.steps) > 0 {
 		left = curve.steps[0].vms
 	}
@@ -97,7 +107,7 @@ func (w *weighing) lowest(s *stage, bought []float64) (cost, price float64) {
 		}
 		for at < len(curve.steps) && curve.steps[at].worth > p && size > 0 {
 			take := min(left, size)
-			cost += (p - curve.steps[at].worth) * take
+			cost += p * take
 			left, size, price = left-take, size-take, p
 			if left == 0 {
 				if at++; at < len(curve.steps) {
@@ -107,9 +117,9 @@ func (w *weighing) lowest(s *stage, bought []float64) (cost, price float64) {
 		}
 		switch {
 		case at == len(curve.steps):
-			return cost, price
+			return cost + curve.refused(at, 0), price
 		case curve.steps[at].worth <= p:
-			return cost, max(price, curve.steps[at].worth)
+			return cost + curve.refused(at, left), max(price, curve.steps[at].worth)
 		}
 	}
 }
@@ -118,13 +128,11 @@ func (w *weighing) lowest(s *stage, bought []float64) (cost, price float64) {
 // its price of capacity alone.
 func (w *weighing) proved(s *stage, price float64) float64 {
 	curve := &w.curves[s.demand]
-	cost := curve.refused + price*(curve.floor-capacityNoise)
-	for _, step := range curve.steps {
-		if step.worth <= price {
-			break
-		}
-		cost -= (step.worth - price) * step.vms
+	served, vms := 0, curve.floor-capacityNoise
+	for ; served < len(curve.steps) && curve.steps[served].worth > price; served++ {
+		vms += curve.steps[served].vms
 	}
+	cost := curve.rest[served] + price*vms
 	for _, t := range s.tiers {
 		if t.Price < price {
 			cost -= (price - t.Price) * float64(t.VMs)
@@ -253,7 +261,6 @@ type hulls struct {
 // classHull is a class's part of a demand curve.
 type classHull struct {
 	floor, most float64
-	free        float64 // penalties that jobs without load avoid
 	steps       []worthStep
 }
 
@@ -290,10 +297,7 @@ func (h *hulls) class(i int, low, high float64) classHull {
 	c := &h.model.classes[i]
 	if h.loads == nil || high-low > hullMostJobs || c.gamma == 0 {
 		line := classHull{floor: c.gamma * low, most: c.gamma * high}
-		switch extra := (high - low) * c.penalty; {
-		case c.gamma == 0:
-			line.free = extra
-		case extra > 0:
+		if c.gamma > 0 && (high-low)*c.penalty > 0 { // without load they are served for nothing
 			line.steps = []worthStep{{c.gamma * (high - low), c.penalty / c.gamma}}
 		}
 		if h.loads != nil {
@@ -314,9 +318,6 @@ func (h *hulls) class(i int, low, high float64) classHull {
 		for k := len(jobs) - 1; k >= 0; k-- {
 			if load > loads[k] && (k == 0 || float64(n-jobs[k])*(loads[k]-loads[k-1]) <= float64(jobs[k]-jobs[k-1])*(load-loads[k])) {
 				break
-			}
-			if k == 0 { // no more load than the promised jobs: served for nothing
-				found.free += c.penalty * float64(n-jobs[0])
 			}
 			jobs, loads = jobs[:k], loads[:k]
 		}
@@ -339,18 +340,22 @@ func (h *hulls) curve(jobs []capacity.JobRange) demandCurve {
 		j := jobs[c.index]
 		d.all += c.penalty * j.Max
 		if c.impossible {
-			d.refused += c.penalty * j.Max
+			d.never += c.penalty * j.Max
 			d.impossible = d.impossible || j.Min > 0
 			continue
 		}
 		part := h.class(i, j.Min, j.Max)
 		d.floor += part.floor
-		d.refused += c.penalty*(j.Max-j.Min) - part.free
 		most += part.most
 		d.steps = append(d.steps, part.steps...)
 	}
 	d.most = int64(math.Ceil(most))
 	slices.SortStableFunc(d.steps, func(a, b worthStep) int { return cmp.Compare(b.worth, a.worth) })
 	d.steps = slices.Clip(d.steps)
+	d.rest = make([]float64, len(d.steps)+1)
+	d.rest[len(d.steps)] = d.never
+	for k := len(d.steps) - 1; k >= 0; k-- {
+		d.rest[k] = d.rest[k+1] + d.steps[k].worth*d.steps[k].vms
+	}
 	return d
 }

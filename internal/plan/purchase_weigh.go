@@ -176,7 +176,8 @@ func (w *weighing) exactStage(ctx context.Context, i int, bought []int64) (kept,
 		}
 	}
 	v := m.least(ctx)
-	v.cost += curve.all
+	v.cost += curve.never
+	v.gap += coreNoise * curve.all
 	if err := ctx.Err(); err != nil {
 		return v, err
 	}
@@ -207,7 +208,11 @@ func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []Tier
 	return tiers, key
 }
 
-// least is the model's P2 objective as the core finds it, without a plan; +Inf where nothing fits.
+// coreNoise, relative to the penalties of all jobs, is what the core's float64 sums may miss an optimum by.
+const coreNoise = 1e-15
+
+// least is what VMs and refused jobs of the model cost as the core plans them, without a plan; +Inf where nothing
+// fits. They are added up from its jobs and VMs, because its objective is a difference that large penalties drown.
 func (m *model) least(ctx context.Context) kept {
 	target := Within(m.Options.Gap)
 	var r Result
@@ -217,7 +222,7 @@ func (m *model) least(ctx context.Context) kept {
 		if relaxed == nil {
 			return kept{cost: math.Inf(1)}
 		}
-		return kept{cost: relaxed.objective}
+		return kept{cost: m.refusing(relaxed.supply.costReal(relaxed.capacity), func(i int) float64 { return relaxed.jobs[i] })}
 	case m.wholeLoads():
 		r, _ = m.newOptions(m.Options.Integrality == capacity.Executable).solve(ctx, target)
 	default:
@@ -226,7 +231,17 @@ func (m *model) least(ctx context.Context) kept {
 	if !r.Feasible {
 		return kept{cost: math.Inf(1)}
 	}
-	return kept{r.Objective, r.Gap}
+	return kept{m.refusing(newSupply(m.tiers).cost(r.VMs), func(i int) float64 { return float64(r.Jobs[i]) }), r.Gap}
+}
+
+// refusing adds the penalties of the jobs that are not admitted to what VMs cost.
+func (m *model) refusing(vms float64, admitted func(class int) float64) float64 {
+	sum := neumaier{}
+	sum.add(vms)
+	for i := range m.classes {
+		sum.add(m.classes[i].penalty * (m.classes[i].high - admitted(i)))
+	}
+	return sum.value()
 }
 
 // wholeKept bounds the answers that keepWholeSlots works out.

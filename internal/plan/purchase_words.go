@@ -67,10 +67,16 @@ func (a *PurchaseAnswer) advice(span string) string {
 		return sentence + ": without them not all promised jobs can be served " + span + "."
 	case a.Saving == nil:
 		sentence += ", without which today's contracts do not serve all promised jobs"
+	case a.Saving.Amount.IsNegative():
+		sentence += fmt.Sprintf(": %s that costs %s %s more than today, which is within the gap", span, cents(-a.Saving.Amount.Float()), a.Currency)
 	default:
 		sentence += fmt.Sprintf(": %s that saves %s %s against today (%s)", span, cents(a.Saving.Amount.Float()), a.Currency, percent(a.Saving.Share))
 	}
-	if a.SavingOnly != nil {
+	switch {
+	case a.SavingOnly == nil:
+	case a.SavingOnly.Amount.IsNegative(): // today's contracts are dear
+		sentence += fmt.Sprintf(", and costs %s %s more than VMs on demand only (%s)", cents(-a.SavingOnly.Amount.Float()), a.Currency, percent(-a.SavingOnly.Share))
+	default:
 		sentence += fmt.Sprintf(", and %s %s against VMs on demand only (%s)", cents(a.SavingOnly.Amount.Float()), a.Currency, percent(a.SavingOnly.Share))
 	}
 	return sentence + "."
