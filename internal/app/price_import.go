@@ -151,7 +151,7 @@ func (a *App) readSheet(of capacity.Cluster, o PriceSelection, sheet io.Reader) 
 	read, err := prices.Read(sheet, selection, nil)
 	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
 		for i, f := range input.Findings { // the selection's are named as the caller knows them
-			if f.Pointer == "/regions/0" {
+			if f.Pointer == "/regions/0" || f.Pointer == "/regions" {
 				input.Findings[i].Pointer = "/region"
 				if f.Hint != nil && f.Hint.Pointer != "" {
 					f.Hint.Pointer = "/region"

@@ -114,6 +114,9 @@ func (m *importing) take(x prices.Instance) {
 		m.takePrices(periods)
 	}
 	m.takePrices(m.periods(x.Spot, item.VMType, capacity.PurchaseSpot))
+	if item.OnDemand == nil && len(x.OnDemand) > 0 {
+		m.refuse("/from", "over", "All on-demand prices of %q in the sheet end before %s, when the prices of this import begin; take a newer sheet, or give an earlier \"from\".", x.Name, m.From.UTC().Format(time.RFC3339))
+	}
 	for _, r := range x.Reserved {
 		if m.OnDemandOnly {
 			break
@@ -213,7 +216,7 @@ func (m *importing) takePrices(periods []capacity.PricePeriod) {
 		return
 	case len(old) == 0:
 	case len(old) > 1 || old[0].Until != nil || old[0].From.After(first.From):
-		m.inTheWay(old, first)
+		m.inTheWay(old, periods)
 		return
 	default:
 		p := &m.after.Prices[there[0]]
@@ -230,8 +233,9 @@ func (m *importing) takePrices(periods []capacity.PricePeriod) {
 }
 
 // inTheWay refuses to overrule prices that somebody has set for later.
-func (m *importing) inTheWay(old []capacity.PricePeriod, first capacity.PricePeriod) {
+func (m *importing) inTheWay(old, periods []capacity.PricePeriod) {
 	const few = 4
+	first, end := periods[0], periods[len(periods)-1].Until
 	var there []string
 	for _, p := range old[:min(few, len(old))] {
 		ends := "until further notice"
@@ -256,7 +260,10 @@ func (m *importing) inTheWay(old []capacity.PricePeriod, first capacity.PricePer
 		at := later.Format(time.RFC3339)
 		m.findings = append(m.findings, capacity.Finding{Pointer: "/from", Code: "overlap",
 			Detail: fmt.Sprintf("The VM type %s has prices already that a price from %s on would overrule: %s. Delete what is not to stand.", what, first.From.Format(time.RFC3339), strings.Join(there, "; ")),
-			Hint:   &capacity.Hint{Detail: fmt.Sprintf("Or let the import begin at %s, %s.", at, when), Pointer: "/from", Value: at}})
+		})
+		if end == nil || end.After(later) { // the sheet has a price then
+			m.findings[len(m.findings)-1].Hint = &capacity.Hint{Detail: fmt.Sprintf("Or let the import begin at %s, %s.", at, when), Pointer: "/from", Value: at}
+		}
 	}
 }
 

@@ -331,6 +331,14 @@ func (r *forecastReader) cell(at int, shown, moment int64, said hourSaid, hourFi
 	r.cells++
 }
 
+// Thousands says whether the comma of a number could stand between thousands as well as before a fraction, as in
+// 1,500: nobody but its writer knows which.
+func Thousands(text string) bool {
+	whole, rest, _ := strings.Cut(text, ",")
+	digits := strings.TrimLeft(whole, "-+$€£¥ ")
+	return len(rest) == 3 && strings.Trim(rest, "0123456789") == "" && len(digits) >= 1 && len(digits) <= 3 && digits[0] != '0'
+}
+
 // number reads a number as JSON has it, which is how most programs write one.
 func (r *forecastReader) number(text string, field int, arrivals bool) (float64, bool) {
 	what := "The number of jobs"
@@ -350,7 +358,12 @@ func (r *forecastReader) number(text string, field int, arrivals bool) (float64,
 		}
 		var hint *Hint
 		if point := strings.Replace(text, ",", ".", 1); point != text {
-			if x, err := strconv.ParseFloat(point, 64); err == nil {
+			x, err := strconv.ParseFloat(point, 64)
+			switch {
+			case err != nil:
+			case Thousands(text):
+				hint = &Hint{Detail: fmt.Sprintf("Write %s, or %s if the comma stands between thousands.", plain(x), strings.Replace(text, ",", "", 1))}
+			default:
 				hint = &Hint{Detail: fmt.Sprintf("Write %s.", plain(x)), Value: x}
 			}
 		}

@@ -106,7 +106,7 @@ func (m *WeekOf) Week() (w Week) {
 //
 //	mon-fri 8-18: 40; sat 8-12: 20; else 5
 func ParseWeek(text string) (Week, error) {
-	if text = strings.TrimPrefix(text, "\ufeff"); strings.Contains(text, ":") || strings.HasPrefix(strings.TrimSpace(strings.ToLower(text)), "else") {
+	if text = strings.TrimPrefix(text, "\ufeff"); strings.Contains(text, ":") || strings.Contains(strings.ToLower(text), "else") {
 		return parseRules(text)
 	}
 	return parseTable(text)
@@ -174,10 +174,14 @@ func parseRules(text string) (w Week, err error) {
 		if err != nil {
 			return w, fmt.Errorf("the rule %q: %w", clip(rule), err)
 		}
+		counts := false
 		for i := range w {
 			if hour := i % 24; days[i/24] && from <= hour && hour < until && math.IsNaN(w[i]) {
-				w[i] = jobs
+				w[i], counts = jobs, true
 			}
+		}
+		if !counts {
+			return w, fmt.Errorf("the rule %q never counts, because those before it are for all of its hours; put it before them, or leave it out", clip(rule))
 		}
 	}
 	for i, x := range w {

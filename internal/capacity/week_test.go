@@ -157,6 +157,8 @@ func TestParseWeek(t *testing.T) {
 		"montag 8: 1; else 0":           "\"montag\" is no day",
 		"mon 8-25: 1; else 0":           "are no hours",
 		"mon 8-18 40; else: 5":          "has no colon",
+		"mon 8-18 40; else 5":           "has no colon",
+		"else 5; mon 8-18: 40":          "the rule \"mon 8-18: 40\" never counts, because those before it are for all of its hours",
 		"mon: -1; else 0":               "out of range",
 		"mon: NaN; else 0":              "is no number",
 		"mon: 1e309; else 0":            "out of range",

@@ -2,6 +2,7 @@ package prices
 
 import (
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -267,6 +268,9 @@ func (r *awsJSON) pricePerUnit(one *rate) {
 	for ok := r.in.enter('{', '}'); ok; ok = r.in.again('}') {
 		currency := strings.Clone(string(r.in.key()))
 		price := r.word(one.at)
+		if slices.Contains(currencies, clip(currency)) {
+			r.add(one.at, "duplicate", "The price in %s is given twice; correct it, or fetch the sheet again.", clip(currency))
+		}
 		if len(currencies) < 5 {
 			currencies = append(currencies, clip(currency))
 		}

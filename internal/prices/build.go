@@ -148,6 +148,9 @@ func (b *builder) amount(text, what string, at place) *decimal.Decimal {
 	case strings.HasPrefix(text, "-") && isAmount(text[1:]):
 		b.add(at, "range", "The %s is %s; it cannot be negative.", what, clip(text))
 		return nil
+	case capacity.Thousands(text):
+		b.add(at, "type", "The %s is %q, which is no amount: the comma may stand between thousands or before a fraction; %s.", what, clip(text), example)
+		return nil
 	default:
 		b.hint(at, "type", hint(strings.Replace(strings.TrimLeft(text, "$€£¥ "), ",", ".", 1)), "The %s is %q, which is no amount; %s.", what, clip(text), example)
 		return nil
@@ -190,14 +193,15 @@ func (b *builder) finish(ended error) (Sheet, error) {
 		return Sheet{}, ended
 	}
 	if len(b.Regions) == 0 && len(b.regions.list) > 1 {
-		return Sheet{}, refusal(place{pointer: "/regions"}, "missing", "The sheet has several regions (%s); select those that are wanted.", some(b.regions.list))
+		return Sheet{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/regions", Code: "missing",
+			Detail: fmt.Sprintf("The sheet has several regions (%s); say by its region which one is wanted.", some(b.regions.list))}}}
 	}
 	for _, f := range b.foreign {
 		more := ""
 		if f.prices > 1 {
 			more = fmt.Sprintf(", and so are %d more", f.prices-1)
 		}
-		b.add(f.at, "currency", "The price is in %s and not in %s%s; ask for %s, or take the sheet that is in %s.", f.currency, b.sheet.Currency, more, f.currency, b.sheet.Currency)
+		b.add(f.at, "currency", "The price is in %s and not in %s%s; take a sheet that is in %s, or plan in %s.", f.currency, b.sheet.Currency, more, b.sheet.Currency, f.currency)
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.entries)) { // by region, then name
 		e := b.entries[key]

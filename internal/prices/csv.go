@@ -181,7 +181,11 @@ func (r *simple) price(e *entry) {
 	}
 	text, priceAt := r.field(colPrice)
 	if text == "" {
-		r.add(priceAt, "missing", "The row has no price_per_hour; write 0 if all is paid upfront.")
+		cure := "what an hour of the VM costs"
+		if reserved {
+			cure = "0 if all is paid upfront"
+		}
+		r.add(priceAt, "missing", "The row has no price_per_hour; write %s.", cure)
 		return
 	}
 	perHour := r.amount(text, "price per hour", priceAt)
