@@ -120,7 +120,7 @@ comes twice. Growth is smooth, from --from on; a year has 8760 hours and a month
 	}
 	out.addFlags(c, "table", "json")
 	c.Flags().StringVar(&week, "week", "", "the week: rules or a `file`")
-	c.Flags().StringVar(&growth, "growth", "", "how much more it becomes, such as 20%/year or -1.5%/month")
+	c.Flags().StringVar(&growth, "growth", "", "how much more it becomes, as a `rate` such as 20%/year or -1.5%/month")
 	c.Flags().StringVar(&term.from, "from", "", "rows from this `time` on, such as 2027-01-01 (in UTC) or 2026-12-31T23:00:00Z")
 	c.Flags().StringVar(&term.until, "until", "", "rows before this `time`")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be written")

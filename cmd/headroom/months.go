@@ -112,6 +112,20 @@ func (f *monthsFlags) document(c *cobra.Command, args []string, more map[string]
 	return data, label, err
 }
 
+// withoutOffers leaves out of a file what only purchases are weighed with, so that one file serves both verbs.
+func withoutOffers(data []byte) []byte {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil || members["offers"] == nil {
+		return data
+	}
+	delete(members, "offers")
+	delete(members, "factors")
+	if rest, err := json.Marshal(members); err == nil {
+		return rest
+	}
+	return data
+}
+
 func withMember(members map[string]any, name string, value any) map[string]any {
 	if members == nil {
 		members = map[string]any{}
@@ -180,10 +194,11 @@ func monthsCommand() *cobra.Command {
 		Long: `Plans every hour of a time and adds up what it comes to: by month and day of the calendar (UTC), by contract with
 what of it is used and idle, by class of jobs.
 
-FILE has a problem, its periods (how many jobs of each class there are, and when) and its contracts with their terms.
-A file with a problem alone is planned as it stands from --from until --until. With --cluster a server plans one of
-its clusters by its forecasts, prices and contracts: the coming year, or as far as the forecasts go, unless --from and
---until say otherwise. Long work is then a run that is waited for.
+FILE has a problem, its periods (how many jobs of each class there are, and when) and its contracts with their terms;
+offers in it, which "headroom purchase" weighs, are left out. A file with a problem alone is planned as it stands from
+--from until --until. With --cluster a server plans one of its clusters by its forecasts, prices and contracts: the
+coming year, or as far as the forecasts go, unless --from and --until say otherwise. Long work is then a run that is
+waited for.
 
 As a table it is for people; csv has a row for each period, day or month (--per), xlsx is a workbook for the books,
 and focus has rows in the shape of FOCUS 1.2 for cost tools.` + connectionHelp,
@@ -215,6 +230,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + connectionHelp,
 		if err != nil {
 			return err
 		}
+		data = withoutOffers(data)
 		q, err := capacity.ReadHorizon(data, limits, f.options.overrides(c)...)
 		if err != nil {
 			return labelled(label, err)

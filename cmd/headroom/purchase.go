@@ -41,9 +41,9 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 	f.add(c)
 	c.Flags().StringArrayVar(&texts, "offer", nil, "what may be bought, as `name=…,price=…,…`; give it again for each")
 	c.Flags().StringArrayVar(&named, "named", nil, "with --cluster: weigh the cluster's offer of this `name`; give it again for each")
-	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, such as 0.7,1.3")
+	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, as `numbers` such as 0.7,1.3")
 	c.Flags().StringVar(&vmType, "vm-type", "", "with --cluster: which VM `type` the offers are of, where several are in use")
-	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil, "with --cluster: what the cluster has and purchases are not weighed with: spot, budget")
+	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil, "with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
 	var offers []capacity.Offer
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		offers = nil

@@ -437,7 +437,7 @@ type RentedVMs = plan.RentedVMs
 // Report Everything that was looked at when a plan was verified. The outcome is the worst of the checks.
 type Report = proof.Report
 
-// ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizon` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
+// ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizons` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
 type ReportCovers = capacity.Covers
 
 // ReportEvery How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.

@@ -1467,7 +1467,7 @@ type ClusterReport struct {
 	// By The name of the key that asked; schedule, where none did.
 	By string `json:"by"`
 
-	// Covers Which time it is about: `ahead` is a horizon, as `POST …/horizon` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
+	// Covers Which time it is about: `ahead` is a horizon, as `POST …/horizons` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
 	Covers    ReportCovers `json:"covers"`
 	CreatedAt time.Time    `json:"created_at"`
 
@@ -3518,7 +3518,7 @@ type Purchase struct {
 	// Answer One sentence.
 	Answer string `json:"answer"`
 
-	// BreakEvenMonth From the end of which on the balance is never negative; null: not in the horizon.
+	// BreakEvenMonth From the end of which on the balance is never negative; null: not in the horizon, or nothing is bought.
 	BreakEvenMonth *time.Time `json:"break_even_month"`
 
 	// Complete False: curves or regret are missing, because the work was ended.
@@ -3802,7 +3802,7 @@ type Report struct {
 	Outcome Outcome `json:"outcome"`
 }
 
-// ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizon` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
+// ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizons` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
 type ReportCovers string
 
 // ReportEvery How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
