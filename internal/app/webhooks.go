@@ -186,19 +186,5 @@ func (a *App) checkWebhook(ctx context.Context, w capacity.Webhook) error {
 	if err := w.Validate(); err != nil {
 		return err
 	}
-	target, _ := capacity.ParseTarget(w.URL) // just validated
-	fault := ""
-	host, err := a.HostOf(ctx, target.Host, target.Port)
-	switch {
-	case errors.Is(err, capacity.NotFound):
-		fault = target.NotAllowed()
-	case err != nil:
-		return err
-	default:
-		fault = host.Allows(target)
-	}
-	if fault != "" {
-		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/url", Code: "not_allowed", Detail: fault}}}
-	}
-	return nil
+	return a.checkAddress(ctx, w.URL)
 }

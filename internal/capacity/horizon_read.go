@@ -372,14 +372,6 @@ func (r *reader) termContract(t *TermContract) {
 	t.Billing = BilledUsed
 	r.object(termContractShape, func(name string) {
 		switch name {
-		case "name":
-			t.Name, _ = r.text()
-		case "vms":
-			r.whole(&t.VMs)
-		case "price":
-			r.money(&t.Price)
-		case "billing":
-			word(r, &t.Billing, billings)
 		case "vm_type":
 			t.VMType, _ = r.text()
 		case "upfront":
@@ -388,6 +380,8 @@ func (r *reader) termContract(t *TermContract) {
 			r.moment(&t.From)
 		case "until":
 			r.moment(&t.Until)
+		default:
+			r.contractMember(name, &t.Contract)
 		}
 	})
 }

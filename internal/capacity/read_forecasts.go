@@ -29,15 +29,20 @@ func ReadForecasts(data []byte) (rows []Forecast, err error) {
 	return rows, nil
 }
 
+// forecastClass reads the class that a forecast is of.
+func (r *reader) forecastClass(into *string) {
+	*into, _ = r.text()
+	if utf8.RuneCountInString(*into) > MaxNameLength {
+		r.found("too_long", fmt.Sprintf("The name is too long; it can have %d characters at most.", MaxNameLength), nil)
+	}
+	r.checkText([]byte(*into))
+}
+
 func (r *reader) forecast(f *Forecast) {
 	r.object(forecastShape, func(name string) {
 		switch name {
 		case "class":
-			f.Class, _ = r.text()
-			if utf8.RuneCountInString(f.Class) > MaxNameLength {
-				r.found("too_long", fmt.Sprintf("The name is too long; it can have %d characters at most.", MaxNameLength), nil)
-			}
-			r.checkText([]byte(f.Class))
+			r.forecastClass(&f.Class)
 		case "hour":
 			r.moment(&f.Hour)
 		case "jobs":

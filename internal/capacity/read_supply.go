@@ -78,18 +78,20 @@ func (r *reader) vmType(t *VMTypeSupply, limits Limits) {
 
 func (r *reader) contract(c *Contract) {
 	c.Billing = BilledUsed
-	r.object(contractShape, func(name string) {
-		switch name {
-		case "name":
-			c.Name, _ = r.text()
-		case "vms":
-			r.whole(&c.VMs)
-		case "price":
-			r.money(&c.Price)
-		case "billing":
-			word(r, &c.Billing, billings)
-		}
-	})
+	r.object(contractShape, func(name string) { r.contractMember(name, c) })
+}
+
+func (r *reader) contractMember(name string, c *Contract) {
+	switch name {
+	case "name":
+		c.Name, _ = r.text()
+	case "vms":
+		r.whole(&c.VMs)
+	case "price":
+		r.money(&c.Price)
+	case "billing":
+		word(r, &c.Billing, billings)
+	}
 }
 
 func (r *reader) onDemand(o *OnDemand) {

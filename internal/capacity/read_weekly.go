@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"time"
-	"unicode/utf8"
 )
 
 // WeeklyForecast makes hourly rows of a class from a week and growth.
@@ -31,11 +30,7 @@ func ReadWeekly(data []byte) (w WeeklyForecast, err error) {
 	given := r.object(weeklyShape, func(name string) {
 		switch name {
 		case "class":
-			w.Class, _ = r.text()
-			if utf8.RuneCountInString(w.Class) > MaxNameLength {
-				r.found("too_long", fmt.Sprintf("The name is too long; it can have %d characters at most.", MaxNameLength), nil)
-			}
-			r.checkText([]byte(w.Class))
+			r.forecastClass(&w.Class)
 		case "from":
 			r.moment(&w.From)
 		case "until":

@@ -72,7 +72,7 @@ func apply(ctx context.Context, q querier, version int64, d capacity.Document, d
 			return done, &app.VersionError{Have: done.Version}
 		}
 		if len(before.Forecasts) > MostForecasts {
-			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; delete those of hours that are past, or leave \"forecasts\" out", MostForecasts)
+			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete those of past hours", MostForecasts, d.Cluster.Name)
 		}
 	}
 	return become(ctx, q, id, before, d, done, dryRun)

@@ -28,7 +28,7 @@ func (s *Store) Document(ctx context.Context, name string) (d capacity.Document,
 				}
 			}
 			if len(d.Forecasts) > MostForecasts {
-				return conflict("the cluster %q has more than %d forecast rows, the most a document holds; delete those of hours that are past", name, MostForecasts)
+				return conflict("the cluster %q has more than %d forecast rows, the most a document holds; keep them as CSV (GET /v1/clusters/%[1]s/forecasts?format=csv, or headroom forecast list %[1]s -o csv), delete those that the document need not have, such as those of past hours, and ask again", name, MostForecasts)
 			}
 			return err
 		})

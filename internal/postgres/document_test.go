@@ -2,14 +2,17 @@ package postgres_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"headroom/internal/app"
 	"headroom/internal/capacity"
 	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
 )
 
 // whole is a document with several things of each kind, under hostile names.
@@ -78,6 +81,35 @@ func TestADocumentComesBackAsItWasApplied(t *testing.T) {
 		if d.VMTypes == nil || d.Prices == nil || d.Contracts == nil || d.Offers == nil || d.Profiles == nil || d.Classes == nil || d.Forecasts == nil {
 			t.Errorf("a list of an empty cluster is nil: %+v", d)
 		}
+	}
+}
+
+// A cluster with more forecasts than a document holds says where they are read, and can be applied without them.
+func TestADocumentHoldsSoManyForecasts(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := pgtest.OpenWith(t, postgres.Config{URL: url})
+	ctx := somebody(t)
+	d := whole(night)
+	version := must(s.Apply(ctx, 0, d, false))(t).Version
+	conn := raw(t, url)
+	execute(t, conn, `DELETE FROM forecasts`)
+	execute(t, conn, fmt.Sprintf(`INSERT INTO forecasts (class_id, hour, jobs)
+		SELECT min(c.id), '2000-01-01T00:00Z'::timestamptz + n * interval '1 hour', 1 FROM classes c, generate_series(1, %d) n GROUP BY n`, postgres.MostForecasts))
+	if all := must(s.Document(ctx, night))(t); len(all.Forecasts) != postgres.MostForecasts {
+		t.Fatalf("got %d forecasts, want all %d", len(all.Forecasts), postgres.MostForecasts)
+	}
+	execute(t, conn, `INSERT INTO forecasts (class_id, hour, jobs) SELECT min(id), '1999-01-01T00:00Z', 1 FROM classes`)
+	_, err := s.Document(ctx, night)
+	if !errors.Is(err, capacity.Conflict) || !strings.Contains(err.Error(), "/forecasts?format=csv, or headroom forecast list "+night+" -o csv") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Apply(ctx, version, d, true); !errors.Is(err, capacity.Conflict) || !strings.Contains(err.Error(), `leave "forecasts" out of the document`) {
+		t.Errorf("got %v", err)
+	}
+	d.Forecasts = nil
+	if done := must(s.Apply(ctx, version, d, true))(t); len(done.Changes) != 0 {
+		t.Errorf("without forecasts it changes %+v", done.Changes)
 	}
 }
 
