@@ -18,7 +18,7 @@ func forecastCommand() *cobra.Command {
 	c := group("forecast", "Show and edit how many jobs of a class are expected at an hour", "")
 	var to connection
 	to.addFlags(c)
-	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastImportCommand(&to), forecastWeeklyCommand(&to), forecastPatternCommand(&to), forecastDeleteCommand(&to))
+	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastImportCommand(&to), forecastWeeklyCommand(&to), forecastPatternCommand(&to), forecastFromHistoryCommand(&to), forecastDeleteCommand(&to))
 	return c
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"headroom/internal/app"
@@ -159,9 +158,7 @@ func (f *priceImportFlags) send(c *cobra.Command, s *service, name string) (answ
 		}
 	}
 	sent := &sending{in: in}
-	if isTerminal(c.ErrOrStderr()) {
-		bar := progressbar.NewOptions64(size, progressbar.OptionSetWriter(c.ErrOrStderr()), progressbar.OptionShowBytes(true), progressbar.OptionSetDescription("Sending"),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	if bar := bytesBar(c, size, "Sending"); bar != nil {
 		defer func() { _ = bar.Finish() }()
 		sent.show = func(n int) { _ = bar.Add(n) }
 	}

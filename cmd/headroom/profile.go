@@ -37,7 +37,7 @@ var profiles = resource{
 }
 
 func profileCommand() *cobra.Command {
-	return profiles.command(profileVersionsCommand, profileAddCommand)
+	return profiles.command(profileVersionsCommand, profileAddCommand, profileFromHistoryCommand)
 }
 
 // getProfile asks for one version.

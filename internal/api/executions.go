@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"headroom/internal/app"
@@ -56,6 +57,25 @@ func (s *server) ImportExecutions(ctx context.Context, r ImportExecutionsRequest
 	return plain(s.app.TakeExecutions(ctx, r.Cluster, r.Body.Executions, app.TakeOptions{DryRun: dryRun}))
 }
 
+// historyWords: what a history is, it says itself.
+var historyWords = uploadWords{
+	name: "history", types: []string{"application/octet-stream", "text/csv", "text/plain", "application/json", "application/x-ndjson", "application/gzip", "application/zstd"},
+	kept:    "the executions that had come whole are kept, and the same again makes no doubles",
+	smaller: "read it where it is with \"headroom history import\", or ask the administrator to raise HEADROOM_IMPORT_MAX_BYTES",
+}
+
+// importHistory takes the executions of a history that is the request's body.
+func (s *server) importHistory(w http.ResponseWriter, r *http.Request) {
+	takeUpload(s, w, r, historyWords, func(r *http.Request, sent *upload) (app.HistoryImport, error) {
+		query := r.URL.Query()
+		made, err := s.app.ImportHistory(r.Context(), pathValue(r, "cluster"), app.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
+		if sent.err != nil {
+			err = sent.err // what was read of it may look like a fault of the history
+		}
+		return made, err
+	})
+}
+
 func (s *server) DeleteExecutions(ctx context.Context, r DeleteExecutionsRequest) (reply[Deleted], error) {
 	of, err := executionFilter(r.Params.Job, r.Params.User, r.Params.Queue, r.Params.From, r.Params.Until)
 	if err != nil {
@@ -81,4 +101,12 @@ func (s *server) ListRecordedJobs(ctx context.Context, r ListRecordedJobsRequest
 	return listed(ctx, s, paging(r.Params), r.Cluster+"-recorded-jobs", report.RecordedJobs, func(ctx context.Context, p app.Page) (app.Listed[history.RecordedJob], error) {
 		return s.app.RecordedJobs(ctx, r.Cluster, p)
 	})
+}
+
+func (s *server) ProfileFromHistory(ctx context.Context, r ProfileFromHistoryRequest) (reply[ProfileMade], error) {
+	return plain(s.app.ProfileFromHistory(ctx, r.Cluster, *r.Body))
+}
+
+func (s *server) ForecastFromHistory(ctx context.Context, r ForecastFromHistoryRequest) (reply[ForecastMade], error) {
+	return plain(s.app.ForecastFromHistory(ctx, r.Cluster, *r.Body))
 }

@@ -140,6 +140,13 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case operation == "fetchHistory":
 		s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"history.example"}`) // is there after the first cell
 		body = `{"url":"https://history.example/"}`
+	case operation == "profileFromHistory", operation == "forecastFromHistory":
+		s.ask(s.admin, "POST", "/v1/clusters/mine/executions", someExecution).want(s, 200)
+		if body = `{"job":"nightly etl"}`; operation == "forecastFromHistory" {
+			body = `{"job":"nightly etl","class":"nightly","repeat":"none"}`
+		}
+	case operation == "importHistory":
+		body, headers = "job,execution,task,kind,duration_s\nnightly,1,m1,map,3.5\n", []string{"Content-Type", "text/csv"}
 	case strings.Contains(path, "/executions"):
 		switch operation {
 		case "importExecutions":

@@ -68,7 +68,7 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 			}
 			if op.RequestBody != nil {
 				o.body = op.RequestBody.Value
-				if o.streamed = o.id == "importPrices"; o.streamed {
+				if o.streamed = o.id == "importPrices" || o.id == "importHistory"; o.streamed {
 					operations[method+" "+path] = o
 					continue
 				}

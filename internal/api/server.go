@@ -26,8 +26,8 @@ type Config struct {
 	SolvesPerSecond   int             // of a key; default 20
 	RequestsPerSecond int             // of a key; default 1000
 	ReadWithin        time.Duration   // who watches and does not read for so long is cut off; default 10 s
-	ImportBytes       int64           // of a price sheet; default 8 GiB
-	UploadWithin      time.Duration   // of a price sheet something must come within; default 30 s
+	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
+	UploadWithin      time.Duration   // of an upload something must come within; default 30 s
 	Version           string
 	Draining          *atomic.Bool    // set while the server stops: readyz says so
 	Stopping          <-chan struct{} // closed when the server stops: who waits for changes is sent away
@@ -111,6 +111,7 @@ func (s *server) routes() {
 	known.Put("/v1/clusters/{cluster}/forecasts", s.putForecasts)
 	known.Post("/v1/clusters/{cluster}/forecasts/weekly", s.putWeeklyForecast)
 	known.Post("/v1/clusters/{cluster}/price-imports", s.importPrices)
+	known.Post("/v1/clusters/{cluster}/history-imports", s.importHistory)
 	known.Post("/v1/horizons", s.horizon)
 	known.Post("/v1/clusters/{cluster}/horizons", s.clusterHorizon)
 	known.Post("/v1/purchases", s.purchase)

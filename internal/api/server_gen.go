@@ -242,6 +242,9 @@ type ExecutionRecord = history.Record
 // FieldChange One member before and after.
 type FieldChange = capacity.FieldChange
 
+// FigureSpread How a figure differs among executions.
+type FigureSpread = history.Numbers
+
 // Finding One thing that contradicts, with its cure.
 type Finding = capacity.Finding
 
@@ -251,8 +254,14 @@ type Flips = capacity.Flips
 // Forecast How many jobs of a class are expected to run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
 type Forecast = capacity.Forecast
 
+// ForecastFromHistory What forecast is made of which executions.
+type ForecastFromHistory = app.ForecastFromHistory
+
 // ForecastList A page of forecasts.
 type ForecastList = list[capacity.Forecast]
+
+// ForecastMade What was measured and written.
+type ForecastMade = app.ForecastMade
 
 // Heartbeat A sign of life.
 type Heartbeat = heartbeat
@@ -312,6 +321,9 @@ type MaybeAmount = string
 //
 // Example: 250.00
 type MaybeMoney = capacity.Money
+
+// MergedHistory The profile of a job from several of its executions.
+type MergedHistory = history.Merged
 
 // Money An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
 //
@@ -407,8 +419,14 @@ type ProblemClass = capacity.Class
 // Profile One version of a named profile; it never changes.
 type Profile = capacity.ProfileVersion
 
+// ProfileFromHistory Of which executions a profile is made.
+type ProfileFromHistory = app.ProfileFromHistory
+
 // ProfileList A page of profile versions.
 type ProfileList = list[capacity.ProfileVersion]
+
+// ProfileMade What came of it.
+type ProfileMade = app.ProfileMade
 
 // ProfileRef One version of a profile.
 type ProfileRef = capacity.ProfileRef
@@ -596,6 +614,9 @@ type WhatIf = plan.WhatIf
 
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths = capacity.Prices
+
+// Written What a write of forecasts did, or would do.
+type Written = capacity.Written
 
 // AllowedHostID defines model for AllowedHostID.
 type AllowedHostID = string
@@ -1380,6 +1401,9 @@ type ApplyDocumentJSONRequestBody = Document
 // ImportExecutionsJSONRequestBody defines body for ImportExecutions for application/json ContentType.
 type ImportExecutionsJSONRequestBody = ExecutionBatch
 
+// ForecastFromHistoryJSONRequestBody defines body for ForecastFromHistory for application/json ContentType.
+type ForecastFromHistoryJSONRequestBody = ForecastFromHistory
+
 // FetchHistoryJSONRequestBody defines body for FetchHistory for application/json ContentType.
 type FetchHistoryJSONRequestBody = HistoryFetch
 
@@ -1409,6 +1433,9 @@ type ReplacePriceJSONRequestBody = Price
 
 // CreateProfileJSONRequestBody defines body for CreateProfile for application/json ContentType.
 type CreateProfileJSONRequestBody = Profile
+
+// ProfileFromHistoryJSONRequestBody defines body for ProfileFromHistory for application/json ContentType.
+type ProfileFromHistoryJSONRequestBody = ProfileFromHistory
 
 // AddProfileVersionJSONRequestBody defines body for AddProfileVersion for application/json ContentType.
 type AddProfileVersionJSONRequestBody = Profile
@@ -1612,6 +1639,9 @@ type ServerInterface interface {
 	// ListForecasts List forecasts
 	// (GET /v1/clusters/{cluster}/forecasts)
 	ListForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListForecastsParams)
+	// ForecastFromHistory Make a forecast of past executions
+	// (POST /v1/clusters/{cluster}/forecasts/from-history)
+	ForecastFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// GetForecastPattern The mean week of forecasts
 	// (GET /v1/clusters/{cluster}/forecasts/pattern)
 	GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams)
@@ -1696,6 +1726,9 @@ type ServerInterface interface {
 	// CreateProfile Create a profile
 	// (POST /v1/clusters/{cluster}/profiles)
 	CreateProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ProfileFromHistory Make a profile of past executions
+	// (POST /v1/clusters/{cluster}/profiles/from-history)
+	ProfileFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// DeleteProfile Delete a profile with all its versions
 	// (DELETE /v1/clusters/{cluster}/profiles/{name})
 	DeleteProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, params DeleteProfileParams)
@@ -2023,6 +2056,12 @@ func (_ Unimplemented) ListForecasts(w http.ResponseWriter, r *http.Request, clu
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ForecastFromHistory Make a forecast of past executions
+// (POST /v1/clusters/{cluster}/forecasts/from-history)
+func (_ Unimplemented) ForecastFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // GetForecastPattern The mean week of forecasts
 // (GET /v1/clusters/{cluster}/forecasts/pattern)
 func (_ Unimplemented) GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams) {
@@ -2188,6 +2227,12 @@ func (_ Unimplemented) ListProfiles(w http.ResponseWriter, r *http.Request, clus
 // CreateProfile Create a profile
 // (POST /v1/clusters/{cluster}/profiles)
 func (_ Unimplemented) CreateProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ProfileFromHistory Make a profile of past executions
+// (POST /v1/clusters/{cluster}/profiles/from-history)
+func (_ Unimplemented) ProfileFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4242,6 +4287,32 @@ func (siw *ServerInterfaceWrapper) ListForecasts(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ForecastFromHistory operation middleware
+func (siw *ServerInterfaceWrapper) ForecastFromHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ForecastFromHistory(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetForecastPattern operation middleware
 func (siw *ServerInterfaceWrapper) GetForecastPattern(w http.ResponseWriter, r *http.Request) {
 
@@ -5549,6 +5620,32 @@ func (siw *ServerInterfaceWrapper) CreateProfile(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateProfile(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ProfileFromHistory operation middleware
+func (siw *ServerInterfaceWrapper) ProfileFromHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ProfileFromHistory(w, r, cluster)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7707,6 +7804,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/forecasts", wrapper.ListForecasts)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/forecasts/from-history", wrapper.ForecastFromHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/forecasts/pattern", wrapper.GetForecastPattern)
 	})
 	r.Group(func(r chi.Router) {
@@ -7804,6 +7904,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/profiles/{name}/versions/{version}", wrapper.GetProfileVersion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/profiles/from-history", wrapper.ProfileFromHistory)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/recorded-jobs", wrapper.ListRecordedJobs)
@@ -8117,6 +8220,12 @@ type ListForecastsRequest struct {
 	Params  ListForecastsParams
 }
 
+// ForecastFromHistoryRequest is what ForecastFromHistory is asked.
+type ForecastFromHistoryRequest struct {
+	Cluster ClusterName
+	Body    *ForecastFromHistoryJSONRequestBody
+}
+
 // GetForecastPatternRequest is what GetForecastPattern is asked.
 type GetForecastPatternRequest struct {
 	Cluster ClusterName
@@ -8289,6 +8398,12 @@ type ListProfilesRequest struct {
 type CreateProfileRequest struct {
 	Cluster ClusterName
 	Body    *CreateProfileJSONRequestBody
+}
+
+// ProfileFromHistoryRequest is what ProfileFromHistory is asked.
+type ProfileFromHistoryRequest struct {
+	Cluster ClusterName
+	Body    *ProfileFromHistoryJSONRequestBody
 }
 
 // DeleteProfileRequest is what DeleteProfile is asked.
@@ -8644,6 +8759,9 @@ type StrictServerInterface interface {
 	// List forecasts
 	// (GET /v1/clusters/{cluster}/forecasts)
 	ListForecasts(ctx context.Context, request ListForecastsRequest) (reply[ForecastList], error)
+	// Make a forecast of past executions
+	// (POST /v1/clusters/{cluster}/forecasts/from-history)
+	ForecastFromHistory(ctx context.Context, request ForecastFromHistoryRequest) (reply[ForecastMade], error)
 	// The mean week of forecasts
 	// (GET /v1/clusters/{cluster}/forecasts/pattern)
 	GetForecastPattern(ctx context.Context, request GetForecastPatternRequest) (reply[WeekPattern], error)
@@ -8728,6 +8846,9 @@ type StrictServerInterface interface {
 	// Create a profile
 	// (POST /v1/clusters/{cluster}/profiles)
 	CreateProfile(ctx context.Context, request CreateProfileRequest) (reply[Profile], error)
+	// Make a profile of past executions
+	// (POST /v1/clusters/{cluster}/profiles/from-history)
+	ProfileFromHistory(ctx context.Context, request ProfileFromHistoryRequest) (reply[ProfileMade], error)
 	// Delete a profile with all its versions
 	// (DELETE /v1/clusters/{cluster}/profiles/{name})
 	DeleteProfile(ctx context.Context, request DeleteProfileRequest) (reply[nothing], error)
@@ -9281,6 +9402,22 @@ func (h *strictHandler) ListForecasts(w http.ResponseWriter, r *http.Request, cl
 	}
 }
 
+func (h *strictHandler) ForecastFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := ForecastFromHistoryRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ForecastFromHistory(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
 func (h *strictHandler) GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams) {
 	request := GetForecastPatternRequest{Cluster: cluster, Params: params}
 	answer, err := h.operations.GetForecastPattern(r.Context(), request)
@@ -9631,6 +9768,22 @@ func (h *strictHandler) CreateProfile(w http.ResponseWriter, r *http.Request, cl
 		return
 	}
 	answer, err := h.operations.CreateProfile(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ProfileFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := ProfileFromHistoryRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ProfileFromHistory(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

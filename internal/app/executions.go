@@ -27,8 +27,9 @@ type Executions interface {
 	Execution(ctx context.Context, cluster, id string) (history.SampledExecution, error)
 	// Samples lists those of which profiles can be made, with their samples, in the same order.
 	Samples(ctx context.Context, cluster string, of ExecutionFilter, page Page) (Listed[history.Record], error)
-	// Spans is when executions were there, of all outcomes; at most so many. undated counts those of which
-	// that is not on record.
+	// Spans is when executions were there, of all outcomes, that reach into [From, Until); at most so many.
+	// undated counts those, of any
+	// time, of which that is not on record.
 	Spans(ctx context.Context, cluster string, of ExecutionFilter, most int64) (spans []history.Span, undated int64, err error)
 	// RecordedJobs lists the jobs that have executions, by name.
 	RecordedJobs(ctx context.Context, cluster string, page Page) (Listed[history.RecordedJob], error)

@@ -79,8 +79,8 @@ func (w *Week) In(hour int32, zone *time.Location) (jobs float64) {
 
 // WeekOf is the mean week of rows. Hours of the week without rows are NaN.
 type WeekOf struct {
-	sums, seconds [HoursPerWeek]float64
-	Rows          int64
+	sums, seconds, most [HoursPerWeek]float64
+	Rows                int64
 }
 
 // Add counts a row.
@@ -89,6 +89,7 @@ func (m *WeekOf) Add(f Forecast, zone *time.Location) {
 	parts(HourOf(f.Hour), zone, func(ofWeek int, seconds int64) {
 		m.sums[ofWeek] += f.Jobs * float64(seconds)
 		m.seconds[ofWeek] += float64(seconds)
+		m.most[ofWeek] = max(m.most[ofWeek], f.Jobs)
 	})
 }
 
@@ -96,6 +97,17 @@ func (m *WeekOf) Add(f Forecast, zone *time.Location) {
 func (m *WeekOf) Week() (w Week) {
 	for i := range w {
 		w[i] = m.sums[i] / m.seconds[i] // NaN where there is none
+	}
+	return w
+}
+
+// Most is the largest row of each hour of the week so far.
+func (m *WeekOf) Most() Week {
+	w := m.Week()
+	for i := range w {
+		if m.seconds[i] > 0 {
+			w[i] = m.most[i]
+		}
 	}
 	return w
 }

@@ -15,6 +15,7 @@ type Merged struct {
 	Profile    capacity.Profile   `json:"profile"`
 	Spread     map[string]Numbers `json:"spread"` // of the profile's figures among the executions, by their names, and of seconds
 	Left       LeftOut            `json:"left_out"`
+	Refused    []Refusal          `json:"refused"` // executions that fit no other
 	Warnings   []string           `json:"warnings"`
 }
 
@@ -71,8 +72,8 @@ var figures = []struct {
 // lost nor made. The longest task and the overhead are quantiles of the executions', see maxPart and
 // overheadPart. Guessed shuffles count only where no execution has measured ones.
 func Merge(samples []Sample) (Merged, error) {
-	m := Merged{Spread: map[string]Numbers{}, Warnings: []string{}}
-	warn := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
+	m := noneMerged()
+	warn := m.warn
 	var all []*Sample
 	seen := map[string]bool{}
 	for i := range samples {
@@ -138,18 +139,32 @@ func Merge(samples []Sample) (Merged, error) {
 			overheads = append(overheads, s.Profile.OverheadSeconds)
 		}
 	}
-	if slices.Sort(overheads); len(overheads) > 0 {
-		p.OverheadSeconds = quantile(overheads, overheadPart)
-	} else {
-		warn("No execution says when it was submitted and ended, so that the fixed overhead is not known and taken for 0.")
-	}
-	if len(all) < 3 {
-		warn("The profile is made of %d executions; what differs from day to day is not in it. Ten or more tell.", len(all))
-	}
+	p.OverheadSeconds = m.overhead(overheads, warn)
 	if findings := p.Findings(""); len(findings) > 0 {
 		return m, Refusal{"the merge", "Its figures are no profile: " + findings[0].Detail}
 	}
 	return m, nil
+}
+
+func noneMerged() Merged {
+	return Merged{Spread: map[string]Numbers{}, Refused: []Refusal{}, Warnings: []string{}}
+}
+
+func (m *Merged) warn(format string, args ...any) {
+	m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...))
+}
+
+// overhead is that of a job from its executions', and warns of samples that are small.
+func (m *Merged) overhead(all []float64, warn func(string, ...any)) (seconds float64) {
+	if slices.Sort(all); len(all) > 0 {
+		seconds = quantile(all, overheadPart)
+	} else {
+		warn("No execution says when it was submitted and ended, so that the fixed overhead is not known and taken for 0.")
+	}
+	if m.Executions < 3 {
+		warn("The profile is made of %d executions; what differs from day to day is not in it. Ten or more tell.", m.Executions)
+	}
+	return seconds
 }
 
 // counts sets the numbers of tasks.
@@ -174,13 +189,23 @@ func (m *Merged) phase(all []*Sample, name string, tasks int64, of func(*Sample)
 			best = max(best, how)
 		}
 	}
-	var work, count float64
-	var longests []float64
+	var measured []Durations
 	for _, s := range all {
 		if d, how := of(s); d.Count > 0 && how == best {
-			work, count = work+d.Mean*float64(d.Count), count+float64(d.Count)
-			longests = append(longests, d.Max)
+			measured = append(measured, d)
 		}
+	}
+	return pooled(measured, name, tasks, warn)
+}
+
+// pooled is the mean and the longest task of several executions' phases of a name, such that both are possible
+// for so many tasks.
+func pooled(measured []Durations, name string, tasks int64, warn func(string, ...any)) (avg, longest float64) {
+	var work, count float64
+	var longests []float64
+	for _, d := range measured {
+		work, count = work+d.Mean*float64(d.Count), count+float64(d.Count)
+		longests = append(longests, d.Max)
 	}
 	if count == 0 {
 		return 0, 0

@@ -46,7 +46,7 @@ type Record struct {
 // Keep is what is kept of an execution of whatever outcome. job names it where its history does not.
 func Keep(e *Execution, job string) Record {
 	var r Record
-	r.Job, r.Execution, r.User, r.Queue = storable(cmp.Or(e.Name, job)), storable(e.ID), storable(e.User), storable(e.Queue)
+	r.Job, r.Execution, r.User, r.Queue = clip(cmp.Or(e.Name, job)), clip(e.ID), clip(e.User), clip(e.Queue)
 	r.Outcome, r.Form = e.Outcome.String(), MapReduce
 	var err error
 	if len(e.Stages) > 0 {
@@ -63,7 +63,7 @@ func Keep(e *Execution, job string) Record {
 	}
 	var refusal Refusal
 	if errors.As(err, &refusal) {
-		r.Refused = storable(refusal.Detail)
+		r.Refused = clip(refusal.Detail)
 	}
 	if e.Clock == Dated {
 		span, _ := e.Span()
@@ -86,11 +86,6 @@ func moments(ms int64) *time.Time {
 	return new(time.UnixMilli(ms).UTC())
 }
 
-// storable is a text of somebody else's without what databases do not keep.
-func storable(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
 // settle makes what is there twice the same, and names what has no id by its content.
 func (r *Record) settle() {
 	if r.Execution == "" {
@@ -98,37 +93,26 @@ func (r *Record) settle() {
 	}
 	if s := r.Sample; s != nil {
 		s.ID, s.Name, r.Form, r.Seconds = r.Execution, r.Job, MapReduce, s.Seconds
-		settleNotes(&s.Notes)
+		s.Notes = orNone(s.Notes)
 		for _, d := range []*Durations{&s.Map, &s.First, &s.Shuffle, &s.Reduce} {
-			d.settle()
+			d.Quantiles = orNone(d.Quantiles)
 		}
 	}
 	if c := r.Chain; c != nil {
 		c.ID, c.Name, r.Form, r.Seconds = r.Execution, r.Job, Stages, c.Seconds
-		settleNotes(&c.Notes)
+		c.Notes = orNone(c.Notes)
 		for i := range c.Phases {
 			p := &c.Phases[i]
-			p.Name = storable(p.Name)
-			p.Task.settle()
-			if p.After == nil {
-				p.After = []int{}
-			}
+			p.After, p.Task.Quantiles = orNone(p.After), orNone(p.Task.Quantiles)
 		}
 	}
 }
 
-func settleNotes(notes *[]string) {
-	all := make([]string, len(*notes))
-	for i, n := range *notes {
-		all[i] = storable(n)
+func orNone[T any](all []T) []T {
+	if all == nil {
+		return []T{}
 	}
-	*notes = all
-}
-
-func (d *Durations) settle() {
-	if d.Quantiles == nil {
-		d.Quantiles = []float64{}
-	}
+	return all
 }
 
 // contentID is the same for the same execution, read again.
@@ -243,6 +227,9 @@ func (r *Record) fault() string {
 			if fault := f.d.fault(f.phase); fault != "" {
 				return fault
 			}
+		}
+		if s.Profile.Stages != nil {
+			return "Its sample is of maps and reduces and its profile has stages; give a chain."
 		}
 		if s.MapSlots < 0 || s.ReduceSlots < 0 || s.Seconds != nil && !isSeconds(*s.Seconds) {
 			return "Its slots or seconds are negative."

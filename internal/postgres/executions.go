@@ -332,20 +332,28 @@ func noExecution(cluster, id string) error {
 	return notFound("the cluster %q has no execution with the id %q", cluster, id)
 }
 
-// Spans is when executions were there.
+// Spans is when executions were there: those that reach into the filter's time.
 func (s *Store) Spans(ctx context.Context, cluster string, of app.ExecutionFilter, most int64) (spans []history.Span, undated int64, err error) {
 	type row struct{ SubmittedAt, FinishedAt time.Time }
+	since, always := of.From, of
+	of.From = time.Time{}
+	always.From, always.Until = time.Time{}, time.Time{}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil || unstorableFilter(of) {
 			return err
 		}
 		args := executionFilter(id, of)
-		args["most"] = most
-		if err := q.QueryRow(ctx, `SELECT count(*) FROM executions e WHERE `+filteredExecutions+` AND (e.finished_at > e.submitted_at) IS NOT TRUE`, args).Scan(&undated); err != nil {
+		if args["most"], args["since"] = most, nil; !since.IsZero() {
+			args["since"] = since
+		}
+		if err := q.QueryRow(ctx, `SELECT count(*) FROM executions e WHERE `+filteredExecutions+` AND (e.finished_at > e.submitted_at) IS NOT TRUE`, executionFilter(id, always)).Scan(&undated); err != nil {
 			return err
 		}
-		rows, err := collect[row](ctx, q, `SELECT e.submitted_at, e.finished_at FROM executions e WHERE `+filteredExecutions+` AND e.finished_at > e.submitted_at ORDER BY e.submitted_at DESC LIMIT @most`, args)
+		rows, err := collect[row](ctx, q, `
+			SELECT e.submitted_at, e.finished_at FROM executions e
+			WHERE `+filteredExecutions+` AND e.finished_at > e.submitted_at AND (@since::timestamptz IS NULL OR e.finished_at > @since)
+			ORDER BY e.submitted_at DESC LIMIT @most`, args)
 		for _, r := range rows {
 			spans = append(spans, history.Span{From: r.SubmittedAt.UnixMilli(), Until: r.FinishedAt.UnixMilli()})
 		}

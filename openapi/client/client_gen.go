@@ -133,6 +133,30 @@ const (
 	ExecutionRecordOutcomeUnfinished ExecutionRecordOutcome = "unfinished"
 )
 
+// Defines values for ForecastFromHistoryRepeat.
+const (
+	ForecastFromHistoryRepeatNone   ForecastFromHistoryRepeat = "none"
+	ForecastFromHistoryRepeatWeekly ForecastFromHistoryRepeat = "weekly"
+)
+
+// Defines values for ForecastFromHistoryStatistic.
+const (
+	ForecastFromHistoryStatisticAverage ForecastFromHistoryStatistic = "average"
+	ForecastFromHistoryStatisticMost    ForecastFromHistoryStatistic = "most"
+)
+
+// Defines values for ForecastMadeRepeat.
+const (
+	ForecastMadeRepeatNone   ForecastMadeRepeat = "none"
+	ForecastMadeRepeatWeekly ForecastMadeRepeat = "weekly"
+)
+
+// Defines values for ForecastMadeStatistic.
+const (
+	ForecastMadeStatisticAverage ForecastMadeStatistic = "average"
+	ForecastMadeStatisticMost    ForecastMadeStatistic = "most"
+)
+
 // Defines values for HistoryFetchKind.
 const (
 	HistoryFetchKindAuto      HistoryFetchKind = "auto"
@@ -2095,6 +2119,19 @@ type FieldChange struct {
 	Pointer string `json:"pointer"`
 }
 
+// FigureSpread How a figure differs among executions.
+type FigureSpread struct {
+	Count int64 `json:"count"`
+
+	// Deviation The standard deviation of the executions measured.
+	Deviation float64 `json:"deviation"`
+	Max       float64 `json:"max"`
+	Mean      float64 `json:"mean"`
+	Min       float64 `json:"min"`
+	P50       float64 `json:"p50"`
+	P95       float64 `json:"p95"`
+}
+
 // Finding One thing that contradicts, with its cure.
 type Finding struct {
 	Code   string `json:"code"`
@@ -2134,6 +2171,46 @@ type Forecast struct {
 	Jobs float64   `json:"jobs"`
 }
 
+// ForecastFromHistory What forecast is made of which executions.
+type ForecastFromHistory struct {
+	// Class One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Class Name `json:"class"`
+
+	// DryRun Only say what would be written.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// From From when on the week repeats; left out, from this hour on.
+	From *time.Time `json:"from,omitempty"`
+
+	// Job The job's name as it was recorded.
+	Job string `json:"job"`
+
+	// MeasuredFrom From when it is measured, a whole hour; left out, from the first execution on.
+	MeasuredFrom *time.Time `json:"measured_from,omitempty"`
+
+	// MeasuredUntil Until when; left out, until the last one has ended.
+	MeasuredUntil *time.Time `json:"measured_until,omitempty"`
+
+	// Queue Only executions in this queue.
+	Queue  *string                    `json:"queue,omitempty"`
+	Repeat *ForecastFromHistoryRepeat `json:"repeat,omitempty"`
+
+	// Statistic What counts of an hour: how many were there on average, or at most.
+	Statistic *ForecastFromHistoryStatistic `json:"statistic,omitempty"`
+
+	// Until Until when the week repeats.
+	Until *time.Time `json:"until,omitempty"`
+
+	// User Only executions of this user.
+	User *string `json:"user,omitempty"`
+}
+
+// ForecastFromHistoryRepeat defines model for ForecastFromHistory.Repeat.
+type ForecastFromHistoryRepeat string
+
+// ForecastFromHistoryStatistic What counts of an hour: how many were there on average, or at most.
+type ForecastFromHistoryStatistic string
+
 // ForecastList A page of forecasts.
 type ForecastList struct {
 	Items []Forecast `json:"items"`
@@ -2141,6 +2218,45 @@ type ForecastList struct {
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
 }
+
+// ForecastMade What was measured and written.
+type ForecastMade struct {
+	Class string `json:"class"`
+
+	// Executions That were there in the time measured.
+	Executions int64 `json:"executions"`
+
+	// Hours How many were measured.
+	Hours         int64     `json:"hours"`
+	Job           string    `json:"job"`
+	MeasuredFrom  time.Time `json:"measured_from"`
+	MeasuredUntil time.Time `json:"measured_until"`
+
+	// Peak The largest of them.
+	Peak      float64               `json:"peak"`
+	PeakAt    time.Time             `json:"peak_at"`
+	Repeat    ForecastMadeRepeat    `json:"repeat"`
+	Statistic ForecastMadeStatistic `json:"statistic"`
+
+	// TimeZone The cluster's, on whose clocks the week is.
+	TimeZone string `json:"time_zone"`
+
+	// Undated Executions of which it is not on record from when until when they were there; they do not count.
+	Undated  int64    `json:"undated"`
+	Warnings []string `json:"warnings"`
+
+	// Week The week that repeats; null where nothing does.
+	Week *WeekJobs `json:"week"`
+
+	// Written What a write of forecasts did, or would do.
+	Written Written `json:"written"`
+}
+
+// ForecastMadeRepeat defines model for ForecastMade.Repeat.
+type ForecastMadeRepeat string
+
+// ForecastMadeStatistic defines model for ForecastMade.Statistic.
+type ForecastMadeStatistic string
 
 // ForecastRows Rows to write together.
 type ForecastRows struct {
@@ -2651,6 +2767,30 @@ type MaybeAmount = string
 //
 // Example: 250.00
 type MaybeMoney = string
+
+// MergedHistory The profile of a job from several of its executions.
+type MergedHistory struct {
+	// Executions Of how many it is made.
+	Executions int64 `json:"executions"`
+
+	// LeftOut Attempts that are no part of a profile.
+	LeftOut LeftOut `json:"left_out"`
+
+	// Name The job's.
+	Name string `json:"name"`
+
+	// Profile What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
+	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+	// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
+	Profile Execution `json:"profile"`
+
+	// Refused Executions that fit no other.
+	Refused []HistoryRefusal `json:"refused"`
+
+	// Spread How the profile's figures, by their names, and the whole time (`seconds`) differ among the executions.
+	Spread   map[string]FigureSpread `json:"spread"`
+	Warnings []string                `json:"warnings"`
+}
 
 // Money An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
 //
@@ -3474,12 +3614,52 @@ type Profile struct {
 	Version *int64 `json:"version,omitempty"`
 }
 
+// ProfileFromHistory Of which executions a profile is made.
+type ProfileFromHistory struct {
+	// DryRun Only say what would be added.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *time.Time `json:"from,omitempty"`
+
+	// Job The job's name as it was recorded.
+	Job string `json:"job"`
+
+	// Last Only so many executions, those submitted last; left out, all.
+	Last *int64 `json:"last,omitempty"`
+
+	// Profile The profile's name; left out, it is made of the job's.
+	Profile *string `json:"profile,omitempty"`
+
+	// Queue Only executions in this queue.
+	Queue *string `json:"queue,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *time.Time `json:"until,omitempty"`
+
+	// User Only executions of this user.
+	User *string `json:"user,omitempty"`
+}
+
 // ProfileList A page of profile versions.
 type ProfileList struct {
 	Items []Profile `json:"items"`
 
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// ProfileMade What came of it.
+type ProfileMade struct {
+	// Changed Whether a version was added, or would be; false where the latest one says the same.
+	Changed bool `json:"changed"`
+	DryRun  bool `json:"dry_run"`
+
+	// Merged The profile of a job from several of its executions.
+	Merged MergedHistory `json:"merged"`
+
+	// Profile One version of a named profile; it never changes.
+	Profile Profile `json:"profile"`
 }
 
 // ProfileRef One version of a profile.
@@ -5606,6 +5786,21 @@ type GetForecastPatternParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ImportHistoryJSONBody defines parameters for ImportHistory.
+type ImportHistoryJSONBody = interface{}
+
+// ImportHistoryTextBody defines parameters for ImportHistory.
+type ImportHistoryTextBody = openapi_types.File
+
+// ImportHistoryParams defines parameters for ImportHistory.
+type ImportHistoryParams struct {
+	// Job The job's name, of executions whose history names none.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// DryRun Only say what would change.
+	DryRun *DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+}
+
 // FetchHistoryParams defines parameters for FetchHistory.
 type FetchHistoryParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
@@ -6500,8 +6695,17 @@ type ImportExecutionsJSONRequestBody = ExecutionBatch
 // PutForecastsJSONRequestBody defines body for PutForecasts for application/json ContentType.
 type PutForecastsJSONRequestBody = ForecastRows
 
+// ForecastFromHistoryJSONRequestBody defines body for ForecastFromHistory for application/json ContentType.
+type ForecastFromHistoryJSONRequestBody = ForecastFromHistory
+
 // PutWeeklyForecastJSONRequestBody defines body for PutWeeklyForecast for application/json ContentType.
 type PutWeeklyForecastJSONRequestBody = WeeklyForecast
+
+// ImportHistoryJSONRequestBody defines body for ImportHistory for application/json ContentType.
+type ImportHistoryJSONRequestBody = ImportHistoryJSONBody
+
+// ImportHistoryTextRequestBody defines body for ImportHistory for text/plain ContentType.
+type ImportHistoryTextRequestBody = ImportHistoryTextBody
 
 // FetchHistoryJSONRequestBody defines body for FetchHistory for application/json ContentType.
 type FetchHistoryJSONRequestBody = HistoryFetch
@@ -6538,6 +6742,9 @@ type ReplacePriceJSONRequestBody = Price
 
 // CreateProfileJSONRequestBody defines body for CreateProfile for application/json ContentType.
 type CreateProfileJSONRequestBody = Profile
+
+// ProfileFromHistoryJSONRequestBody defines body for ProfileFromHistory for application/json ContentType.
+type ProfileFromHistoryJSONRequestBody = ProfileFromHistory
 
 // AddProfileVersionJSONRequestBody defines body for AddProfileVersion for application/json ContentType.
 type AddProfileVersionJSONRequestBody = Profile
@@ -7448,6 +7655,28 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
 	PutForecasts(ctx context.Context, cluster ClusterName, params *PutForecastsParams, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ForecastFromHistoryWithBody Make a forecast of past executions
+	//
+	// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+	//
+	// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+	ForecastFromHistoryWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForecastFromHistory Make a forecast of past executions
+	//
+	// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+	//
+	// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+	ForecastFromHistory(ctx context.Context, cluster ClusterName, body ForecastFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetForecastPattern The mean week of forecasts
 	//
 	// The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
@@ -7474,6 +7703,39 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 	PutWeeklyForecast(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportHistoryWithBody Import a history
+	//
+	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+	ImportHistoryWithBody(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportHistory Import a history
+	//
+	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+	ImportHistory(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportHistoryWithTextBody Import a history
+	//
+	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	//
+	// Takes a body of the `text/plain` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+	ImportHistoryWithTextBody(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FetchHistoryWithBody Import executions from an address
 	//
@@ -7868,6 +8130,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/profiles (the `CreateProfile` operationId).
 	CreateProfile(ctx context.Context, cluster ClusterName, params *CreateProfileParams, body CreateProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ProfileFromHistoryWithBody Make a profile of past executions
+	//
+	// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+	//
+	// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+	ProfileFromHistoryWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ProfileFromHistory Make a profile of past executions
+	//
+	// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+	//
+	// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+	ProfileFromHistory(ctx context.Context, cluster ClusterName, body ProfileFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteProfile Delete a profile with all its versions
 	//
@@ -9470,6 +9754,48 @@ func (c *Client) PutForecasts(ctx context.Context, cluster ClusterName, params *
 	return c.Client.Do(req)
 }
 
+// ForecastFromHistoryWithBody Make a forecast of past executions
+//
+// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+//
+// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+func (c *Client) ForecastFromHistoryWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForecastFromHistoryRequestWithBody(c.Server, cluster, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForecastFromHistory Make a forecast of past executions
+//
+// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+//
+// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+func (c *Client) ForecastFromHistory(ctx context.Context, cluster ClusterName, body ForecastFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForecastFromHistoryRequest(c.Server, cluster, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetForecastPattern The mean week of forecasts
 //
 // The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
@@ -9517,6 +9843,69 @@ func (c *Client) PutWeeklyForecastWithBody(ctx context.Context, cluster ClusterN
 // Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 func (c *Client) PutWeeklyForecast(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutWeeklyForecastRequest(c.Server, cluster, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportHistoryWithBody Import a history
+//
+// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+func (c *Client) ImportHistoryWithBody(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportHistoryRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportHistory Import a history
+//
+// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+func (c *Client) ImportHistory(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportHistoryRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportHistoryWithTextBody Import a history
+//
+// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+//
+// Takes a body of the `text/plain` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+func (c *Client) ImportHistoryWithTextBody(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportHistoryRequestWithTextBody(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10351,6 +10740,48 @@ func (c *Client) CreateProfileWithBody(ctx context.Context, cluster ClusterName,
 // Corresponds with POST /v1/clusters/{cluster}/profiles (the `CreateProfile` operationId).
 func (c *Client) CreateProfile(ctx context.Context, cluster ClusterName, params *CreateProfileParams, body CreateProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateProfileRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProfileFromHistoryWithBody Make a profile of past executions
+//
+// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+//
+// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+func (c *Client) ProfileFromHistoryWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProfileFromHistoryRequestWithBody(c.Server, cluster, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProfileFromHistory Make a profile of past executions
+//
+// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+//
+// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+func (c *Client) ProfileFromHistory(ctx context.Context, cluster ClusterName, body ProfileFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProfileFromHistoryRequest(c.Server, cluster, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14559,6 +14990,53 @@ func NewPutForecastsRequestWithBody(server string, cluster ClusterName, params *
 	return req, nil
 }
 
+// NewForecastFromHistoryRequest calls the generic ForecastFromHistory builder with application/json body
+func NewForecastFromHistoryRequest(server string, cluster ClusterName, body ForecastFromHistoryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewForecastFromHistoryRequestWithBody(server, cluster, "application/json", bodyReader)
+}
+
+// NewForecastFromHistoryRequestWithBody constructs an http.Request for the ForecastFromHistory method, with any body, and a specified content type
+func NewForecastFromHistoryRequestWithBody(server string, cluster ClusterName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/forecasts/from-history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetForecastPatternRequest constructs an http.Request for the GetForecastPattern method
 func NewGetForecastPatternRequest(server string, cluster ClusterName, params *GetForecastPatternParams) (*http.Request, error) {
 	var err error
@@ -14675,6 +15153,103 @@ func NewPutWeeklyForecastRequestWithBody(server string, cluster ClusterName, con
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewImportHistoryRequest calls the generic ImportHistory builder with application/json body
+func NewImportHistoryRequest(server string, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewImportHistoryRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewImportHistoryRequestWithTextBody calls the generic ImportHistory builder with text/plain body
+func NewImportHistoryRequestWithTextBody(server string, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryTextRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	if stringer, ok := interface{}(body).(fmt.Stringer); ok {
+		bodyReader = strings.NewReader(stringer.String())
+	} else {
+		bodyReader = strings.NewReader(fmt.Sprint(body))
+	}
+	return NewImportHistoryRequestWithBody(server, cluster, params, "text/plain", bodyReader)
+}
+
+// NewImportHistoryRequestWithBody constructs an http.Request for the ImportHistory method, with any body, and a specified content type
+func NewImportHistoryRequestWithBody(server string, cluster ClusterName, params *ImportHistoryParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/history-imports", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dry_run", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -17037,6 +17612,53 @@ func NewCreateProfileRequestWithBody(server string, cluster ClusterName, params 
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewProfileFromHistoryRequest calls the generic ProfileFromHistory builder with application/json body
+func NewProfileFromHistoryRequest(server string, cluster ClusterName, body ProfileFromHistoryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewProfileFromHistoryRequestWithBody(server, cluster, "application/json", bodyReader)
+}
+
+// NewProfileFromHistoryRequestWithBody constructs an http.Request for the ProfileFromHistory method, with any body, and a specified content type
+func NewProfileFromHistoryRequestWithBody(server string, cluster ClusterName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/profiles/from-history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -21526,6 +22148,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/forecasts (the `PutForecasts` operationId).
 	PutForecastsWithResponse(ctx context.Context, cluster ClusterName, params *PutForecastsParams, body PutForecastsJSONRequestBody, reqEditors ...RequestEditorFn) (*PutForecastsResponse, error)
 
+	// ForecastFromHistoryWithBodyWithResponse Make a forecast of past executions
+	//
+	// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+	//
+	// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+	ForecastFromHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForecastFromHistoryResponse, error)
+
+	// ForecastFromHistoryWithResponse Make a forecast of past executions
+	//
+	// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+	//
+	// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+	ForecastFromHistoryWithResponse(ctx context.Context, cluster ClusterName, body ForecastFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*ForecastFromHistoryResponse, error)
+
 	// GetForecastPatternWithResponse The mean week of forecasts
 	//
 	// The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
@@ -21554,6 +22198,39 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/forecasts/weekly (the `PutWeeklyForecast` operationId).
 	PutWeeklyForecastWithResponse(ctx context.Context, cluster ClusterName, body PutWeeklyForecastJSONRequestBody, reqEditors ...RequestEditorFn) (*PutWeeklyForecastResponse, error)
+
+	// ImportHistoryWithBodyWithResponse Import a history
+	//
+	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+	ImportHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportHistoryResponse, error)
+
+	// ImportHistoryWithResponse Import a history
+	//
+	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+	ImportHistoryWithResponse(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportHistoryResponse, error)
+
+	// ImportHistoryWithTextBodyWithResponse Import a history
+	//
+	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+	//
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	//
+	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+	ImportHistoryWithTextBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryTextRequestBody, reqEditors ...RequestEditorFn) (*ImportHistoryResponse, error)
 
 	// FetchHistoryWithBodyWithResponse Import executions from an address
 	//
@@ -21988,6 +22665,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/profiles (the `CreateProfile` operationId).
 	CreateProfileWithResponse(ctx context.Context, cluster ClusterName, params *CreateProfileParams, body CreateProfileJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateProfileResponse, error)
+
+	// ProfileFromHistoryWithBodyWithResponse Make a profile of past executions
+	//
+	// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+	//
+	// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+	ProfileFromHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ProfileFromHistoryResponse, error)
+
+	// ProfileFromHistoryWithResponse Make a profile of past executions
+	//
+	// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+	//
+	// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+	ProfileFromHistoryWithResponse(ctx context.Context, cluster ClusterName, body ProfileFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*ProfileFromHistoryResponse, error)
 
 	// DeleteProfileWithResponse Delete a profile with all its versions
 	//
@@ -23755,6 +24454,31 @@ func (r PutForecastsResponse) StatusCode() int {
 	return 0
 }
 
+type ForecastFromHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ForecastMade
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ForecastFromHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ForecastFromHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type GetForecastPatternResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -23799,6 +24523,31 @@ func (r PutWeeklyForecastResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutWeeklyForecastResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ImportHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HistoryImport
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportHistoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -24679,6 +25428,31 @@ func (r CreateProfileResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r CreateProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ProfileFromHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProfileMade
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ProfileFromHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ProfileFromHistoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -26991,6 +27765,40 @@ func (c *ClientWithResponses) PutForecastsWithResponse(ctx context.Context, clus
 	return ParsePutForecastsResponse(rsp)
 }
 
+// ForecastFromHistoryWithBodyWithResponse Make a forecast of past executions
+//
+// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+//
+// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+func (c *ClientWithResponses) ForecastFromHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForecastFromHistoryResponse, error) {
+	rsp, err := c.ForecastFromHistoryWithBody(ctx, cluster, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForecastFromHistoryResponse(rsp)
+}
+
+// ForecastFromHistoryWithResponse Make a forecast of past executions
+//
+// Measures how many executions of a job were there at once in each hour, from submission to end and whatever their outcome, and writes that as the forecast of a class. With `repeat: weekly` each hour of the week, on the clocks of the cluster's time zone, gets the mean (`average`) or the maximum (`most`) over the weeks measured, from `from` until `until`, as `POST …/forecasts/weekly` writes it; with `none` the rows are the hours measured.
+//
+// The time measured is from the first to the last execution, or from `measured_from` until `measured_until`; its hours without executions count as 0.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/forecasts/from-history (the `ForecastFromHistory` operationId).
+func (c *ClientWithResponses) ForecastFromHistoryWithResponse(ctx context.Context, cluster ClusterName, body ForecastFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*ForecastFromHistoryResponse, error) {
+	rsp, err := c.ForecastFromHistory(ctx, cluster, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForecastFromHistoryResponse(rsp)
+}
+
 // GetForecastPatternWithResponse The mean week of forecasts
 //
 // The mean of a class's rows in each hour of the week, on the clocks of the cluster's time zone, as `POST …/forecasts/weekly` takes it. Hours of the week without rows are null.
@@ -27036,6 +27844,57 @@ func (c *ClientWithResponses) PutWeeklyForecastWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParsePutWeeklyForecastResponse(rsp)
+}
+
+// ImportHistoryWithBodyWithResponse Import a history
+//
+// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+func (c *ClientWithResponses) ImportHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportHistoryResponse, error) {
+	rsp, err := c.ImportHistoryWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportHistoryResponse(rsp)
+}
+
+// ImportHistoryWithResponse Import a history
+//
+// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+func (c *ClientWithResponses) ImportHistoryWithResponse(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportHistoryResponse, error) {
+	rsp, err := c.ImportHistory(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportHistoryResponse(rsp)
+}
+
+// ImportHistoryWithTextBodyWithResponse Import a history
+//
+// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
+//
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+//
+// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/history-imports (the `ImportHistory` operationId).
+func (c *ClientWithResponses) ImportHistoryWithTextBodyWithResponse(ctx context.Context, cluster ClusterName, params *ImportHistoryParams, body ImportHistoryTextRequestBody, reqEditors ...RequestEditorFn) (*ImportHistoryResponse, error) {
+	rsp, err := c.ImportHistoryWithTextBody(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportHistoryResponse(rsp)
 }
 
 // FetchHistoryWithBodyWithResponse Import executions from an address
@@ -27734,6 +28593,40 @@ func (c *ClientWithResponses) CreateProfileWithResponse(ctx context.Context, clu
 		return nil, err
 	}
 	return ParseCreateProfileResponse(rsp)
+}
+
+// ProfileFromHistoryWithBodyWithResponse Make a profile of past executions
+//
+// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+//
+// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+func (c *ClientWithResponses) ProfileFromHistoryWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ProfileFromHistoryResponse, error) {
+	rsp, err := c.ProfileFromHistoryWithBody(ctx, cluster, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProfileFromHistoryResponse(rsp)
+}
+
+// ProfileFromHistoryWithResponse Make a profile of past executions
+//
+// Merges the executions of a job of which a profile can be made (10,000 at most, those submitted last) and adds the profile as a version; where the latest version says the same already, nothing is added. Classes keep the version they name.
+//
+// Numbers of tasks are the median execution's; means are those of all tasks together; the longest task is not exceeded in 95 of 100 executions; the overhead is the lowest tenth of the executions'. Of jobs of stages those executions count that have the stages that most have; the others are named in `merged.refused`. The version's `source` keeps the spread, how many executions it was made of, what was left out, and the warnings.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/profiles/from-history (the `ProfileFromHistory` operationId).
+func (c *ClientWithResponses) ProfileFromHistoryWithResponse(ctx context.Context, cluster ClusterName, body ProfileFromHistoryJSONRequestBody, reqEditors ...RequestEditorFn) (*ProfileFromHistoryResponse, error) {
+	rsp, err := c.ProfileFromHistory(ctx, cluster, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProfileFromHistoryResponse(rsp)
 }
 
 // DeleteProfileWithResponse Delete a profile with all its versions
@@ -30421,6 +31314,39 @@ func ParsePutForecastsResponse(rsp *http.Response) (*PutForecastsResponse, error
 	return response, nil
 }
 
+// ParseForecastFromHistoryResponse parses an HTTP response from a ForecastFromHistoryWithResponse call
+func ParseForecastFromHistoryResponse(rsp *http.Response) (*ForecastFromHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ForecastFromHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ForecastMade
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetForecastPatternResponse parses an HTTP response from a GetForecastPatternWithResponse call
 func ParseGetForecastPatternResponse(rsp *http.Response) (*GetForecastPatternResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -30470,6 +31396,39 @@ func ParsePutWeeklyForecastResponse(rsp *http.Response) (*PutWeeklyForecastRespo
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Written
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseImportHistoryResponse parses an HTTP response from a ImportHistoryWithResponse call
+func ParseImportHistoryResponse(rsp *http.Response) (*ImportHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HistoryImport
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -31741,6 +32700,39 @@ func ParseCreateProfileResponse(rsp *http.Response) (*CreateProfileResponse, err
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseProfileFromHistoryResponse parses an HTTP response from a ProfileFromHistoryWithResponse call
+func ParseProfileFromHistoryResponse(rsp *http.Response) (*ProfileFromHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ProfileFromHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProfileMade
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal

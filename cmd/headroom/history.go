@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/history"
+	tables "headroom/internal/report"
+)
+
+func historyCommand() *cobra.Command {
+	c := group("history", "Import what clusters recorded of past executions of jobs, and see it", `
+
+"import" reads the records of a cluster here and sends what one needs to know of each execution; "read"
+does the same without a server and shows the profiles that come of it. "headroom profile from-history" and
+"headroom forecast from-history" make profiles and forecasts of what was imported.`)
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(historyImportCommand(&to), historyReadCommand(), historyListCommand(&to), historyShowCommand(&to), historyJobsCommand(&to), historyDeleteCommand(&to))
+	return c
+}
+
+// executionFlags choose executions.
+type executionFlags struct {
+	job, user, queue, outcome string
+	time                      forecastFilter // without its class
+}
+
+func (f *executionFlags) add(c *cobra.Command, withJob bool) {
+	if withJob {
+		c.Flags().StringVar(&f.job, "job", "", "only executions of this `job`")
+	}
+	c.Flags().StringVar(&f.user, "user", "", "only executions of this `user`")
+	c.Flags().StringVar(&f.queue, "queue", "", "only executions in this `queue`")
+	c.Flags().StringVar(&f.time.from, "from", "", "only executions submitted at this `time` or later, such as 2026-01-31")
+	c.Flags().StringVar(&f.time.until, "until", "", "only executions submitted before this `time`")
+}
+
+func (f *executionFlags) addOutcome(c *cobra.Command) {
+	addChoice(c, &f.outcome, "outcome", "", "only executions that ended so", "succeeded", "failed", "killed", "unfinished")
+}
+
+func (f *executionFlags) query() []string {
+	return []string{"job", f.job, "user", f.user, "queue", f.queue, "outcome", f.outcome, "from", f.time.from, "until", f.time.until}
+}
+
+func historyListCommand(to *connection) *cobra.Command {
+	var out output
+	var of executionFlags
+	var most int
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List past executions, those submitted last first", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	of.add(c, true)
+	of.addOutcome(c)
+	c.Flags().IntVar(&most, "limit", 100, "how many; 0 is all of them")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if most < 0 {
+			return fmt.Errorf("--limit is %d; give 1 or more, or 0 for all", most)
+		}
+		if out.format == "csv" && most > largestPage {
+			return fmt.Errorf("--limit is %d; as CSV give %d at most, or 0 for all", most, largestPage)
+		}
+		return of.time.check()
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reflect.TypeFor[history.StoredExecution](), most: most, none: "There are no executions.",
+			columns: []string{"id", "job", "execution", "submitted_at", "seconds", "outcome", "map_slots", "refused"}}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListExecutions(c.Context(), args[0], nil, append(edit, query(of.query()...))...)
+		})
+	})
+}
+
+func historyJobsCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "jobs CLUSTER", Short: "List the jobs that have past executions", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reflect.TypeFor[history.RecordedJob](), none: "No executions were imported.",
+			columns: []string{"job", "executions", "usable", "refused", "first_at", "last_at", "median_seconds"}}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListRecordedJobs(c.Context(), args[0], nil, edit...)
+		})
+	})
+}
+
+func historyShowCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "show CLUSTER ID", Short: "Show one past execution with its sample", Args: cobra.ExactArgs(2)}
+	out.addFlags(c, "table", "json")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		a, err := s.said(s.api.GetExecution(c.Context(), args[0], args[1], nil))
+		if err != nil {
+			return err
+		}
+		var e history.SampledExecution
+		if err := a.into(&e); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return executionText(w, e) },
+			"json":  indented(a.body),
+		})
+	})
+}
+
+// executionText tells of an execution: what is known of it, and what its phases took.
+func executionText(w io.Writer, e history.SampledExecution) error {
+	fmt.Fprintf(w, "Job %s, execution %s: %s", shown(e.Job), shown(e.Execution), e.Outcome)
+	if e.SubmittedAt != nil {
+		fmt.Fprintf(w, ", submitted %s", e.SubmittedAt.UTC().Format(time.RFC3339))
+	}
+	if e.Seconds != nil {
+		fmt.Fprintf(w, ", took %.1f s", *e.Seconds)
+	}
+	fmt.Fprintln(w, ".")
+	if e.Refused != "" {
+		_, err := fmt.Fprintf(w, "No profile is made of it: %s\n", shown(e.Refused))
+		return err
+	}
+	t := tables.Table{Columns: []string{"Phase", "Tasks", "Mean s", "p50 s", "p95 s", "Max s"}}
+	row := func(name string, tasks int64, d history.Durations) {
+		if d.Count == 0 {
+			return
+		}
+		cell := func(x float64) tables.Cell { return tables.Cell{Text: fmt.Sprintf("%.2f", x), Number: true} }
+		t.Rows = append(t.Rows, []tables.Cell{{Text: shown(name)}, {Text: fmt.Sprint(tasks), Number: true}, cell(d.Mean), cell(d.Median), cell(d.P95), cell(d.Max)})
+	}
+	var left history.LeftOut
+	var notes []string
+	overhead, slots := 0.0, ""
+	if s := e.Sample; s != nil {
+		row("map", s.Map.Count, s.Map)
+		row("first shuffle", s.First.Count, s.First)
+		row("shuffle", s.Shuffle.Count, s.Shuffle)
+		row("reduce", s.Reduce.Count, s.Reduce)
+		left, notes, overhead = s.Left, s.Notes, s.Profile.OverheadSeconds
+		slots = fmt.Sprintf("%d map and %d reduce attempts", s.MapSlots, s.ReduceSlots)
+	}
+	if c := e.Chain; c != nil {
+		for i, p := range c.Phases {
+			row(fmt.Sprintf("%d %s", i+1, p.Name), p.Tasks, p.Task)
+		}
+		left, notes, overhead = c.Left, c.Notes, c.OverheadSeconds
+		slots = fmt.Sprintf("%d attempts", c.MapSlots)
+	}
+	if err := t.Text(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "At most %s ran at once; %.1f s are overhead. Left out: %d failed, %d killed, %d speculative.\n", slots, overhead, left.Failed, left.Killed, left.Speculative)
+	for _, n := range notes {
+		fmt.Fprintf(w, "Note: %s\n", shown(n))
+	}
+	return nil
+}
+
+func historyDeleteCommand(to *connection) *cobra.Command {
+	var out output
+	var of executionFlags
+	var yes bool
+	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete past executions, after asking", Example: "  headroom history delete shop --job 'nightly etl' --until 2025-01-01", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json")
+	of.add(c, true)
+	of.addOutcome(c)
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if err := confirm(c, yes, fmt.Sprintf("Delete those past executions of cluster %q? Profiles made of them stay.", args[0])); err != nil {
+			return err
+		}
+		a, err := s.said(s.api.DeleteExecutions(c.Context(), args[0], nil, query(of.query()...)))
+		if err != nil {
+			return err
+		}
+		var done struct{ Deleted int64 }
+		if err := a.into(&done); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "Deleted %d executions.\n", done.Deleted)
+				return err
+			},
+			"json": indented(a.body),
+		})
+	})
+}
