@@ -2,6 +2,8 @@ package capacity
 
 import (
 	"encoding/json"
+	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +168,16 @@ func TestProfilesOfMapsAndReducesAreWrittenAsBefore(t *testing.T) {
 	const want = `{"map_tasks":300,"reduce_tasks":0,"map_avg_s":30,"map_max_s":60.5,"first_shuffle_avg_s":0,"first_shuffle_max_s":0,"shuffle_avg_s":0,"shuffle_max_s":0,"reduce_avg_s":0,"reduce_max_s":0,"overhead_s":0}`
 	if text, err := json.Marshal(p); err != nil || string(text) != want {
 		t.Errorf("got %s (%v)", text, err)
+	}
+	type plain Profile // without the method
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 2000 {
+		var p Profile
+		fill(t, r, reflect.ValueOf(&p).Elem())
+		p.Stages = nil
+		if text, err := json.Marshal(p); err != nil || string(text) != standard(t, plain(p)) {
+			t.Fatalf("got %s (%v), want %s", text, err, standard(t, plain(p)))
+		}
 	}
 	if text, err := json.Marshal(Class{Name: "a", Profile: &p, Jobs: JobRange{0, 1}}); err != nil || string(text) != `{"name":"a","profile":`+want+`,"jobs":{"min":0,"max":1},"penalty":"0.00"}` {
 		t.Errorf("got %s (%v)", text, err)

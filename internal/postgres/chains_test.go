@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"headroom/internal/app"
 	"headroom/internal/capacity"
 	"headroom/internal/pgtest"
 )
@@ -26,6 +27,11 @@ func TestChainsAndCalibrationsAreKept(t *testing.T) {
 	kept(must(s.Profile(ctx, night, "sales", 0))(t))
 	if got := must(s.Profile(ctx, night, "etl", 0))(t); got.Source != nil || got.Profile.Stages != nil {
 		t.Errorf("a profile of maps and reduces has %+v", got)
+	}
+	for _, list := range []app.Listed[capacity.ProfileVersion]{must(s.Profiles(ctx, night, app.Page{}))(t), must(s.ProfileVersions(ctx, night, "sales", app.Page{}))(t)} {
+		if got := list.Items[len(list.Items)-1]; got.Name != "sales" || got.Source != nil || len(got.Profile.Stages) != 3 {
+			t.Errorf("a list has %+v", got)
+		}
 	}
 	class := nightly
 	class.Name, class.Profile, class.Calibration = "sales", &capacity.ProfileRef{Name: "sales", Version: 1}, &capacity.Calibration{Bound: capacity.UpperBound, Factor: 0.85}

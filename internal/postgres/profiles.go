@@ -16,11 +16,10 @@ const profileFigures = `p.name, p.version, p.note, p.created_at, p.map_tasks, p.
 	p.first_shuffle_avg_seconds, p.first_shuffle_max_seconds, p.shuffle_avg_seconds, p.shuffle_max_seconds, p.reduce_avg_seconds,
 	p.reduce_max_seconds, p.overhead_seconds, p.stages`
 
-// profileColumns are all of a version; plannedProfile are those without its source, which may be long and
-// which no plan needs.
+// profileColumns are all of a version; in lists and for plans it goes without its source, which may be long.
 const (
-	profileColumns = profileFigures + `, p.source`
-	plannedProfile = profileFigures + `, NULL::jsonb AS source`
+	profileColumns    = profileFigures + `, p.source`
+	sourcelessProfile = profileFigures + `, NULL::jsonb AS source`
 )
 
 func profileOf(row pgx.CollectableRow) (capacity.ProfileVersion, error) {
@@ -43,7 +42,7 @@ func profiles(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([
 	return pgx.CollectRows(rows, profileOf)
 }
 
-// Profiles lists the latest version of each, by name.
+// Profiles lists the latest version of each, by name, without sources.
 func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.ProfileVersion], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
@@ -55,7 +54,7 @@ func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (li
 			return err
 		}
 		versions, err := profiles(ctx, q, `
-			SELECT DISTINCT ON (p.name) `+profileColumns+` FROM profile_versions p
+			SELECT DISTINCT ON (p.name) `+sourcelessProfile+` FROM profile_versions p
 			WHERE p.cluster_id = @cluster AND p.name > @after
 			ORDER BY p.name, p.version DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "after": after, "limit": limitOf(page) + 1})
@@ -65,7 +64,7 @@ func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (li
 	return list, err
 }
 
-// ProfileVersions lists the versions of one, the first first.
+// ProfileVersions lists the versions of one, the first first, without sources.
 func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page app.Page) (list app.Listed[capacity.ProfileVersion], err error) {
 	after := int64(0)
 	if err := readCursor(page.After, &after); err != nil {
@@ -80,7 +79,7 @@ func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page 
 			return noProfile(cluster, name)
 		}
 		versions, err := profiles(ctx, q, `
-			SELECT `+profileColumns+` FROM profile_versions p
+			SELECT `+sourcelessProfile+` FROM profile_versions p
 			WHERE p.cluster_id = @cluster AND p.name = @name AND p.version > @after
 			ORDER BY p.version LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "name": name, "after": after, "limit": limitOf(page) + 1})

@@ -77,7 +77,7 @@ func readInputs(ctx context.Context, q querier, name string, during pgtype.Range
 	b.Queue(contracts.selects+` AND tstzrange(c.starts, c.ends) && @during::tstzrange ORDER BY c.name`, args).Query(all(&s.Contracts, contracts.collect))
 	b.Queue(classes.selects+` ORDER BY name`, args).Query(all(&s.Classes, classes.collect))
 	b.Queue(`
-		SELECT `+plannedProfile+` FROM profile_versions p
+		SELECT `+sourcelessProfile+` FROM profile_versions p
 		WHERE p.cluster_id = @cluster AND EXISTS (
 		    SELECT FROM classes c WHERE c.cluster_id = p.cluster_id AND c.profile = p.name AND c.profile_version = p.version)`, args).Query(all(&versions, profileOf))
 	rest(&b, args, &previous)

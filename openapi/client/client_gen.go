@@ -3607,7 +3607,7 @@ type Profile struct {
 	// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 	Profile Execution `json:"profile"`
 
-	// Source What the version was made of, such as the job and its executions: an object of at most 64 KiB that is kept as it is.
+	// Source What the version was made of, such as the job and its executions: an object of at most 64 KiB that is kept. Lists leave it out.
 	Source map[string]interface{} `json:"source,omitempty"`
 
 	// Version 1, 2, … per name. The server gives it; only documents name it themselves.
