@@ -152,10 +152,11 @@ func TestADedicatedJobKeepsToItsBounds(t *testing.T) {
 	t.Logf("%d executions, the highest at %.3f of its upper bound", executions, high)
 }
 
-// How often executions of a shared cluster lie where between their bounds (spec 1.9). In a batch and a
-// closed load of jobs of Table 2's size none exceeds its upper bound where slots are lent; tiny jobs may.
-// With slots of its own an execution keeps to the bound of its own tasks; that of the profile it exceeds
-// where its tasks happen to be longer than the profile's mean and it has few slots to make up for it.
+// How often executions of a shared cluster lie where between their bounds (spec 1.9), with two slots a job and more.
+// With slots of its own none takes longer, from its first slot, than the upper bound of its own tasks; that of the
+// profile it exceeds where its tasks happen to be longer than the profile's mean. Where slots are lent, others' tasks
+// make up for that, but a job may stand without the slots it should have (E6): none of Table 2's size takes longer than the
+// profile's upper bound, a few in a thousand take longer than their own. With one slot a job they would be more.
 func TestPlacesBetweenTheBounds(t *testing.T) {
 	for _, size := range []string{"table 2", "tiny"} {
 		for _, load := range []LoadKind{Batch, Closed} {
@@ -163,9 +164,10 @@ func TestPlacesBetweenTheBounds(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/lend %s", size, load, lending), func(t *testing.T) {
 					s := stream(21)
 					var first, submission Places
+					beyond := 0 // the bound of its own tasks
 					for range trials(8) {
 						jobs := 2 + int64(s.next()%5)
-						perJob := 1 + int64(s.next()%16)
+						perJob := 2 + int64(s.next()%15)
 						in := Input{Slots: Slots{Map: perJob * jobs, Reduce: (1 + perJob/2) * jobs}, Seed: s.next(), Policy: Policy{Lending: lending}, Replications: 6,
 							Classes: []Class{{Name: "a", Profile: drawProfile(&s, size == "tiny"), Tasks: Tasks{Kind: Lognormal}, Jobs: jobs, Load: Load{Kind: Batch, Jobs: jobs}}}}
 						if load == Closed {
@@ -178,12 +180,12 @@ func TestPlacesBetweenTheBounds(t *testing.T) {
 							t.Fatal(err)
 						}
 						sim.Finished = func(_ int, x Execution) {
-							if lending != LendNone {
-								return
-							}
 							upper := perf.Time(perf.Demands(x.Own).Upper, 1, float64(perJob), float64(1+perJob/2))
 							if took := x.FinishedSeconds - x.FirstSlotSeconds; later(took, upper) {
-								t.Errorf("%+v takes %g s with slots of its own, upper bound %g s", x.Own, took, upper)
+								beyond++
+								if lending == LendNone {
+									t.Errorf("%+v takes %g s on %d slots a job, upper bound %g s", x.Own, took, perJob, upper)
+								}
 							}
 						}
 						if err := sim.Work(t.Context()); err != nil {
@@ -198,12 +200,12 @@ func TestPlacesBetweenTheBounds(t *testing.T) {
 						of := func(x int64) float64 { return 100 * float64(x) / float64(n) }
 						return fmt.Sprintf("%5.1f %% below, %5.1f to average, %5.1f to upper, %5.2f above", of(p.BelowLower), of(p.ToAverage), of(p.ToUpper), of(p.AboveUpper))
 					}
-					t.Logf("%5d executions; from the first slot %s; from submission %s", n, percent(first), percent(submission))
+					t.Logf("%5d executions, %d beyond the bound of their own tasks; from the first slot %s; from submission %s", n, beyond, percent(first), percent(submission))
 					if size == "table 2" && lending == LendAll && first.AboveUpper > 0 {
 						t.Errorf("%d of %d executions take longer than their upper bound", first.AboveUpper, n)
 					}
-					if float64(first.AboveUpper) > .02*float64(n) {
-						t.Errorf("%d of %d executions take longer than their upper bound, more than known", first.AboveUpper, n)
+					if float64(max(int64(beyond), first.AboveUpper)) > .01*float64(n) {
+						t.Errorf("%d of %d executions take longer than their profile's upper bound, %d than their own, more than is known", first.AboveUpper, n, beyond)
 					}
 				})
 			}
