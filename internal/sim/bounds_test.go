@@ -156,7 +156,7 @@ func TestADedicatedJobKeepsToItsBounds(t *testing.T) {
 // With slots of its own none takes longer, from its first slot, than the upper bound of its own tasks; that of the
 // profile it exceeds where its tasks happen to be longer than the profile's mean. Where slots are lent, others' tasks
 // make up for that, but a job may stand without the slots it should have (E6): none of Table 2's size takes longer than the
-// profile's upper bound, a few in a thousand take longer than their own. With one slot a job they would be more.
+// profile's upper bound, one in two thousand longer than its own. With one slot a job more do.
 func TestPlacesBetweenTheBounds(t *testing.T) {
 	for _, size := range []string{"table 2", "tiny"} {
 		for _, load := range []LoadKind{Batch, Closed} {
