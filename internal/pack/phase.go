@@ -61,7 +61,7 @@ func lowest(low, never int, holds func(int) bool) int {
 
 // plainFit says whether the jobs fit, all of them plain.
 func (f *fitter) plainFit(c contents, rung int) bool {
-	f.asked++
+	f.asked += len(c)
 	plain, _ := f.at(rung)
 	vms := 0
 	for _, s := range c {
@@ -88,7 +88,7 @@ func (f *fitter) rolesFit(c contents, rung int) bool {
 
 // roles chooses hosts and guests: a place in the last of the lists of each.
 func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
-	f.asked += len(c)
+	f.asked += 20 * len(c)
 	plain, special := f.at(rung)
 	base := 0 // plain VMs, if all were plain
 	f.hosts.reset()

@@ -40,7 +40,7 @@ func (b *batch) pack(ctx context.Context, o capacity.PackingOptions, solver lp.S
 	case capacity.PackPair:
 		plan, err = b.paired(ctx)
 	case capacity.PackSwarm:
-		return b.packSwarm(ctx, f, o)
+		return b.packSwarm(ctx, o)
 	default:
 		plan, err = b.multi(ctx, f, o.Seed, solver)
 	}

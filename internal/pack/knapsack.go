@@ -1,0 +1,97 @@
+package pack
+
+import "slices"
+
+// item is one job that may be chosen at its price, plain or, where special is not 0, as host or guest.
+type item struct {
+	kind           int
+	plain, special int
+	price          float64
+}
+
+// sack is the dearest choice of items for every room: plain VMs, and VMs of the other sort.
+type sack struct {
+	items []item
+	plain int
+	other int
+	best  []float64 // [plain*(other+1)+other]
+	taken []byte    // by item and room: 0 not, 1 plain, 2 special
+}
+
+func knapsack(items []item, plain, other int) *sack {
+	k := &sack{items: items, plain: plain, other: other, best: make([]float64, (plain+1)*(other+1))}
+	width := other + 1
+	k.taken = make([]byte, len(items)*len(k.best))
+	for n, it := range items {
+		taken := k.taken[n*len(k.best) : (n+1)*len(k.best)]
+		for p := plain; p >= 0; p-- { // downwards: what is read is still without this item
+			row, took := k.best[p*width:(p+1)*width], taken[p*width:(p+1)*width]
+			if p >= it.plain {
+				less := k.best[(p-it.plain)*width : (p-it.plain+1)*width]
+				if it.special == 0 {
+					for o, w := range less {
+						if w += it.price; w > row[o] {
+							row[o], took[o] = w, 1
+						}
+					}
+					continue
+				}
+				for o := other; o >= 0; o-- {
+					best, how := row[o], byte(0)
+					if w := less[o] + it.price; w > best {
+						best, how = w, 1
+					}
+					if o >= it.special {
+						if w := row[o-it.special] + it.price; w > best {
+							best, how = w, 2
+						}
+					}
+					row[o], took[o] = best, how
+				}
+				continue
+			}
+			for o := other; it.special > 0 && o >= it.special; o-- {
+				if w := row[o-it.special] + it.price; w > row[o] {
+					row[o], took[o] = w, 2
+				}
+			}
+		}
+	}
+	return k
+}
+
+func (k *sack) worth(plain, other int) float64 { return k.best[plain*(k.other+1)+other] }
+
+// chosen is the items of the dearest choice for a room.
+func (k *sack) chosen(plain, other int) (items []item) {
+	for n := len(k.items) - 1; n >= 0; n-- {
+		switch k.taken[n*len(k.best)+plain*(k.other+1)+other] {
+		case 1:
+			plain -= k.items[n].plain
+		case 2:
+			other -= k.items[n].special
+		default:
+			continue
+		}
+		items = append(items, k.items[n])
+	}
+	return items
+}
+
+// fill is the dearest choice for one room.
+func fill(items []item, plain, other int) ([]item, float64) {
+	k := knapsack(items, plain, other)
+	return k.chosen(plain, other), k.worth(plain, other)
+}
+
+func contentsOfItems(items []item, worth float64) (c contents, w float64) {
+	slices.SortStableFunc(items, func(x, y item) int { return x.kind - y.kind })
+	for _, it := range items {
+		if n := len(c); n > 0 && c[n-1].kind == it.kind {
+			c[n-1].count++
+		} else {
+			c = append(c, some{it.kind, 1})
+		}
+	}
+	return c, worth
+}
