@@ -229,3 +229,19 @@ type PackedDeadlines struct {
 	Proved bool   `json:"proved"`
 	Basis  string `json:"basis"` // what it was chosen from, as a sentence
 }
+
+// MachinesAnswer is the fewest machines on which a batch is done in time.
+type MachinesAnswer struct {
+	BySeconds float64         `json:"by_s"`
+	Machines  int64           `json:"machines"`
+	Proved    bool            `json:"proved"` // that fewer do not suffice
+	Packing   Packing         `json:"packing"`
+	Tried     []TriedMachines `json:"tried"` // in the order they were
+}
+
+// TriedMachines is what a batch comes to on so many machines.
+type TriedMachines struct {
+	Machines          int64   `json:"machines"`
+	EndSeconds        float64 `json:"end_s"`
+	LowerBoundSeconds float64 `json:"lower_bound_s"`
+}

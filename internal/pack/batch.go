@@ -55,10 +55,7 @@ func ready(p capacity.PackingProblem) (*batch, error) {
 		var wrong *capacity.InputError
 		switch {
 		case errors.As(err, &wrong):
-			for _, f := range wrong.Findings {
-				f.Pointer = at + "/measurements" + f.Pointer
-				findings = append(findings, f)
-			}
+			findings = append(findings, below(at+"/measurements", wrong)...)
 			continue
 		case err != nil:
 			return nil, err
@@ -172,4 +169,13 @@ func (b *batch) everything() contents {
 		c[i] = some{i, b.kinds[i].count}
 	}
 	return c
+}
+
+// below is findings about a part of the input, with pointers from its root.
+func below(at string, wrong *capacity.InputError) (findings []capacity.Finding) {
+	for _, f := range wrong.Findings {
+		f.Pointer = at + f.Pointer
+		findings = append(findings, f)
+	}
+	return findings
 }

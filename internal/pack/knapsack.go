@@ -18,16 +18,21 @@ type sack struct {
 	taken []byte    // by item and room: 0 not, 1 plain, 2 special
 }
 
-func knapsack(items []item, plain, other int) *sack {
+// knapsack fills sacks with so many plain VMs and, beside p of them, up to beside(p) others: fewer the more there are.
+func knapsack(items []item, plain, other int, beside func(plain int) int) *sack {
+	limits := make([]int, plain+1)
+	for p := range limits {
+		limits[p] = min(other, beside(p)) + 1
+	}
 	k := &sack{items: items, plain: plain, other: other, best: make([]float64, (plain+1)*(other+1))}
 	width := other + 1
 	k.taken = make([]byte, len(items)*len(k.best))
 	for n, it := range items {
 		taken := k.taken[n*len(k.best) : (n+1)*len(k.best)]
 		for p := plain; p >= 0; p-- { // downwards: what is read is still without this item
-			row, took := k.best[p*width:(p+1)*width], taken[p*width:(p+1)*width]
+			row, took := k.best[p*width:p*width+limits[p]], taken[p*width:p*width+limits[p]]
 			if p >= it.plain {
-				less := k.best[(p-it.plain)*width : (p-it.plain+1)*width]
+				less := k.best[(p-it.plain)*width : (p-it.plain)*width+limits[p]]
 				if it.special == 0 {
 					for o, w := range less {
 						if w += it.price; w > row[o] {
@@ -36,7 +41,7 @@ func knapsack(items []item, plain, other int) *sack {
 					}
 					continue
 				}
-				for o := other; o >= 0; o-- {
+				for o := limits[p] - 1; o >= 0; o-- {
 					best, how := row[o], byte(0)
 					if w := less[o] + it.price; w > best {
 						best, how = w, 1
@@ -50,7 +55,7 @@ func knapsack(items []item, plain, other int) *sack {
 				}
 				continue
 			}
-			for o := other; it.special > 0 && o >= it.special; o-- {
+			for o := limits[p] - 1; it.special > 0 && o >= it.special; o-- {
 				if w := row[o-it.special] + it.price; w > row[o] {
 					row[o], took[o] = w, 2
 				}
@@ -78,10 +83,10 @@ func (k *sack) chosen(plain, other int) (items []item) {
 	return items
 }
 
-// fill is the dearest choice for one room.
-func fill(items []item, plain, other int) ([]item, float64) {
-	k := knapsack(items, plain, other)
-	return k.chosen(plain, other), k.worth(plain, other)
+// fill is the dearest choice of plain VMs alone.
+func fill(items []item, plain int) ([]item, float64) {
+	k := knapsack(items, plain, 0, func(int) int { return 0 })
+	return k.chosen(plain, 0), k.worth(plain, 0)
 }
 
 func contentsOfItems(items []item, worth float64) (c contents, w float64) {

@@ -20,7 +20,7 @@ const (
 	ownRounds       = 15 // of prices without Clp
 	// coarse and fine are the cells of knapsacks of a round of prices, and of one when a coarse one finds nothing
 	// more; mostPriced of all rounds with Clp.
-	coarse, fine, mostPriced = 30_000_000, 300_000_000, 1_000_000_000
+	coarse, fine, mostPriced = 20_000_000, 200_000_000, 600_000_000
 	// poolSize is how many of the phases seen the linear program begins with.
 	poolSize = 4_000
 	// combineSeconds is how long CBC may combine phases.

@@ -119,7 +119,7 @@ func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
 	}
 	if !mixed {
 		s.cells += len(others) * s.vms
-		return contentsOfItems(fill(others, s.vms, 0))
+		return contentsOfItems(fill(others, s.vms))
 	}
 	if len(hosts)*s.vms*s.vms+len(others)*s.vms*s.extras > mostKnapsack {
 		s.cells += (len(hosts) + len(others)) * (s.vms + s.extras)
@@ -129,28 +129,27 @@ func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
 		for i := range hosts {
 			hosts[i].special = 0
 		}
-		return contentsOfItems(fill(append(others, hosts...), s.vms+s.extras, 0))
+		return contentsOfItems(fill(append(others, hosts...), s.vms+s.extras))
 	}
-	s.cells += len(hosts)*s.vms*s.vms + len(others)*s.vms*s.extras
+	s.cells += (len(hosts)*s.vms*s.vms + len(others)*s.vms*s.extras) / 2
 	return s.dearestMixed(hosts, others)
 }
 
 // dearestMixed divides the disks between plain VMs of possible hosts, plain VMs of others, and hosts; how many
 // machines the plain VMs leave says how many extra VMs there can be.
 func (s *seen) dearestMixed(hosts, others []item) (contents, float64) {
-	guests := knapsack(others, s.vms, s.extras)
-	host := knapsack(hosts, s.vms, s.vms)
+	extra := func(plain int) int { return (s.machines - ceilDiv(plain, s.disks)) * s.perMachine }
+	guests := knapsack(others, s.vms, s.extras, extra)
+	host := knapsack(hosts, s.vms, s.vms, func(plain int) int { return s.vms - plain })
 	best, bestX, bestY := -1.0, 0, 0
 	for x := 0; x <= s.vms; x++ {
 		for y := 0; x+y <= s.vms; y++ {
-			extras := (s.machines - ceilDiv(x+y, s.disks)) * s.perMachine
-			if w := guests.worth(x, extras) + host.worth(y, s.vms-x-y); w > best {
+			if w := guests.worth(x, extra(x+y)) + host.worth(y, s.vms-x-y); w > best {
 				best, bestX, bestY = w, x, y
 			}
 		}
 	}
-	extras := (s.machines - ceilDiv(bestX+bestY, s.disks)) * s.perMachine
-	chosen := append(guests.chosen(bestX, extras), host.chosen(bestY, s.vms-bestX-bestY)...)
+	chosen := append(guests.chosen(bestX, extra(bestX+bestY)), host.chosen(bestY, s.vms-bestX-bestY)...)
 	c, _ := contentsOfItems(chosen, 0)
 	return c, best
 }

@@ -1,0 +1,170 @@
+package pack
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"headroom/internal/capacity"
+	"headroom/internal/proof"
+)
+
+// bestCourse tries every order.
+func bestCourse(b *batch, phases []phase, from int) course {
+	if from == len(phases) {
+		return b.course(phases)
+	}
+	best := course{missed: math.MaxInt}
+	for i := from; i < len(phases); i++ {
+		phases[from], phases[i] = phases[i], phases[from]
+		if c := bestCourse(b, phases, from+1); c.better(best) {
+			best = c
+		}
+		phases[from], phases[i] = phases[i], phases[from]
+	}
+	return best
+}
+
+func TestOrdersMissFewest(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	missed, waited := 0, 0
+	for range 600 {
+		p := draw(r, sizes{5, 3, 6, 1})
+		timed(r, &p)
+		b, err := ready(p)
+		if err != nil {
+			continue
+		}
+		f := newFitter(b, newLadder(b))
+		phases := f.phases(b.oneByOne())
+		want := bestCourse(b, phases, 0)
+		if proved := b.order(phases); !proved {
+			t.Fatal("an order of few phases is not proved")
+		}
+		got := b.course(phases)
+		if b.hasDeadlines() && got.missed != want.missed || got.end > want.end*(1+1e-9) && got.missed == want.missed {
+			t.Fatalf("got %+v, want %+v: %+v", got, want, p)
+		}
+		missed += got.missed
+		if got.end > total(phases) {
+			waited++
+		}
+		if b.orderEarliest(phases) {
+			if c := b.course(phases); c.missed != want.missed {
+				t.Fatalf("the rule of deadlines misses %d, want %d: %+v", c.missed, want.missed, p)
+			}
+		}
+	}
+	if missed < 50 || waited < 20 {
+		t.Errorf("only %d deadlines are missed and %d batches wait", missed, waited)
+	}
+}
+
+// everySequence tries every sequence of phases by itself.
+func everySequence(f *fitter, left map[int]int, end float64, missed int) course {
+	var kinds []int
+	for i := range f.kinds {
+		if left[i] > 0 {
+			kinds = append(kinds, i)
+		}
+	}
+	if len(kinds) == 0 {
+		return course{missed, end}
+	}
+	best := course{missed: math.MaxInt}
+	for set := 1; set < 1<<len(kinds); set++ {
+		var c contents
+		for i, kind := range kinds {
+			if set>>i&1 == 1 {
+				c = append(c, some{kind, 1})
+				left[kind]--
+			}
+		}
+		if members := f.allocate(c); members != nil {
+			p := f.phase(members)
+			start := p.start(end)
+			if got := everySequence(f, left, start+p.seconds, missed+f.missed(&p, start)); got.better(best) {
+				best = got
+			}
+		}
+		for _, s := range c {
+			left[s.kind]++
+		}
+	}
+	return best
+}
+
+func TestDeadlinesAreMetWhereTheyCanBe(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	bettered := 0
+	for range 150 {
+		p := draw(r, sizes{4, 3, 5, 1})
+		timed(r, &p)
+		b, err := ready(p)
+		if err != nil {
+			continue
+		}
+		a := packed(t, p, capacity.PackMulti)
+		if a.Deadlines == nil {
+			continue
+		}
+		f := newFitter(b, newLadder(b))
+		left := map[int]int{}
+		for i := range b.kinds {
+			left[i] = b.kinds[i].count
+		}
+		if want := everySequence(f, left, 0, 0); a.Deadlines.Missed != int64(want.missed) || !a.Deadlines.Proved {
+			t.Fatalf("got %+v, want %d missed: %+v", a.Deadlines, want.missed, p)
+		}
+		if a.BusySeconds > a.LowerBoundSeconds*(1+1e-9) {
+			bettered++
+		}
+	}
+	if bettered < 5 {
+		t.Errorf("only %d batches take longer to meet more deadlines", bettered)
+	}
+}
+
+func exactly(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+	return Pack(ctx, p, nil)
+}
+
+func TestFewestMachinesAreFewest(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	tested := 0
+	for tested < 60 {
+		p := draw(r, sizes{8, 3, 5, 2})
+		a, err := Pack(t.Context(), p, nil)
+		if err != nil {
+			continue
+		}
+		tested++
+		by := a.BusySeconds * (0.7 + 0.6*r.Float64())
+		got, err := FewestMachines(t.Context(), p, by, exactly)
+		if err != nil {
+			continue // jobs that more VMs do not make faster
+		}
+		want := p
+		before := math.Inf(1)
+		for want.Machines.Count = 1; ; want.Machines.Count++ { // one by one, which shows besides that more never take longer
+			a, err := Pack(t.Context(), want, nil)
+			if err != nil {
+				continue // a job does not fit yet
+			}
+			if a.BusySeconds > before*(1+1e-9) {
+				t.Fatalf("%d machines take %g s, one less %g s: %+v", want.Machines.Count, a.BusySeconds, before, p)
+			}
+			if before = a.BusySeconds; before <= by {
+				break
+			}
+		}
+		if got.Machines != want.Machines.Count || !got.Proved || got.Packing.EndSeconds > by*(1+1e-9) {
+			t.Fatalf("got %d machines (proved: %t), want %d: %+v", got.Machines, got.Proved, want.Machines.Count, p)
+		}
+		p.Machines.Count = got.Machines
+		if wrong := proof.Packing(p, got.Packing); len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+	}
+}
