@@ -88,7 +88,6 @@ func (f *fitter) rolesFit(c contents, rung int) bool {
 
 // roles chooses hosts and guests: a place in the last of the lists of each.
 func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
-	f.asked += 20 * len(c)
 	plain, special := f.at(rung)
 	base := 0 // plain VMs, if all were plain
 	f.hosts.reset()
@@ -111,6 +110,7 @@ func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
 			}
 		}
 	}
+	f.asked += f.hosts.looked + f.guests.looked
 	hosts := f.hosts.last()
 	at := -1
 	for _, guest := range f.guests.last()[1:] { // the first is nobody
@@ -135,10 +135,11 @@ type choices struct {
 	stages [][]choice
 	jobs   []int // the kind of the job that each stage but the first added
 	depth  int
+	looked int // entries of lists made, as a measure of work
 }
 
 func (s *choices) reset() {
-	s.depth, s.jobs = 1, s.jobs[:0]
+	s.depth, s.jobs, s.looked = 1, s.jobs[:0], 1
 	if len(s.stages) == 0 {
 		s.stages = append(s.stages, []choice{{}})
 	}
@@ -173,6 +174,7 @@ func (s *choices) add(kind int, take, save, limit int32) {
 		keep(without[i])
 	}
 	s.stages[s.depth] = merged
+	s.looked += len(merged)
 	s.jobs = append(s.jobs, kind)
 	s.depth++
 }
