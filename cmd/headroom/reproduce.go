@@ -125,6 +125,9 @@ func reproduced(ctx context.Context, experiments []study.Experiment, setting stu
 		Plan: func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			return plan.Solve(ctx, p, nil) // every plan is proved without a solver
 		},
+		Pack: func(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+			return packed(ctx, p, nil)
+		},
 	}
 	for _, e := range experiments {
 		if e.NeedsSolver && tools.Solver == nil {

@@ -99,8 +99,8 @@ func (j *BatchJob) check(c *checker, vms int64) {
 }
 
 func (m PowerModel) check(c *checker) {
-	if c.finite("a", "The model's a", m.A) && !(m.A > 0 && m.A <= MaxPowerA) {
-		c.refuse("a", "range", "The model's a is %s; it is the seconds on one VM, more than 0 and at most %s.", plain(m.A), plain(MaxPowerA))
+	if c.finite("a", "The model's a", m.A) && !(m.A >= MinPowerA && m.A <= MaxPowerA) {
+		c.refuse("a", "range", "The model's a is %s; it is the seconds on one VM, from %s to %s.", plain(m.A), plain(MinPowerA), plain(MaxPowerA))
 	}
 	if c.finite("b", "The model's b", m.B) && math.Abs(m.B) > MaxPowerB {
 		c.refuse("b", "range", "The model's b is %s; it must be from -%d to %d.", plain(m.B), MaxPowerB, MaxPowerB)

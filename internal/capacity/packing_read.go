@@ -9,6 +9,7 @@ const (
 	MaxPackedVMs    = 10_000 // that have a disk
 	MaxMeasurements = 10_000
 	MaxPenalty      = 1_000
+	MinPowerA       = 1e-6
 	MaxPowerA       = 1e9
 	MaxPowerB       = 5
 )

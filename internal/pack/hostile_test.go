@@ -76,7 +76,7 @@ func TestIncreasingModelsAreFlat(t *testing.T) {
 // Figures at their ends leave nothing that JSON cannot hold.
 func TestFiguresAtTheirEnds(t *testing.T) {
 	for _, m := range []capacity.Machines{{Count: 1, Disks: 1, Penalty: 1}, {Count: 1, Disks: 10_000, HostsPerExtra: 1, Penalty: 1000}, {Count: 10_000, Disks: 1, HostsPerExtra: 1, Penalty: 1}} {
-		for _, model := range []capacity.PowerModel{{A: 1e9, B: -5}, {A: 1e9, B: 5}, {A: 5e-324, B: -5}, {A: 1e9}} {
+		for _, model := range []capacity.PowerModel{{A: 1e9, B: -5}, {A: 1e9, B: 5}, {A: 1e-6, B: -5}, {A: 1e9}} {
 			p := capacity.PackingProblem{Machines: m, Options: capacity.DefaultPackingOptions(), Jobs: []capacity.BatchJob{
 				{Name: "host", Count: 2, Role: capacity.HostRole, Model: &model},
 				{Name: "guest", Count: 2, Role: capacity.GuestRole, Model: &model},

@@ -29,6 +29,14 @@ func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all [
 		}
 		all = append(all, packing)
 	}
+	// What nothing is shorter than holds for the swarm as well.
+	if multi, swarm := all[len(all)-1], &all[len(all)-2]; swarm.Algorithm == capacity.PackSwarm && swarm.BusySeconds > 0 {
+		swarm.LowerBoundSeconds = max(swarm.LowerBoundSeconds, min(multi.LowerBoundSeconds, swarm.BusySeconds))
+		swarm.Gap = (swarm.BusySeconds - swarm.LowerBoundSeconds) / swarm.BusySeconds
+		if swarm.Gap <= provedGap {
+			swarm.Gap, swarm.Status = 0, capacity.PackingOptimal
+		}
+	}
 	return all, nil
 }
 
@@ -78,7 +86,7 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 				end = t
 			}
 		}
-		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.0f s and not %.0f s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
+		return capacity.MachinesAnswer{}, fmt.Errorf("Even %d machines, the most that batches are packed onto, take %.0f s and not %.0f s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
 	}
 	answer.Machines, answer.Proved = int64(machines), machines == least
 	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {

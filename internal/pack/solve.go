@@ -165,8 +165,8 @@ func (b *batch) assemble(o capacity.PackingOptions, phases []phase, bound float6
 		a.BusySeconds += p.seconds
 		a.EndSeconds = packed.EndSeconds
 	}
-	if a.SequentialSeconds > 0 {
-		a.Saving = 1 - a.BusySeconds/a.SequentialSeconds
+	if saved := 1 - a.BusySeconds/a.SequentialSeconds; math.Abs(saved) > provedGap { // else it is rounding
+		a.Saving = saved
 	}
 	a.LowerBoundSeconds = min(bound, a.BusySeconds)
 	if a.BusySeconds > 0 {

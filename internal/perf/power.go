@@ -30,7 +30,7 @@ func FitPower(points []capacity.Measurement, method capacity.FitMethod) (capacit
 	if method == capacity.FitNLS {
 		f.PowerModel = leastSquares(points)
 	}
-	if !(math.Abs(f.B) < capacity.MaxPowerB) || !(f.A > 0 && f.A <= capacity.MaxPowerA) {
+	if !(math.Abs(f.B) < capacity.MaxPowerB) || !(f.A >= capacity.MinPowerA && f.A <= capacity.MaxPowerA) {
 		return capacity.PowerFit{}, &capacity.InputError{Findings: []capacity.Finding{{Code: "steep", Detail: fmt.Sprintf(
 			"The times change too strongly with the VMs for a power of them: a is %.3g and b %.3g. Check the units, or measure at sizes further apart.", f.A, f.B)}}}
 	}
@@ -90,7 +90,7 @@ func logLine(points []capacity.Measurement) (l line) {
 		y.add(math.Log(p.Seconds))
 	}
 	n := float64(len(points))
-	mx, my := x.value()/n, y.value()/n
+	mx, my := x.total()/n, y.total()/n
 	var sxx, sxy, syy sum
 	largest := 0.0
 	for _, p := range points {
@@ -100,10 +100,10 @@ func logLine(points []capacity.Measurement) (l line) {
 		syy.add(dy * dy)
 		largest = max(largest, math.Abs(math.Log(p.Seconds)))
 	}
-	l.mean, l.sxx = mx, sxx.value()
-	l.slope = sxy.value() / l.sxx
+	l.mean, l.sxx = mx, sxx.total()
+	l.slope = sxy.total() / l.sxx
 	l.atZero = my - l.slope*mx
-	l.total = syy.value()
+	l.total = syy.total()
 	if l.total <= flatSpread*max(1, largest*largest)*n {
 		l.total = 0
 	}
@@ -126,7 +126,7 @@ func leastSquares(points []capacity.Measurement) capacity.PowerModel {
 			above.add(p.Seconds * power)
 			below.add(power * power)
 		}
-		a = above.value() / below.value()
+		a = above.total() / below.total()
 		var s, d sum
 		for _, p := range points {
 			power := a * math.Pow(p.VMs/scale, b)
@@ -134,7 +134,7 @@ func leastSquares(points []capacity.Measurement) capacity.PowerModel {
 			s.add(e * e)
 			d.add(-2 * e * power * math.Log(p.VMs/scale))
 		}
-		return a, s.value(), d.value()
+		return a, s.total(), d.total()
 	}
 	at, least := 0.0, math.Inf(1)
 	for i := range cells + 1 {
@@ -173,24 +173,24 @@ func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
 		d := math.Log(p.Seconds) - math.Log(f.A) - f.B*math.Log(p.VMs)
 		logs.add(d * d)
 	}
-	mean := seconds.value() / m
+	mean := seconds.total() / m
 	var total sum
 	for _, p := range points {
 		total.add((p.Seconds - mean) * (p.Seconds - mean))
 	}
 	f.R2Log, f.R2 = 1, 1
 	if l.total > 0 {
-		f.R2Log = 1 - logs.value()/l.total
-		f.R2 = 1 - left.value()/total.value()
+		f.R2Log = 1 - logs.total()/l.total
+		f.R2 = 1 - left.total()/total.total()
 	}
-	f.RMSESeconds, f.MeanErrorShare = math.Sqrt(left.value()/m), relative.value()/m
+	f.RMSESeconds, f.MeanErrorShare = math.Sqrt(left.total()/m), relative.total()/m
 
 	if len(points) >= 3 {
-		s := math.Sqrt(logs.value() / (m - 2)) // about this fit, which for least squares is not the line
+		s := math.Sqrt(logs.total() / (m - 2)) // about this fit, which for least squares is not the line
 		f.Spread = &capacity.PowerSpread{Deviation: s, MeanLogVMs: l.mean, SquaredLogs: l.sxx}
 		t := quantile(m - 2)
 		if f.Method == capacity.FitNLS {
-			a, b := firstOrder(f.PowerModel, points, left.value()/(m-2))
+			a, b := firstOrder(f.PowerModel, points, left.total()/(m-2))
 			f.AInterval = &capacity.Interval{Low: f.A - t*a, High: f.A + t*a}
 			f.BInterval = &capacity.Interval{Low: f.B - t*b, High: f.B + t*b}
 		} else {
@@ -232,8 +232,8 @@ func firstOrder(m capacity.PowerModel, points []capacity.Measurement, variance f
 		ab.add(da * db)
 		bb.add(db * db)
 	}
-	determinant := aa.value()*bb.value() - ab.value()*ab.value()
-	return math.Sqrt(variance * bb.value() / determinant), math.Sqrt(variance * aa.value() / determinant)
+	determinant := aa.total()*bb.total() - ab.total()*ab.total()
+	return math.Sqrt(variance * bb.total() / determinant), math.Sqrt(variance * aa.total() / determinant)
 }
 
 // quantile of Student's t: so many deviations to each side hold the confidence.
@@ -273,18 +273,3 @@ func Extrapolated(f capacity.PowerFit, vms float64) *capacity.Warning {
 	return &capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
 		"The time on %g VMs is extrapolated: it was measured on %g to %g VMs.", vms, f.LeastVMs, f.MostVMs)}
 }
-
-// sum adds with Neumaier's correction: what a term loses is kept apart and added at the end.
-type sum struct{ total, lost float64 }
-
-func (s *sum) add(x float64) {
-	t := s.total + x
-	if math.Abs(s.total) >= math.Abs(x) {
-		s.lost += (s.total - t) + x
-	} else {
-		s.lost += (x - t) + s.total
-	}
-	s.total = t
-}
-
-func (s *sum) value() float64 { return s.total + s.lost }

@@ -228,7 +228,7 @@ func TestSumsLoseNothing(t *testing.T) {
 	for _, x := range []float64{1, 1e100, 1, -1e100} {
 		s.add(x)
 	}
-	if s.value() != 2 {
-		t.Errorf("got %g, want 2", s.value())
+	if s.total() != 2 {
+		t.Errorf("got %g, want 2", s.total())
 	}
 }

@@ -26,7 +26,7 @@ type Experiment struct {
 }
 
 // experiments is every experiment, in the order people are shown them.
-var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines}
+var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines, packing}
 
 // Experiments lists what can be reproduced, in the order people are shown it.
 func Experiments() []Experiment { return slices.Clone(experiments) }
@@ -34,7 +34,8 @@ func Experiments() []Experiment { return slices.Clone(experiments) }
 // Tools is what an experiment works with and this package does not have.
 type Tools struct {
 	Plan     func(context.Context, capacity.Problem) (capacity.Plan, error) // proves and checks its plans by itself
-	Solver   lp.Solver                                                      // CBC
+	Pack     func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
+	Solver   lp.Solver // CBC
 	Clock    func() time.Time
 	Progress func(done, total int) // told after every step; may be nil
 }

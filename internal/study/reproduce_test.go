@@ -16,7 +16,9 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
 	"headroom/internal/lp/worker"
+	"headroom/internal/pack"
 	"headroom/internal/plan"
+	"headroom/internal/proof"
 	"headroom/internal/sim"
 )
 
@@ -60,7 +62,17 @@ func proved(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 	return plan.Solve(ctx, p, nil)
 }
 
-func tools() Tools { return Tools{Plan: proved, Solver: cbc, Clock: steady(time.Millisecond)} }
+func packed(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+	a, err := pack.Pack(ctx, p, nil)
+	if wrong := proof.Packing(p, a); err == nil && len(wrong) > 0 {
+		return a, &capacity.InputError{Findings: wrong}
+	}
+	return a, err
+}
+
+func tools() Tools {
+	return Tools{Plan: proved, Pack: packed, Solver: cbc, Clock: steady(time.Millisecond)}
+}
 
 func experiment(t *testing.T, name string) Experiment {
 	t.Helper()

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+	"headroom/internal/lp/worker"
+	"headroom/internal/pack"
+	"headroom/internal/proof"
+	tables "headroom/internal/report"
+)
+
+// packFlags are what is asked about a batch.
+type packFlags struct {
+	algorithm capacity.PackingAlgorithm
+	maxMs     int64
+	seed      uint64
+	machines  int64
+	compare   bool
+	oneMore   bool
+	by        float64 // hours
+}
+
+func packCommand() *cobra.Command {
+	var out output
+	var flags packFlags
+	c := &cobra.Command{
+		Use:   "pack [FILE|-]",
+		Short: "Say which jobs of a batch to run at once on machines that are there",
+		Long: `Reads a batch as JSON, from a file or standard input, and answers in which phases it runs, on how many VMs
+each job, and where every VM stands. Batches of up to 16 jobs, and larger ones whose jobs are alike, are
+packed exactly; for others the answer says how far from the shortest it is at most.
+
+Every packing is checked by code that shares nothing with the code that made it.
+
+  {"machines": {"count": 11, "disks": 2, "hosts_per_extra": 2, "penalty": 1.1},
+   "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},
+            {"name": "index", "usage": {"cpu_percent": 85, "io_mb_s": 20},
+             "measurements": [{"vms": 6, "seconds": 900}, {"vms": 12, "seconds": 520}]}]}`,
+		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	addChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", capacity.PackMulti, capacity.PackPair, capacity.PackSequential, capacity.PackSwarm)
+	c.Flags().Int64Var(&flags.maxMs, "max-solve-ms", 0, "override the time budget of a packing in `milliseconds` (1 to 600000)")
+	c.Flags().Uint64Var(&flags.seed, "seed", 0, "override the seed of searches by chance")
+	c.Flags().Int64Var(&flags.machines, "machines", 0, "override the `number` of machines")
+	c.Flags().BoolVar(&flags.compare, "compare", false, "pack by every algorithm and compare")
+	c.Flags().BoolVar(&flags.oneMore, "one-more", false, "say as well what one more machine would save")
+	c.Flags().Float64Var(&flags.by, "by", 0, "find the fewest machines that finish the batch within so many `hours`")
+	c.MarkFlagsMutuallyExclusive("compare", "one-more", "by")
+	c.MarkFlagsMutuallyExclusive("compare", "algorithm")
+	c.MarkFlagsMutuallyExclusive("by", "machines")
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case c.Flags().Changed("by") && !(flags.by > 0 && flags.by*3600 <= capacity.MaxSeconds):
+			return fmt.Errorf("--by is %g; it must be more than 0 hours and at most %g", flags.by, capacity.MaxSeconds/3600)
+		case c.Flags().Changed("max-solve-ms") && (flags.maxMs < 1 || flags.maxMs > capacity.MaxSolveMs):
+			return fmt.Errorf("--max-solve-ms is %d; it must be from 1 to %d", flags.maxMs, capacity.MaxSolveMs)
+		}
+		return nil
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		data, label, err := read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		problem, err := capacity.ReadPacking(data, limits, flags.overrides(c))
+		if err != nil {
+			return labelled(label, err)
+		}
+		if c.Flags().Changed("machines") {
+			problem.Machines.Count = flags.machines
+		}
+		var p packer
+		defer p.close()
+		forms, err := flags.answer(c, problem, &p)
+		p.close() // before writing: a closed pipe ends the program where it stands
+		if err != nil {
+			return labelled(label, err)
+		}
+		return out.write(c, forms)
+	})
+}
+
+func (f *packFlags) overrides(c *cobra.Command) func(*capacity.PackingOptions) {
+	return func(o *capacity.PackingOptions) {
+		if c.Flags().Changed("algorithm") {
+			o.Algorithm = f.algorithm
+		}
+		if c.Flags().Changed("max-solve-ms") {
+			o.MaxSolveMs = f.maxMs
+		}
+		if c.Flags().Changed("seed") {
+			o.Seed = f.seed
+		}
+	}
+}
+
+// packedWithOneMore is a packing and what one more machine makes of it.
+type packedWithOneMore struct {
+	capacity.Packing
+	OneMore *capacity.Packing `json:"one_more,omitempty"`
+}
+
+// answer is what was asked, in every form.
+func (f *packFlags) answer(c *cobra.Command, problem capacity.PackingProblem, p *packer) (map[string]form, error) {
+	ctx := c.Context()
+	switch {
+	case f.compare:
+		all, err := pack.Compare(ctx, problem, p.pack)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]form{
+			"table": func(w io.Writer) error { return tables.PackingsText(w, all) },
+			"json":  asJSON(all),
+			"csv":   tables.Packings(all).CSV,
+		}, nil
+	case c.Flags().Changed("by"):
+		answer, err := pack.FewestMachines(ctx, problem, 3600*f.by, p.pack)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]form{
+			"table": func(w io.Writer) error { return tables.Machines(w, answer) },
+			"json":  asJSON(answer),
+			"csv":   tables.TriedMachines(answer).CSV,
+		}, nil
+	}
+	packing, err := p.pack(ctx, problem)
+	if err != nil {
+		return nil, err
+	}
+	answer := packedWithOneMore{Packing: packing}
+	if f.oneMore {
+		more := problem
+		more.Machines.Count++
+		other, err := p.pack(ctx, more)
+		if err != nil {
+			return nil, err
+		}
+		answer.OneMore = &other
+	}
+	return map[string]form{
+		"table": func(w io.Writer) error {
+			if err := tables.Packing(w, packing); err != nil || answer.OneMore == nil {
+				return err
+			}
+			return tables.OneMore(w, packing, *answer.OneMore)
+		},
+		"json": asJSON(answer),
+		"csv":  tables.PackedJobs(problem, packing).CSV,
+	}, nil
+}
+
+// packer packs batches, each in its time, and starts a solver process only where one is there.
+type packer struct {
+	pool *worker.Pool
+}
+
+func (p *packer) pack(ctx context.Context, problem capacity.PackingProblem) (capacity.Packing, error) {
+	if p.pool == nil {
+		if _, err := worker.Find(); err == nil {
+			p.pool = worker.New(worker.Config{Processes: 1})
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(problem.Options.MaxSolveMs)*time.Millisecond)
+	defer cancel()
+	if p.pool == nil {
+		return packed(ctx, problem, nil) // with a warning where it matters
+	}
+	return packed(ctx, problem, p.pool)
+}
+
+// packed is a packing that has passed the independent check.
+func packed(ctx context.Context, p capacity.PackingProblem, solver lp.Solver) (capacity.Packing, error) {
+	a, err := pack.Pack(ctx, p, solver)
+	if err != nil {
+		return a, err
+	}
+	if wrong := proof.Packing(p, a); len(wrong) > 0 {
+		said := []error{errors.New("the packing that was found is wrong, which is a fault of this program")}
+		for _, f := range wrong {
+			said = append(said, fmt.Errorf("%s: %s", f.Pointer, f.Detail))
+		}
+		return a, errors.Join(said...)
+	}
+	return a, nil
+}
+
+func (p *packer) close() {
+	if p.pool != nil {
+		p.pool.Close()
+		p.pool = nil
+	}
+}
