@@ -55,6 +55,7 @@ func TestFilesAreFetchedWhole(t *testing.T) {
 		case "/500", "/404", "/429", "/204":
 			var status int
 			_, _ = fmt.Sscanf(path, "/%d", &status)
+			w.Header().Set("Retry-After", "7")
 			w.WriteHeader(status)
 		case "/silent":
 			<-r.Context().Done()
@@ -107,6 +108,10 @@ func TestFilesAreFetchedWhole(t *testing.T) {
 		if !errors.As(err, &own) || own.Refused != want.refused || own.Final != want.final || !strings.Contains(own.Sentence, want.words) || !strings.HasSuffix(own.Sentence, ".") || strings.Contains(own.Sentence, path[1:]+"/") {
 			t.Errorf("%s: got %v", path, err)
 		}
+	}
+	var asked *Error
+	if _, _, err := get("/429", 1); !errors.As(err, &asked) || asked.After != 7*time.Second {
+		t.Errorf("asked to wait: %+v", asked)
 	}
 	for _, path := range []string{"/file", "/announced"} {
 		_, _, err := get(path, len(file)-1)
