@@ -17,6 +17,7 @@ import (
 	"headroom/internal/api"
 	"headroom/internal/app"
 	"headroom/internal/auth"
+	"headroom/internal/historytest"
 	"headroom/internal/pgtest"
 	"headroom/internal/postgres"
 	runs "headroom/internal/run"
@@ -82,6 +83,8 @@ func TestServiceScripts(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("%d scripts, %v", len(scripts), err)
 	}
+	histories := httptest.NewServer(&historytest.Server{Jobs: historytest.Jobs(1, 20), Apps: historytest.Apps(1, 6, 10)})
+	t.Cleanup(histories.Close)
 	for _, script := range scripts {
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
 			t.Parallel()
@@ -98,6 +101,7 @@ func TestServiceScripts(t *testing.T) {
 					env.Setenv("VIEWER", server.keys[auth.Viewer])
 					env.Setenv("AGENT", server.keys[auth.Agent])
 					env.Setenv("DATABASE_URL", server.database)
+					env.Setenv("HISTORIES", strings.TrimPrefix(histories.URL, "http://"))
 					return nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held, "keep": keep, "pipe": pipe},

@@ -34,37 +34,52 @@ func historyImportCommand(to *connection) *cobra.Command {
 	var out output
 	var i historyImport
 	var upload bool
+	var from historySource
 	c := &cobra.Command{
-		Use: "import CLUSTER PATH...", Short: "Import histories: files, directories, or - for standard input",
+		Use: "import CLUSTER PATH...|URL", Short: "Import histories: files, directories, - for standard input, or an address",
 		Long: `Reads histories here and sends what one needs to know of each execution, which is little.
 ` + historyForms + `
 
+From an address, whose host an admin has allowed, the server fetches in the background: the executions of
+Hadoop's or Spark's history server that it has not stored yet, or one file.
+
 Executions of all outcomes are kept: of those that failed, were killed or had not ended no profile is made,
 but they held slots. The same history again changes nothing, and one that broke off is sent again.`,
-		Example: "  headroom history import shop /mnt/history/done/2026 --dry-run\n  headroom history import shop app-20260301.zstd trace.csv --job 'nightly etl'",
+		Example: "  headroom history import shop /mnt/history/done/2026 --dry-run\n  headroom history import shop app-20260301.zstd trace.csv --job 'nightly etl'\n  headroom history import shop http://history.example.com:19888 --queue prod --from 2026-03-01",
 		Args:    cobra.MinimumNArgs(2),
 	}
 	pathsAreAllowed(c, to)
 	out.addFlags(c, "table", "json")
-	c.Flags().StringVar(&i.job, "job", "", "the `name` of the job, of executions whose history names none")
+	c.Flags().StringVar(&i.job, "job", "", "the `name` of the job, of executions whose history names none; of an address, all others are left out")
 	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "say what would be taken, and change nothing")
 	c.Flags().BoolVar(&upload, "upload", false, "send the files as they are, and have the server read them")
+	from.add(c)
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		from.Job, from.DryRun = i.job, i.dryRun
+		return from.check(c, args)
+	}
 	return command(c, func(c *cobra.Command, args []string) error {
 		s, err := to.open()
 		if err != nil {
 			return err
 		}
 		i.s, i.cluster = s, args[0]
+		if from.URL != "" {
+			made, err := from.fetch(c, s, i.cluster)
+			if made != nil {
+				if told := writeHistoryImport(c, out, i.cluster, *made); err == nil {
+					err = told
+				}
+			}
+			return err
+		}
 		if upload {
 			err = i.upload(c, args[1:])
 		} else {
 			err = i.read(c, args[1:])
 		}
 		if i.made.Executions > 0 || i.made.Refused.Count > 0 || err == nil {
-			if told := out.write(c, map[string]form{
-				"table": func(w io.Writer) error { return historyImportText(w, i.cluster, i.report()) },
-				"json":  asJSON(i.report()),
-			}); err == nil {
+			if told := writeHistoryImport(c, out, i.cluster, i.report()); err == nil {
 				err = told
 			}
 		}
@@ -72,6 +87,13 @@ but they held slots. The same history again changes nothing, and one that broke 
 			err = errors.New("no execution was found; what is wrong stands above")
 		}
 		return err
+	})
+}
+
+func writeHistoryImport(c *cobra.Command, out output, cluster string, made app.HistoryImport) error {
+	return out.write(c, map[string]form{
+		"table": func(w io.Writer) error { return historyImportText(w, cluster, made) },
+		"json":  asJSON(made),
 	})
 }
 

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/app"
+)
+
+// historySource says which executions a server fetches from an address.
+type historySource struct {
+	app.HistorySource
+	time  forecastFilter // without its class
+	async bool
+}
+
+func (f *historySource) add(c *cobra.Command) {
+	addChoice(c, &f.Kind, "kind", "", "of an address: what is there, where it does not say", "file", "mapreduce", "spark")
+	c.Flags().StringVar(&f.User, "user", "", "of an address: only executions of this `user`")
+	c.Flags().StringVar(&f.Queue, "queue", "", "of an address: only executions in this `queue`")
+	c.Flags().StringVar(&f.time.from, "from", "", "of an address: only executions that began at this `time` or later, such as 2026-01-31")
+	c.Flags().StringVar(&f.time.until, "until", "", "of an address: only executions that began before this `time`")
+	c.Flags().Int64Var(&f.Limit, "limit", 0, "of a history server: only the newest `number`")
+	c.Flags().BoolVar(&f.async, "async", false, "of an address: start a run and do not wait for it")
+}
+
+// historyFlags are those that are for addresses alone.
+var historyFlags = []string{"kind", "user", "queue", "from", "until", "limit", "async"}
+
+// check says what of the arguments and flags goes together.
+func (f *historySource) check(c *cobra.Command, args []string) error {
+	if !slices.ContainsFunc(args[1:], isAddress) {
+		for _, name := range historyFlags {
+			if c.Flags().Changed(name) {
+				return fmt.Errorf("--%s is for an address; what is read here is taken whole", name)
+			}
+		}
+		return nil
+	}
+	switch {
+	case len(args) > 2:
+		return errors.New("give one address, or files and directories")
+	case c.Flags().Changed("upload"):
+		return errors.New("--upload is for files; an address is fetched by the server")
+	case c.Flags().Changed("limit") && f.Limit < 1:
+		return fmt.Errorf("--limit is %d; it must be at least 1", f.Limit)
+	}
+	if err := f.time.check(); err != nil {
+		return err
+	}
+	for _, moment := range []struct {
+		text string
+		to   **time.Time
+	}{{f.time.from, &f.From}, {f.time.until, &f.Until}} {
+		if t, err := time.Parse(time.RFC3339Nano, moment.text); err == nil {
+			*moment.to = &t
+		}
+	}
+	f.URL = args[1]
+	return nil
+}
+
+// fetch has the server fetch the executions, and waits for the run. What a run that failed has stored is told
+// as well; nil is that nobody waits for it.
+func (f *historySource) fetch(c *cobra.Command, s *service, cluster string) (made *app.HistoryImport, err error) {
+	body, err := json.Marshal(f.HistorySource)
+	if err != nil {
+		return nil, err
+	}
+	run, _, err := readRun(s.said(s.api.FetchHistoryWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body))))
+	if err != nil {
+		return nil, placed(err, func(pointer string) string {
+			if pointer == "/url" {
+				return "the address"
+			}
+			return "--" + strings.TrimPrefix(pointer, "/")
+		})
+	}
+	if f.async {
+		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
+		return nil, err
+	}
+	if run, _, err = s.watchRun(c, run.ID); err != nil {
+		return nil, err
+	}
+	ended := howItEnded(run)
+	if len(run.Result) == 0 && ended != nil {
+		return nil, ended
+	}
+	a, err := s.said(s.runResult(c, run.ID))
+	if err == nil {
+		made = &app.HistoryImport{}
+		err = a.into(made)
+	}
+	if ended != nil {
+		return made, ended
+	}
+	return made, err
+}
