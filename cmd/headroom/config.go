@@ -34,7 +34,7 @@ type config struct {
 	RequestsPerSecond int      `env:"HEADROOM_REQUESTS_PER_SECOND" envDefault:"1000" validate:"min=1,max=1000000" help:"other requests a key may make each second"`
 	MaxClasses        int      `env:"HEADROOM_MAX_CLASSES" envDefault:"10000" validate:"min=1,max=1000000" help:"classes in one request"`
 	MaxBodyMB         int      `env:"HEADROOM_MAX_BODY_MB" envDefault:"8" validate:"min=1,max=1024" help:"size of one request's body"`
-	ImportMaxBytes    int64    `env:"HEADROOM_IMPORT_MAX_BYTES" envDefault:"8589934592" validate:"min=1048576" help:"size of a price sheet that is imported, in bytes, also when it is unpacked"`
+	ImportMaxBytes    int64    `env:"HEADROOM_IMPORT_MAX_BYTES" envDefault:"8589934592" validate:"min=1048576" help:"size of a price sheet or a history that is imported, in bytes, also when it is unpacked"`
 	SolverProcesses   int      `env:"HEADROOM_SOLVER_PROCESSES" envDefault:"0" validate:"min=0,max=1024" help:"solver processes; 0 is one a processor"`
 	Runs              int      `env:"HEADROOM_RUNS" envDefault:"0" validate:"min=0,max=1024" help:"background runs at once; 0 is one a processor"`
 	Copy              string   `env:"HEADROOM_COPY" help:"file with a copy of the last plans and the keys' hashes, for a start while the database is away; who can write to it as the server's user can let keys of theirs read, and solve, in an outage; default last-plans in the data directory, none keeps none"`

@@ -124,15 +124,26 @@ type historyImport struct {
 const (
 	batchBytes      = 2 << 20
 	batchExecutions = 500
+	largestRecord   = 6 << 20
 )
 
 func (i *historyImport) read(c *cobra.Command, paths []string) error {
 	err := readHistories(c, paths, func(bytes int64) { i.made.Bytes = bytes }, history.Sink{
 		Execution: func(e *history.Execution) error {
 			r := history.Keep(e, i.job)
+			if err := r.Check(); err != nil {
+				i.made.Executions++
+				i.refused(err.(history.Refusal))
+				return c.Context().Err()
+			}
 			text, err := json.Marshal(r)
 			if err != nil {
 				return err
+			}
+			if len(text) > largestRecord {
+				i.made.Executions++
+				i.refused(history.Refusal{Where: r.Execution, Detail: fmt.Sprintf("What is to be known of its %d stages is too much to be sent at once; send the file itself, with --upload.", len(r.Chain.Phases))})
+				return c.Context().Err()
 			}
 			if len(i.batch) > 0 && (i.bytes+len(text) > batchBytes || len(i.batch) == batchExecutions) {
 				if err := i.send(c.Context()); err != nil {
