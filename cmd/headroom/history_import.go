@@ -83,6 +83,9 @@ but they held slots. The same history again changes nothing, and one that broke 
 				err = told
 			}
 		}
+		if errors.Is(err, context.Canceled) {
+			err = errors.New("interrupted; the executions that had been sent are kept, and the same again makes no doubles")
+		}
 		if err == nil && i.made.Executions == 0 {
 			err = errors.New("no execution was found; what is wrong stands above")
 		}
