@@ -104,20 +104,32 @@ func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 	return p
 }
 
-// relativeGap is the gap as a share of the objective, 0 where no amount of money or float can tell
-// it from nothing. Where the objective itself is 0 it is a share of the VMs' cost, or 1 where that is 0
-// too.
+// relativeGap is the gap as a share of the plan's yardstick, 0 where no amount of money or float can tell
+// it from nothing. Where the yardstick is 0 it is a share of the VMs' cost, or 1 where that is 0 too.
 func relativeGap(gap float64, pl *capacity.Plan) float64 {
-	objective := math.Abs(pl.Objective.Float())
-	switch vms := pl.Cost.Total.Float() - pl.Cost.Penalties.Float(); {
-	case gap <= max(proofResolution*objective, smallestMoney):
+	total := pl.Cost.Total.Float()
+	size := min(math.Abs(pl.Objective.Float()), total)
+	switch vms := total - pl.Cost.Penalties.Float(); {
+	case gap <= max(proofResolution*size, smallestMoney, gapNoise*(total-pl.Objective.Float())):
 		return 0
-	case objective != 0:
-		return gap / objective
+	case size != 0:
+		return gap / size
 	case vms != 0:
 		return gap / vms
 	}
 	return 1
+}
+
+// tolerance is how much more than the best a plan with this objective may cost and be optimal. Contracts
+// that are billed always are a constant beside the objective.
+func (m *model) tolerance(objective float64) float64 {
+	return max(m.Options.Gap, proofResolution) * yardstick(objective+m.committed(), m.wanted())
+}
+
+// target is the tolerance as a search asks for it, a little below what is reported.
+func (m *model) target() func(objective float64) float64 {
+	committed, wanted, gap := m.committed(), m.wanted(), max(m.Options.Gap, proofResolution/10)
+	return func(objective float64) float64 { return gap * yardstick(objective+committed, wanted) }
 }
 
 // priced fills in jobs, VMs and money, the money exactly from the counts.

@@ -146,14 +146,14 @@ func (f *fleet) affordable(vms []int64) bool {
 // target is the gap at which the search may stop: the options', and where the plan costs more than the
 // budget for everything, one that tells whether a better plan could cost less.
 func (f *fleet) target() func(objective float64) float64 {
-	within, fixed := Within(f.Options.Gap), f.committed()
+	fixed, wanted, gap := f.committed(), f.wanted(), max(f.Options.Gap, proofResolution/10)
 	return func(objective float64) float64 {
 		if f.Budget != nil && f.Budget.Total != nil {
-			if over := objective + fixed + f.wanted() - f.Budget.Total.Float(); over > 0 {
+			if over := objective + fixed + wanted - f.Budget.Total.Float(); over > 0 {
 				return over * (1 - 1e-6)
 			}
 		}
-		return within(objective + fixed)
+		return gap * yardstick(objective+fixed, wanted)
 	}
 }
 
@@ -198,7 +198,8 @@ func openBudget(ctx context.Context, pl *capacity.Plan, over capacity.Finding) e
 		return ctx.Err()
 	}
 	open, avoided := pl.Objective.Sub(pl.Proof.Bound.Decimal), pl.Objective.Abs()
-	if open.GreaterThan(avoided.Mul(decimal.NewFromFloat(1.01 * proofResolution))) {
+	objective, wanted := pl.Objective.Float(), pl.Cost.Total.Sub(pl.Objective.Decimal).InexactFloat64()
+	if open.InexactFloat64() > 1.01*max(proofResolution*yardstick(objective, wanted), gapNoise*wanted) {
 		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, capacity.Busy)
 	}
 	over.Code = "range"

@@ -210,15 +210,23 @@ func TestWorkIsBoundedWithinOneClass(t *testing.T) {
 // Where the penalties that a plan avoids are so large that its cost drowns in them, that is said, and not that
 // there was too little time.
 func TestBudgetsThatDrownInPenaltiesSaySo(t *testing.T) {
-	p, err := capacity.ReadProblem([]byte(`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.10","quota":null}}]},"budget":{"total":"0.00"},
-		"classes":[{"name":"a","vms_per_job":"1","jobs":{"min":0,"max":3000},"penalty":"1000000000"},{"name":"b","vms_per_job":"2","jobs":{"min":0,"max":2},"penalty":"0.01"}],"options":{"integrality":"integer","engine":"exact"}}`), capacity.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Solve(t.Context(), p, nil)
-	var refused *capacity.InputError
-	if !errors.As(err, &refused) || refused.Findings[0].Pointer != "/budget/total" || refused.Findings[0].Hint == nil || refused.Findings[0].Hint.Value != "300.02" {
-		t.Errorf("got %v, want a budget of 300.02 or smaller penalties", err)
+	for budget, drowned := range map[string]bool{"0.00": false, "100000.01": true} {
+		text := fmt.Sprintf(`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.10","quota":null}}]},"budget":{"total":%q},
+			"classes":[{"name":"a","vms_per_job":"1","jobs":{"min":0,"max":1000000},"penalty":"1000000000"},{"name":"b","vms_per_job":"2","jobs":{"min":0,"max":2},"penalty":"0.01"}],"options":{"integrality":"integer","engine":"exact"}}`, budget)
+		p, err := capacity.ReadProblem([]byte(text), capacity.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl, err := Solve(t.Context(), p, nil)
+		var refused *capacity.InputError
+		switch {
+		case drowned:
+			if !errors.As(err, &refused) || refused.Findings[0].Pointer != "/budget/total" || refused.Findings[0].Hint == nil || refused.Findings[0].Hint.Value != "100000.02" {
+				t.Errorf("got %v, want a budget of 100000.02 or smaller penalties", err)
+			}
+		case err != nil || len(pl.Conflicts) != 1 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "100000.02":
+			t.Errorf("got %v and %+v, want a budget of 100000.02", err, pl.Conflicts)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 // nearest is a plan within the gap that is nearer to the previous one, by VMs first and by jobs then: of
 // the plans one or two changes away, again and again.
 func (s *fleetSearch) nearest(best *fleetPlan) *fleetPlan {
-	limit := max(best.cost, s.bound+s.Options.Gap*math.Abs(s.bound)/(1+s.Options.Gap)*(1-1e-9))
+	limit := max(best.cost, s.within(s.bound, s.paid))
 	if s.Budget != nil && s.Budget.Total != nil {
 		most := s.Budget.Total.Float() - s.paid - s.wanted()
 		if limit = min(limit, most-1e-12*math.Abs(most)); best.cost > limit {

@@ -166,7 +166,7 @@ func (s *fleetSearch) freeClasses() []int {
 func (d *fleetDecision) settle(ctx context.Context, solver lp.Solver, s *fleetSearch) {
 	gap := s.best.cost - s.bound
 	scale := math.Max(1, math.Abs(s.best.cost+s.paid))
-	proved := gap <= max(max(d.Options.Gap, proofResolution)*math.Abs(s.best.cost+s.paid), smallestMoney)
+	proved := gap <= max(max(d.Options.Gap, proofResolution)*yardstick(s.best.cost+s.paid, s.all), smallestMoney, gapNoise*s.all)
 	if !d.asks(proved) {
 		return
 	}

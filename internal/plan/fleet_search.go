@@ -31,6 +31,7 @@ type fleetSearch struct {
 	*fleet
 	target   func(objective float64) float64
 	paid     float64 // what is paid in any case
+	all      float64 // the penalties of all jobs together
 	best     *fleetPlan
 	bound    float64 // no plan costs less
 	open     openNodes
@@ -97,7 +98,7 @@ func (s *fleetSearch) exhausted() bool {
 // It is decided where open is empty.
 func (f *fleet) search(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
 	f.done = expired(ctx)
-	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), bound: math.Inf(-1), effort: f.work + f.effortFor()}
+	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), all: f.wanted(), bound: math.Inf(-1), effort: f.work + f.effortFor()}
 	s.patience = max(s.effort, f.work+int(f.Options.MaxSolveMs)*effortPerMs)
 	if f.trial {
 		s.patience = f.work + f.effortFor()/trialShare
@@ -151,7 +152,7 @@ func (s *fleetSearch) costOfBest() float64 {
 
 // allowed is the gap that is not worth closing: what float64 sums cannot tell from none.
 func (s *fleetSearch) allowed() float64 {
-	return 0.3 * max(smallestMoney, proofResolution*math.Abs(s.best.cost+s.paid))
+	return 0.3 * max(smallestMoney, proofResolution*yardstick(s.best.cost+s.paid, s.all), gapNoise*s.all)
 }
 
 // settled says that a part of the tree with this bound holds no plan worth finding.

@@ -20,13 +20,37 @@ func (l *linear) solve(ctx context.Context, target func(objective float64) float
 		return Result{}, nil
 	}
 	s := newSearch(l, l.supply.at(l.nu, l.grid.perVM), l.baseLoad, l.slack, expired(ctx))
-	s.prove(target(l.objective(l.base)), Within(0)(l.objective(l.base)))
+	objective := l.objective(l.base)
+	s.prove(target(objective), complete(objective, l.wanted()))
 	return s.result(l, l.base), s
 }
 
-// Within is the usual target: a relative gap, never below what float64 sums can tell.
+// Within is a gap relative to the objective, never below what float64 sums can tell.
 func Within(gap float64) func(objective float64) float64 {
 	return func(objective float64) float64 { return max(gap, proofResolution/10) * math.Abs(objective) }
+}
+
+// yardstick is what the gap of a plan is a share of: its objective or, where that is less, its whole cost.
+// Penalties that say "never" make an objective so large that the smallest share of it is more than all VMs cost.
+func yardstick(objective, wanted float64) float64 {
+	return min(math.Abs(objective), max(0, objective+wanted))
+}
+
+// gapNoise, relative to the penalties of all jobs, is what the float64 sums of a gap may come to where there
+// is none.
+const gapNoise = 3e-14
+
+// complete is the gap at which nothing is left to prove.
+func complete(objective, wanted float64) float64 {
+	return proofResolution / 10 * yardstick(objective, wanted)
+}
+
+// wanted is the penalties of all jobs together: the objective plus this is the whole cost.
+func (in Instance) wanted() (sum float64) {
+	for i, p := range in.Penalty {
+		sum += p * float64(in.High[i])
+	}
+	return sum
 }
 
 // proofResolution is the relative gap below which float noise and truth cannot be told apart; a

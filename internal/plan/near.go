@@ -11,7 +11,7 @@ import (
 // problems are searched in full, for the nearest plan there is.
 func (d *decision) stayNear() {
 	bound := d.best.Objective - d.best.Gap
-	limit := max(d.best.Objective, bound+d.Options.Gap*math.Abs(bound)/(1+d.Options.Gap)*(1-1e-9))
+	limit := max(d.best.Objective, d.within(bound, d.committed()))
 	previous := slices.Clone(d.best.Jobs)
 	for i := range d.classes {
 		c := &d.classes[i]
@@ -35,6 +35,11 @@ func (d *decision) stayNear() {
 			d.best.Jobs, d.best.Objective, d.best.VMs = jobs, cost, vms(d.front, jobs)
 		}
 	}
+}
+
+// within is the most that a plan may cost that is no more than the gap above a bound.
+func (m *model) within(bound, committed float64) float64 {
+	return bound + m.Options.Gap*yardstick(bound+committed, m.wanted())/(1+m.Options.Gap)*(1-1e-9)
 }
 
 // away is how far a plan is from the previous one.

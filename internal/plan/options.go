@@ -101,8 +101,17 @@ func (o *options) solve(ctx context.Context, target func(objective float64) floa
 		return Result{}, nil
 	}
 	s := newSearch(o, o.supply.at(o.nu, o.grid.perVM), o.baseLoad, o.slack, o.done)
-	s.prove(target(o.objective(o.base)), Within(0)(o.objective(o.base)))
+	objective := o.objective(o.base)
+	s.prove(target(objective), complete(objective, o.wanted()))
 	return s.result(o, o.base), s
+}
+
+// wanted is the penalties of all jobs together.
+func (o *options) wanted() (sum float64) {
+	for i, p := range o.penalty {
+		sum += p * float64(o.high[i])
+	}
+	return sum
 }
 
 // relax finds a Lagrangian point and the options that are cheapest there; false if not even the

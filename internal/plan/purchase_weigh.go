@@ -208,13 +208,13 @@ func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []Tier
 	return tiers, key
 }
 
-// coreNoise, relative to the penalties of all jobs, is what the core's float64 sums may miss an optimum by.
+// coreNoise, relative to the penalties of all jobs, is what float64 sums may miss an optimum by.
 const coreNoise = 1e-15
 
 // least is what VMs and refused jobs of the model cost as the core plans them, without a plan; +Inf where nothing
 // fits. They are added up from its jobs and VMs, because its objective is a difference that large penalties drown.
 func (m *model) least(ctx context.Context) kept {
-	target := Within(m.Options.Gap)
+	target := m.target()
 	var r Result
 	switch {
 	case m.Options.Integrality == capacity.Relaxed:

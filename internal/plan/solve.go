@@ -74,8 +74,7 @@ func solveOne(ctx context.Context, p *capacity.Problem, solver lp.Solver, known 
 
 // wholePlan is the integer, dedicated or slot-exact plan.
 func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxation) capacity.Plan {
-	within, committed := Within(m.Options.Gap), m.committed()
-	target := func(objective float64) float64 { return within(objective + committed) }
+	target := m.target()
 	var f modeller
 	var s *search
 	d := decision{model: m, relaxed: relaxed, warnings: m.warnings}
@@ -185,8 +184,7 @@ const smallestMoney = 1e-9
 // settle asks the second engine where the options want it, and keeps the better plan.
 func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result) {
 	d.front, d.best = f, r
-	tolerance := max(d.Options.Gap, proofResolution) * math.Abs(r.Objective+d.committed())
-	proved := r.Gap <= max(tolerance, smallestMoney)
+	proved := r.Gap <= max(d.tolerance(r.Objective), smallestMoney, gapNoise*d.wanted())
 	if d.Options.Near != nil {
 		defer d.stayNear()
 	}

@@ -219,10 +219,10 @@ func TestAWorsePlanIsRefutedByABetterOne(t *testing.T) {
 	}
 	pl.Status = capacity.Feasible // and with an honest bound it may stand as a feasible plan
 	pl.Proof.Bound = right.Objective
-	pl.Proof.Gap = pl.Objective.Sub(right.Objective.Decimal).Div(pl.Objective.Abs()).InexactFloat64()
+	pl.Proof.Gap = pl.Objective.Sub(right.Objective.Decimal).Div(decimal.Min(pl.Objective.Abs(), pl.Cost.Total.Decimal)).InexactFloat64()
 	accepted(t, p, pl)
 	plus(&pl.Proof.Bound, "0.01")
-	pl.Proof.Gap = pl.Objective.Sub(pl.Proof.Bound.Decimal).Div(pl.Objective.Abs()).InexactFloat64()
+	pl.Proof.Gap = pl.Objective.Sub(pl.Proof.Bound.Decimal).Div(decimal.Min(pl.Objective.Abs(), pl.Cost.Total.Decimal)).InexactFloat64()
 	refused(t, p, pl, BoundCheck)
 }
 

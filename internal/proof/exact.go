@@ -20,6 +20,8 @@ var (
 	// worked out in floating point and rounded up only beyond it. Certain is what they may lack at any rate.
 	spare   = big.NewRat(1, 1e7)
 	certain = big.NewRat(1, 1e8)
+	// digits is what float64 leaves out of sums in which large penalties stand.
+	digits = big.NewRat(1, 1e13)
 	// smallest is an amount below which objectives count as equal, where a relative gap says nothing.
 	smallest = big.NewRat(1, 1e8)
 )

@@ -98,7 +98,7 @@ func TestNoSuboptimalFleetPlanPassesAsOptimal(t *testing.T) {
 			}
 		}
 		pl.Status, pl.Proof.Bound = capacity.Feasible, best.Objective
-		if size := pl.Objective.Abs().InexactFloat64(); size > 0 {
+		if size := decimal.Min(pl.Objective.Abs(), pl.Cost.Total.Decimal).InexactFloat64(); size > 0 {
 			pl.Proof.Gap = distance / size
 		}
 		if report := Verify(p, pl, Options{}); !report.Accepted() {

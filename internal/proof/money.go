@@ -63,6 +63,15 @@ func (b *bill) sum(m *model, a answer) {
 	}
 }
 
+// yardstick is what a gap is a share of: the objective or, where that is less, the whole cost. Penalties that
+// say "never" make objectives large, and a small share of them is worth more than all VMs.
+func (b bill) yardstick() *big.Rat { return smaller(abs(b.objective), b.total) }
+
+// noise is how far a bound may be off that came from floating point.
+func (b bill) noise() *big.Rat {
+	return add(b.slack, add(mul(relative, b.yardstick()), mul(digits, sub(b.total, b.objective))))
+}
+
 // money compares every amount of the plan with the bill. An amount may be rounded to money's nine
 // places; a sum may be that of the rounded lines shown.
 func (m *model) money(pl capacity.Plan, b bill) []string {

@@ -17,8 +17,8 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 	}
 	bound, gap := amount(pl.Proof.Bound.Decimal), number(pl.Proof.Gap)
 	distance := sub(b.objective, bound)
-	size := abs(b.objective)
-	slack := add(add(halfUnit, b.slack), mul(relative, size))
+	size := b.yardstick()
+	slack := add(halfUnit, b.noise())
 	if less(add(distance, slack), zero()) {
 		f.addf("The bound %s is above the objective %s, which the plan itself reaches.", pl.Proof.Bound, money(b.objective))
 	}
@@ -34,7 +34,7 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 // optimality looks for a plan that refutes what is claimed: that none is cheaper than the bound and,
 // for an optimal plan, that none is cheaper by more than the gap allowed.
 func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(threshold *big.Rat) (finding, string)) {
-	allowed := sub(b.objective, larger(smallest, mul(number(m.problem.Options.Gap), abs(b.objective))))
+	allowed := sub(b.objective, larger(smallest, mul(number(m.problem.Options.Gap), b.yardstick())))
 	allowed.Sub(allowed, add(halfUnit, b.slack))
 	claim, threshold := "more than the gap below "+money(b.objective).String(), allowed
 	var f finding
@@ -42,7 +42,7 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(thresh
 	if pl.Proof != nil {
 		bound := amount(pl.Proof.Bound.Decimal)
 		// The bound may have come from floating point.
-		certain := sub(bound, add(add(halfUnit, b.slack), mul(relative, abs(bound))))
+		certain := sub(bound, add(halfUnit, b.noise()))
 		f, why = look(certain)
 		var wrong faults
 		if f.better != nil {
