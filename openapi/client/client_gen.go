@@ -1789,7 +1789,7 @@ type CurrentPlan struct {
 	// Freshness How fresh a current plan is. A pinned plan stays whatever changes, also when the contracts or prices that it was made for have ended: `confirmed_at` then says when it was last seen what the inputs ask for, be it another plan, and `last_attempt` which plan waits. The document of the cluster says which contracts there are now.
 	Freshness Freshness `json:"freshness"`
 
-	// Gap How far from optimal it is at most.
+	// Gap How far from optimal it is at most, as a share of the objective or, where that is less, of the whole cost.
 	Gap float64 `json:"gap"`
 
 	// Id UUID version 7.
@@ -3025,7 +3025,7 @@ type Options struct {
 	// Engine Our own exact method and CBC as a second opinion, our own alone, or CBC only for what ours leaves open.
 	Engine *OptionsEngine `json:"engine,omitempty"`
 
-	// Gap The relative gap at which an answer counts as optimal.
+	// Gap The gap at which an answer counts as optimal, as a share of the objective or, where that is less, of the whole cost.
 	Gap *float64 `json:"gap,omitempty"`
 
 	// Integrality What must be whole in a plan: nothing; jobs and VMs; slots too.
@@ -3137,7 +3137,7 @@ type PeriodAnswer struct {
 	// Cost Money for some time. The total is the sum of the others.
 	Cost SpanCost `json:"cost"`
 
-	// Gap No plan is cheaper by more, as a share of the objective.
+	// Gap No plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost.
 	Gap     float64 `json:"gap"`
 	Hours   float64 `json:"hours"`
 	Refused float64 `json:"refused"`
@@ -3285,7 +3285,7 @@ type PlanRecord struct {
 	CreatedBy string `json:"created_by"`
 	Currency  string `json:"currency"`
 
-	// Gap How far from optimal it is at most.
+	// Gap How far from optimal it is at most, as a share of the objective or, where that is less, of the whole cost.
 	Gap float64 `json:"gap"`
 
 	// Id UUID version 7.
@@ -3364,7 +3364,7 @@ type PlanSummary struct {
 	CreatedBy string `json:"created_by"`
 	Currency  string `json:"currency"`
 
-	// Gap How far from optimal it is at most.
+	// Gap How far from optimal it is at most, as a share of the objective or, where that is less, of the whole cost.
 	Gap float64 `json:"gap"`
 
 	// Id UUID version 7.
@@ -3685,7 +3685,7 @@ type Proof struct {
 	// Engine Who else solved it, with version.
 	Engine string `json:"engine"`
 
-	// Gap How far from optimal it is at most.
+	// Gap How far from optimal it is at most, as a share of the objective or, where that is less, of the whole cost.
 	Gap float64 `json:"gap"`
 
 	// Method Who proved the bound: lp or core.
@@ -4316,7 +4316,7 @@ type ScenarioAnswer struct {
 	// Difference Null where the base or the scenario is infeasible.
 	Difference *ScenarioDifference `json:"difference"`
 
-	// Gap No plan is cheaper by more, as a share of the objective.
+	// Gap No plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost.
 	Gap float64 `json:"gap"`
 
 	// Name Of the scenario; empty for the base.
@@ -4410,7 +4410,7 @@ type ScenarioOutcome struct {
 	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
 	Cost Cost `json:"cost"`
 
-	// Gap No plan is cheaper by more, as a share of the objective.
+	// Gap No plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost.
 	Gap float64 `json:"gap"`
 
 	// Name Of the scenario; empty for the base.
@@ -4786,7 +4786,7 @@ type SweepPoint struct {
 	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
 	Cost Cost `json:"cost"`
 
-	// Gap No plan is cheaper by more, as a share of the objective.
+	// Gap No plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost.
 	Gap float64 `json:"gap"`
 
 	// Parameters In the order of what is varied.
