@@ -7,26 +7,28 @@ import (
 	"testing"
 )
 
-// The JSON of an input that has every member, and the members of an answer.
+// everyMember is the JSON of an input that has every member.
+const everyMember = `{
+  "slots": {"map": 64, "reduce": 64},
+  "policy": {"kind": "capacity", "lending": "class", "reduces_after": 0.5},
+  "classes": [
+    {"name": "etl", "deadline_s": 900, "weight": 2, "slots": {"map": 40, "reduce": 30}, "jobs": 10,
+      "profile": {"map_tasks": 100, "map_avg_s": 20, "map_max_s": 40, "reduce_tasks": 20, "reduce_avg_s": 10, "reduce_max_s": 15,
+        "first_shuffle_avg_s": 4, "first_shuffle_max_s": 6, "shuffle_avg_s": 8, "shuffle_max_s": 12, "overhead_s": 3},
+      "load": {"kind": "closed", "users": 10, "think_s": 60, "think": "constant"},
+      "tasks": {"kind": "lognormal", "spread": 0.7, "slow": 0.01, "slow_by": 4, "map_s": [10, 20, 30], "first_shuffle_s": [4], "shuffle_s": [8], "reduce_s": [10]}},
+    {"name": "chain", "jobs": 2, "profile": {"overhead_s": 1, "stages": [{"tasks": 4, "avg_s": 5, "max_s": 9}]},
+      "load": {"kind": "poisson", "per_hour": 10}, "tasks": {"stage_s": [[4, 6]]}},
+    {"name": "ad hoc", "profile": {"map_tasks": 4, "map_avg_s": 5, "map_max_s": 9, "reduce_tasks": 0}, "load": {"kind": "trace", "at_s": [10, 20]}},
+    {"name": "night", "profile": {"map_tasks": 4, "map_avg_s": 5, "map_max_s": 9, "reduce_tasks": 0}, "load": {"kind": "batch", "jobs": 3, "at_s": [60]}}
+  ],
+  "horizon_s": 20000, "warm_up_s": 100, "seed": 1, "replications": 3, "limits": {"events": 1000000, "jobs": 1000}
+}`
+
+// What can be read of an input, and the members of an answer.
 func TestTheShapeOfInputAndAnswer(t *testing.T) {
-	const text = `{
-	  "slots": {"map": 64, "reduce": 64},
-	  "policy": {"kind": "capacity", "lending": "class", "reduces_after": 0.5},
-	  "classes": [
-	    {"name": "etl", "deadline_s": 900, "weight": 2, "slots": {"map": 40, "reduce": 30}, "jobs": 10,
-	      "profile": {"map_tasks": 100, "map_avg_s": 20, "map_max_s": 40, "reduce_tasks": 20, "reduce_avg_s": 10, "reduce_max_s": 15,
-	        "first_shuffle_avg_s": 4, "first_shuffle_max_s": 6, "shuffle_avg_s": 8, "shuffle_max_s": 12, "overhead_s": 3},
-	      "load": {"kind": "closed", "users": 10, "think_s": 60, "think": "constant"},
-	      "tasks": {"kind": "lognormal", "spread": 0.7, "slow": 0.01, "slow_by": 4, "map_s": [10, 20, 30], "first_shuffle_s": [4], "shuffle_s": [8], "reduce_s": [10]}},
-	    {"name": "chain", "jobs": 2, "profile": {"overhead_s": 1, "stages": [{"tasks": 4, "avg_s": 5, "max_s": 9}]},
-	      "load": {"kind": "poisson", "per_hour": 10}, "tasks": {"stage_s": [[4, 6]]}},
-	    {"name": "ad hoc", "profile": {"map_tasks": 4, "map_avg_s": 5, "map_max_s": 9, "reduce_tasks": 0}, "load": {"kind": "trace", "at_s": [10, 20]}},
-	    {"name": "night", "profile": {"map_tasks": 4, "map_avg_s": 5, "map_max_s": 9, "reduce_tasks": 0}, "load": {"kind": "batch", "jobs": 3, "at_s": [60]}}
-	  ],
-	  "horizon_s": 20000, "warm_up_s": 100, "seed": 1, "replications": 3, "limits": {"events": 1000000, "jobs": 1000}
-	}`
 	var in Input
-	d := json.NewDecoder(strings.NewReader(text))
+	d := json.NewDecoder(strings.NewReader(everyMember))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
 		t.Fatal(err)

@@ -251,9 +251,11 @@ func (c *checker) load(class *Class) {
 func (c *checker) tasks(t Tasks, stages int) {
 	word(c, "/tasks/kind", t.Kind, Constant, Uniform, Triangular, Lognormal, Exponential, Recorded)
 	c.number("/tasks/spread", "The spread", t.Spread, 0, MaxSpread)
+	least := 0.0 // left out where there are no stragglers
 	if c.number("/tasks/slow", "The part of stragglers", t.Slow, 0, 1) && t.Slow > 0 {
-		c.number("/tasks/slow_by", "What stragglers take", t.SlowBy, 1, MaxSlowBy)
+		least = 1
 	}
+	c.number("/tasks/slow_by", "How many times as long stragglers take", t.SlowBy, least, MaxSlowBy)
 	c.measured("map_s", t.MapSeconds)
 	c.measured("first_shuffle_s", t.FirstShuffleSeconds)
 	c.measured("shuffle_s", t.ShuffleSeconds)

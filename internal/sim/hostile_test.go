@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"headroom/internal/capacity"
+)
+
+// leaves is every number, word and list of an input that can be set to something else.
+func leaves(v reflect.Value) []reflect.Value {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return leaves(v.Elem())
+	case reflect.Struct:
+		var all []reflect.Value
+		for i := range v.NumField() {
+			all = append(all, leaves(v.Field(i))...)
+		}
+		return all
+	case reflect.Slice:
+		all := []reflect.Value{v}
+		for i := range v.Len() {
+			all = append(all, leaves(v.Index(i))...)
+		}
+		return all
+	default:
+		return []reflect.Value{v}
+	}
+}
+
+func spoil(v reflect.Value, s *stream) {
+	floats := []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-300, 5e-324, 1e300, 1e9, 1e7, 1, 1e-9, 0.5}
+	whole := []int64{0, -1, 1, 2, 1000, 1_000_000, math.MaxInt64, math.MinInt64}
+	words := []string{"", "fair", "capacity", "fifo", "class", "none", "closed", "poisson", "trace", "batch", "exponential", "recorded", "constant", "?"}
+	pick := func(n int) int { return int(s.next() % uint64(n)) }
+	switch v.Kind() {
+	case reflect.Float64:
+		v.SetFloat(floats[pick(len(floats))])
+	case reflect.Int, reflect.Int64:
+		v.SetInt(whole[pick(len(whole))])
+	case reflect.Uint64:
+		v.SetUint(s.next())
+	case reflect.String:
+		v.SetString(words[pick(len(words))])
+	case reflect.Slice:
+		if n := v.Len(); n > 0 {
+			v.Set(v.Slice(0, pick(n+1)))
+		}
+	}
+}
+
+// Whatever is in an input, it is refused with findings or has an answer of finite numbers, soon.
+func TestEveryInputHasAnAnswer(t *testing.T) {
+	s := stream(5)
+	refused, answered := 0, 0
+	for range trials(1_000) {
+		var in Input
+		if err := json.Unmarshal([]byte(everyMember), &in); err != nil {
+			t.Fatal(err)
+		}
+		all := leaves(reflect.ValueOf(&in))
+		for range 1 + s.next()%4 {
+			spoil(all[s.next()%uint64(len(all))], &s)
+		}
+		// The answer to an absurd size is limits, and those of a service are small.
+		in.Limits.Events = min(in.Limits.Events, 20_000)
+		in.Replications = min(in.Replications, 3)
+		const many = 20_000
+		in.Slots.Map, in.Slots.Reduce, in.Slots.Shared = min(in.Slots.Map, many), min(in.Slots.Reduce, many), min(in.Slots.Shared, many)
+		for i := range in.Classes {
+			l := &in.Classes[i].Load
+			l.Users, l.Jobs = min(l.Users, many), min(l.Jobs, many)
+		}
+		sim, err := New(in)
+		var wrong *capacity.InputError
+		if errors.As(err, &wrong) {
+			refused++
+			for _, f := range wrong.Findings {
+				if f.Detail == "" || f.Code == "" {
+					t.Fatalf("a finding without words: %+v", f)
+				}
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if err := sim.Work(ctx); err != nil {
+			t.Fatalf("%+v: %v", in, err)
+		}
+		cancel()
+		if _, err := json.Marshal(sim.Report()); err != nil {
+			t.Fatalf("%+v: %v", in, err)
+		}
+		answered++
+	}
+	if refused < 100 || answered < 100 {
+		t.Errorf("%d inputs refused, %d answered; want many of both", refused, answered)
+	}
+}
