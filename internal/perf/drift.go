@@ -47,26 +47,6 @@ func (c *Calibration) Basis(bound capacity.Bound, factor float64) (Basis, error)
 	return basis, nil
 }
 
-// DriftState says whether later executions still fit.
-type DriftState string
-
-// The states. Slower executions miss the calibrated time too often; Faster ones show that it is far too long.
-const (
-	Unchanged DriftState = "unchanged"
-	Slower    DriftState = "slower"
-	Faster    DriftState = "faster"
-)
-
-// Drift is how the executions later than a calibration fit it.
-type Drift struct {
-	State      DriftState `json:"state"`
-	Since      *time.Time `json:"since"`      // when the change probably began; null while unchanged
-	Executions int64      `json:"executions"` // later ones, or those since the change
-	Exceeded   int64      `json:"exceeded"`   // of them, the calibrated time
-	Expected   float64    `json:"expected"`   // that would have exceeded it by the calibration
-	Detail     string     `json:"detail"`
-}
-
 const (
 	// raiseAt is the evidence at which drift is raised. Evidence starts at nothing and, as long as nothing
 	// changed, is expected to grow by one an execution; so each of the two watches reaches this within 1,000
@@ -81,7 +61,7 @@ const (
 // Drifts holds later executions against the calibration in use. It depends on the executions alone, not on
 // their order nor on how often it is asked; those not later than the calibration's are passed over. Of more than
 // MaxCalibrated the latest count.
-func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis Basis) Drift {
+func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis Basis) capacity.Drift {
 	bound := slices.Index(planBounds[:], basis.Bound)
 	var later []Judged
 	for _, m := range executions {
@@ -101,23 +81,23 @@ func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis 
 	below := func(j Judged) bool { return above(basis.MedianRatio, j.ratio(bound)) }
 	slower := newWatch(basis.Exceeded, basis.Executions, 1-basis.Coverage, 0.1, 0.25, 0.5, 0.8)
 	faster := newWatch(basis.Faster, basis.Executions, 0.5, 0.7, 0.85, 0.97)
-	state, since := Unchanged, 0
+	state, since := capacity.Unchanged, 0
 	for i, j := range later {
 		slower.see(i, exceeds(j))
 		faster.see(i, below(j))
 		switch {
-		case state != Unchanged:
+		case state != capacity.Unchanged:
 			recent := later[max(since, i+1-lowerAfter) : i+1]
 			if len(recent) == lowerAfter && basis.fits(recent, state, exceeds, bound) {
-				state = Unchanged
+				state = capacity.Unchanged
 				slower.forget()
 				faster.forget()
 			}
 		case slower.evidence() >= raiseAt:
-			state, since = Slower, slower.since()
+			state, since = capacity.Slower, slower.since()
 		case faster.evidence() >= raiseAt:
 			if at := faster.since(); medianRatio(later[at:i+1], bound) <= (1-fasterBy)*basis.MedianRatio {
-				state, since = Faster, at
+				state, since = capacity.Faster, at
 			}
 		}
 	}
@@ -125,27 +105,27 @@ func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis 
 }
 
 // fits says whether recent executions are again as the calibration says.
-func (b Basis) fits(recent []Judged, state DriftState, exceeds func(Judged) bool, bound int) bool {
-	if state == Faster {
+func (b Basis) fits(recent []Judged, state capacity.DriftState, exceeds func(Judged) bool, bound int) bool {
+	if state == capacity.Faster {
 		return medianRatio(recent, bound) > (1-fasterBy)*b.MedianRatio
 	}
 	return float64(count(recent, exceeds)) <= (1-b.Coverage)*float64(len(recent))
 }
 
-func (b Basis) drift(later []Judged, state DriftState, since int, exceeds func(Judged) bool, bound int) Drift {
+func (b Basis) drift(later []Judged, state capacity.DriftState, since int, exceeds func(Judged) bool, bound int) capacity.Drift {
 	changed := later[since:]
-	if state == Unchanged {
+	if state == capacity.Unchanged {
 		changed = later
 	}
 	n, k := len(changed), count(changed, exceeds)
-	d := Drift{State: state, Executions: int64(n), Exceeded: int64(k), Expected: (1 - b.Coverage) * float64(n)}
+	d := capacity.Drift{State: state, Executions: int64(n), Exceeded: int64(k), Expected: (1 - b.Coverage) * float64(n)}
 	switch {
 	case n == 0:
 		d.Detail = "No execution is later than those the calibration was made of."
-	case state == Slower:
+	case state == capacity.Slower:
 		d.Since = &changed[0].At
 		d.Detail = fmt.Sprintf("Of the %d executions since %s, %d took longer than their calibrated time; %.3g were to be expected. Look at what changed; if it stays so, calibrate anew.", n, since8601(changed[0].At), k, d.Expected)
-	case state == Faster:
+	case state == capacity.Faster:
 		d.Since = &changed[0].At
 		d.Detail = fmt.Sprintf("Half of the %d executions since %s took less than %.3g times what the calibration's took; the plan pays for time that is not needed. Calibrate anew.", n, since8601(changed[0].At), medianRatio(changed, bound)/b.MedianRatio)
 	default:
