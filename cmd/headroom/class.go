@@ -15,7 +15,7 @@ import (
 var classes = resource{
 	word: "class", words: "classes", id: "NAME", short: "Show and edit the classes of jobs of a cluster",
 	as:      reflect.TypeFor[capacity.PlannedClass](),
-	columns: []string{"name", "profile_name", "profile_version", "deadline_s", "jobs_min", "jobs_max", "penalty", "version"},
+	columns: []string{"name", "profile_name", "profile_version", "deadline_s", "jobs_min", "jobs_max", "penalty", "version", "drift_state"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the class's `name`"},
 		{name: "profile", pointer: "/profile/name", usage: "the `profile` it runs with, in its latest version", alone: true},

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +107,7 @@ func TestServiceScripts(t *testing.T) {
 					env.Setenv("HISTORIES", strings.TrimPrefix(histories.URL, "http://"))
 					return nil
 				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held, "keep": keep, "pipe": pipe},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "revoke": revoke, "denied": denied, "ended": ended, "beats": beats, "held": held, "keep": keep, "pipe": pipe, "executed": executed},
 			})
 		})
 	}
@@ -135,6 +138,40 @@ func denied(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("the key still opens the server")
+}
+
+// executed posts so many executions, half a second apart in how long they take and an hour in when they were:
+// executed CLUSTER JOB N SECONDS
+func executed(ts *testscript.TestScript, neg bool, args []string) {
+	count, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	least, err := strconv.ParseFloat(args[3], 64)
+	ts.Check(err)
+	ask := func(method, at, body string, into any) {
+		r, err := http.NewRequest(method, ts.Getenv("HEADROOM_URL")+"/v1/clusters/"+args[0]+at, strings.NewReader(body))
+		ts.Check(err)
+		r.Header.Set("Authorization", "Bearer "+ts.Getenv("HEADROOM_API_KEY"))
+		r.Header.Set("Content-Type", "application/json")
+		a, err := http.DefaultClient.Do(r)
+		ts.Check(err)
+		defer a.Body.Close()
+		text, err := io.ReadAll(a.Body)
+		ts.Check(err)
+		if a.StatusCode != http.StatusOK {
+			ts.Fatalf("%s %s: %s", method, at, text)
+		}
+		ts.Check(json.Unmarshal(text, into))
+	}
+	var there, made struct{ Items []any }
+	ask("GET", "/executions?limit=1000", "", &there)
+	var batch []string
+	for i := range count {
+		at := time.Date(2026, 1, 1, len(there.Items)+i, 0, 0, 0, time.UTC)
+		batch = append(batch, fmt.Sprintf(`{"job":%q,"execution":"job_%d","submitted_at":%q,"sample":{"seconds":%g,"map_slots":10,
+			"map":{"count":120,"mean":24.5,"max":61},"profile":{"map_tasks":120,"reduce_tasks":0,"map_avg_s":24.5,"map_max_s":61,"overhead_s":11}}}`,
+			args[1], len(there.Items)+i, at.Format(time.RFC3339), least+float64(i*7%count+1)/2))
+	}
+	ask("POST", "/executions", `{"executions":[`+strings.Join(batch, ",")+`]}`, &made)
 }
 
 // keep keeps what was printed last in a variable: keep RUN

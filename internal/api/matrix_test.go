@@ -171,6 +171,15 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			body = `{"every":"day","covers":"behind","format":"csv"}`
 		}
 		path = strings.Replace(path, "{report}", s.reportInMine(), 1)
+	case strings.HasSuffix(path, "/calibration"):
+		if body = nil; method == "PUT" {
+			body = `{"job":"nightly etl"}`
+			headers = append(headers, "If-Match", s.calibratedInMine().etag())
+		} else {
+			s.calibratedInMine()
+			path += "?job=nightly%20etl"
+		}
+		path = strings.Replace(path, "{name}", "calibrated", 1)
 	case strings.Contains(path, "/classes"):
 		thing("classes", strings.Replace(adHoc, "ad-hoc", name, 1))
 		path = strings.Replace(path, "{name}", "ad-hoc", 1)

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -108,6 +109,12 @@ func checkParameter(p *openapi3.Parameter, schema *openapi3.Schema, text string)
 			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is no whole number.", text), nil)}
 		}
 		value = float64(n)
+	case schema.Type.Is(openapi3.TypeNumber):
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || strings.Trim(text, "-.0123456789eE") != "" || math.IsInf(x, 0) { // as JSON has them
+			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is no number.", text), nil)}
+		}
+		value = x
 	case schema.Type.Is(openapi3.TypeBoolean):
 		if text != "true" && text != "false" {
 			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is neither true nor false.", text), nil)}

@@ -15,6 +15,7 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/history"
+	"headroom/internal/perf"
 	"headroom/internal/plan"
 	"headroom/internal/proof"
 
@@ -37,6 +38,12 @@ const (
 	RunStateFilterQueued    RunStateFilter = "queued"
 	RunStateFilterRunning   RunStateFilter = "running"
 	RunStateFilterSucceeded RunStateFilter = "succeeded"
+)
+
+// Defines values for GetClassCalibrationParamsFormat.
+const (
+	GetClassCalibrationParamsFormatCsv  GetClassCalibrationParamsFormat = "csv"
+	GetClassCalibrationParamsFormatJson GetClassCalibrationParamsFormat = "json"
 )
 
 // Defines values for DeleteExecutionsParamsOutcome.
@@ -110,6 +117,30 @@ type BusySlots = capacity.BusySlots
 // Example: {"bound":"average","factor":1.15}
 type Calibration = capacity.Calibration
 
+// CalibrationAdoption What a class's calibration was made of, and how the executions since then fit it.
+type CalibrationAdoption = app.Adoption
+
+// CalibrationBand The fit of the executions that had so many slots, of the phase that had more.
+type CalibrationBand = perf.Band
+
+// CalibrationFactor What makes a bound hold. The calibrated time is the bound's times the factor.
+type CalibrationFactor = perf.Factor
+
+// CalibrationFit How measured times lie among the bounds.
+type CalibrationFit = perf.Fit
+
+// CalibrationMiss An execution outside its bounds.
+type CalibrationMiss = perf.Miss
+
+// CalibrationRequest What to calibrate a class with. What is left out is what the report without it recommends.
+type CalibrationRequest = app.CalibrationAsk
+
+// CalibrationTest What recommendations were worth for executions that they had not seen.
+type CalibrationTest = perf.Tested
+
+// CalibrationWaiting How long executions waited for slots; the time in which nothing of them ran, less the profile's overhead.
+type CalibrationWaiting = perf.Waiting
+
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice = capacity.CapacityPrice
 
@@ -127,6 +158,9 @@ type ClassAdmissions = capacity.ClassAdmissions
 
 // ClassAdmissionsList A page of classes, by name.
 type ClassAdmissionsList = list[capacity.ClassAdmissions]
+
+// ClassCalibration How a class's bounds fit what its executions took. Shares, biases and `off` are proportions.
+type ClassCalibration = app.ClassCalibration
 
 // ClassChange A class whose part differs; null where the plan has no such class.
 type ClassChange = plan.ClassChange
@@ -221,6 +255,9 @@ type Difference = plan.Difference
 
 // Document A whole cluster. A list that is left out is left alone; one that is given is what the cluster has afterwards. Profile versions are only ever added, and each names its number.
 type Document = capacity.Document
+
+// Drift How the executions since a class's calibration fit it.
+type Drift = capacity.Drift
 
 // Empty Nothing.
 type Empty = nothing
@@ -882,6 +919,33 @@ type ReplaceClassParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// GetClassCalibrationParams defines parameters for GetClassCalibration.
+type GetClassCalibrationParams struct {
+	// Job The job whose executions are the class's; that of the profile, unless given.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *SubmittedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Coverage The part of executions that a calibrated time is to hold for.
+	Coverage *float64 `form:"coverage,omitempty" json:"coverage,omitempty"`
+
+	// Format The report, or a table of the executions.
+	Format *GetClassCalibrationParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// GetClassCalibrationParamsFormat defines parameters for GetClassCalibration.
+type GetClassCalibrationParamsFormat string
+
+// AdoptClassCalibrationParams defines parameters for AdoptClassCalibration.
+type AdoptClassCalibrationParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListContractsParams defines parameters for ListContracts.
 type ListContractsParams struct {
 	// Limit How many rows a page has at most.
@@ -1389,6 +1453,9 @@ type CreateClassJSONRequestBody = Class
 // ReplaceClassJSONRequestBody defines body for ReplaceClass for application/json ContentType.
 type ReplaceClassJSONRequestBody = Class
 
+// AdoptClassCalibrationJSONRequestBody defines body for AdoptClassCalibration for application/json ContentType.
+type AdoptClassCalibrationJSONRequestBody = CalibrationRequest
+
 // CreateContractJSONRequestBody defines body for CreateContract for application/json ContentType.
 type CreateContractJSONRequestBody = Contract
 
@@ -1600,6 +1667,12 @@ type ServerInterface interface {
 	// ReplaceClass Change a class
 	// (PUT /v1/clusters/{cluster}/classes/{name})
 	ReplaceClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params ReplaceClassParams)
+	// GetClassCalibration Compare a class's bounds with what its executions took
+	// (GET /v1/clusters/{cluster}/classes/{name}/calibration)
+	GetClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationParams)
+	// AdoptClassCalibration Plan a class with what its executions took
+	// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
+	AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams)
 	// ListContracts List contracts
 	// (GET /v1/clusters/{cluster}/contracts)
 	ListContracts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListContractsParams)
@@ -1975,6 +2048,18 @@ func (_ Unimplemented) GetClass(w http.ResponseWriter, r *http.Request, cluster 
 // ReplaceClass Change a class
 // (PUT /v1/clusters/{cluster}/classes/{name})
 func (_ Unimplemented) ReplaceClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params ReplaceClassParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetClassCalibration Compare a class's bounds with what its executions took
+// (GET /v1/clusters/{cluster}/classes/{name}/calibration)
+func (_ Unimplemented) GetClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AdoptClassCalibration Plan a class with what its executions took
+// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
+func (_ Unimplemented) AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3392,6 +3477,168 @@ func (siw *ServerInterfaceWrapper) ReplaceClass(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ReplaceClass(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetClassCalibration operation middleware
+func (siw *ServerInterfaceWrapper) GetClassCalibration(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetClassCalibrationParams
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "coverage" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "coverage", r.URL.Query(), &params.Coverage, runtime.BindQueryParameterOptions{Type: "number", Format: "double"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "coverage"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "coverage", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetClassCalibration(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AdoptClassCalibration operation middleware
+func (siw *ServerInterfaceWrapper) AdoptClassCalibration(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name ClassName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AdoptClassCalibrationParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AdoptClassCalibration(w, r, cluster, name, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7765,6 +8012,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/classes/{name}", wrapper.ReplaceClass)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/classes/{name}/calibration", wrapper.GetClassCalibration)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/classes/{name}/calibration", wrapper.AdoptClassCalibration)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/contracts", wrapper.ListContracts)
 	})
 	r.Group(func(r chi.Router) {
@@ -8136,6 +8389,21 @@ type ReplaceClassRequest struct {
 	Name    ClassName
 	Params  ReplaceClassParams
 	Body    *ReplaceClassJSONRequestBody
+}
+
+// GetClassCalibrationRequest is what GetClassCalibration is asked.
+type GetClassCalibrationRequest struct {
+	Cluster ClusterName
+	Name    ClassName
+	Params  GetClassCalibrationParams
+}
+
+// AdoptClassCalibrationRequest is what AdoptClassCalibration is asked.
+type AdoptClassCalibrationRequest struct {
+	Cluster ClusterName
+	Name    ClassName
+	Params  AdoptClassCalibrationParams
+	Body    *AdoptClassCalibrationJSONRequestBody
 }
 
 // ListContractsRequest is what ListContracts is asked.
@@ -8720,6 +8988,12 @@ type StrictServerInterface interface {
 	// Change a class
 	// (PUT /v1/clusters/{cluster}/classes/{name})
 	ReplaceClass(ctx context.Context, request ReplaceClassRequest) (reply[Class], error)
+	// Compare a class's bounds with what its executions took
+	// (GET /v1/clusters/{cluster}/classes/{name}/calibration)
+	GetClassCalibration(ctx context.Context, request GetClassCalibrationRequest) (reply[ClassCalibration], error)
+	// Plan a class with what its executions took
+	// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
+	AdoptClassCalibration(ctx context.Context, request AdoptClassCalibrationRequest) (reply[Class], error)
 	// List contracts
 	// (GET /v1/clusters/{cluster}/contracts)
 	ListContracts(ctx context.Context, request ListContractsRequest) (reply[ContractList], error)
@@ -9231,6 +9505,33 @@ func (h *strictHandler) ReplaceClass(w http.ResponseWriter, r *http.Request, clu
 		return
 	}
 	answer, err := h.operations.ReplaceClass(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationParams) {
+	request := GetClassCalibrationRequest{Cluster: cluster, Name: name, Params: params}
+	answer, err := h.operations.GetClassCalibration(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams) {
+	request := AdoptClassCalibrationRequest{Cluster: cluster, Name: name, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.AdoptClassCalibration(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

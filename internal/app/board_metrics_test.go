@@ -94,6 +94,7 @@ func exportedNames() (names []string) {
 	described := make(chan *prometheus.Desc, 1000)
 	boardMetrics{}.Describe(described)
 	(&observed{}).Describe(described)
+	(&calibrated{}).Describe(described)
 	telemetry.New(io.Discard, nil).Registry.Describe(described)
 	close(described)
 	for d := range described {
@@ -112,6 +113,7 @@ func TestPromisedMetricsAreExported(t *testing.T) {
 		"headroom_solve_duration_seconds", "headroom_solves_total", "http_requests_total", "http_request_duration_seconds",
 		"headroom_admissions_total", "headroom_plan_attempts_total", "headroom_planning_lag_seconds",
 		"headroom_observed_vms", "headroom_plan_drift_vms", "headroom_plan_drift_ratio", "headroom_observed_utilization_ratio", "headroom_observation_timestamp_seconds",
+		"headroom_class_calibration_drift", "headroom_class_calibration_coverage_ratio", "headroom_class_calibration_executions",
 	} {
 		if !slices.Contains(known, name) {
 			t.Errorf("%s is not exported", name)

@@ -15,39 +15,49 @@ const (
 	plansWait  = 10 * time.Second // for an answer of the store
 )
 
-// WatchPlans keeps the board like the store's current plans, and the latest observations, until the
+// WatchPlans keeps the board like the store's current plans, and what metrics show besides, until the
 // context ends. It returns after the first load, with its error; the rest goes on in the background
 // until done is closed.
 func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
 	watching, stop := context.WithCancel(ctx)
-	seen := &observed{source: a.Store, now: a.Now, warn: a.Board.warn}
+	seen, fits := &observed{source: a.Store, now: a.Now}, &calibrated{source: a.Store}
 	if t := a.config.Telemetry; t != nil {
-		for _, c := range []prometheus.Collector{boardMetrics{a.Board}, seen} {
+		for _, c := range []prometheus.Collector{boardMetrics{a.Board}, seen, fits} {
 			if err := t.Registry.Register(c); err != nil {
 				stop()
 				return nil, err
 			}
 		}
 	}
-	shown, err := a.Board.run(watching)
-	if err != nil {
-		stop()
-		return nil, err
+	var begun []<-chan struct{}
+	for _, begin := range []func() (<-chan struct{}, error){
+		func() (<-chan struct{}, error) { return a.Board.run(watching) },
+		func() (<-chan struct{}, error) {
+			return a.follow(watching, followed{ObservationsChannel, "observations", seen.read})
+		},
+		func() (<-chan struct{}, error) {
+			return a.follow(watching, followed{CalibrationChannel, "calibrations", fits.read})
+		},
+	} {
+		going, err := begin()
+		if err != nil {
+			stop()
+			for _, ended := range begun {
+				<-ended
+			}
+			return nil, err
+		}
+		begun = append(begun, going)
 	}
-	observed, err := seen.run(watching)
-	if err != nil {
-		stop()
-		<-shown
-		return nil, err
-	}
-	ended := make(chan struct{})
+	all := make(chan struct{})
 	go func() {
-		<-shown
-		<-observed
+		for _, ended := range begun {
+			<-ended
+		}
 		stop()
-		close(ended)
+		close(all)
 	}()
-	return ended, nil
+	return all, nil
 }
 
 func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {

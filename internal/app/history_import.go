@@ -252,6 +252,9 @@ func (t *Taking) Finish(ctx context.Context) (HistoryImport, error) {
 			err = recorded
 		}
 	}
+	if len(t.jobs) > 0 && !t.o.DryRun { // also of jobs whose executions an import that broke off had stored
+		t.app.judgeDrifts(context.WithoutCancel(ctx), t.cluster, sortedKeys(t.jobs))
+	}
 	return made, err
 }
 

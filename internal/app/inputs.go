@@ -72,8 +72,8 @@ func (a *App) Offers() Inputs[capacity.StandingOffer] {
 // Classes are the cluster's classes. One whose deadline no number of slots meets is refused when it
 // promises jobs, and carries a warning when it promises none.
 func (a *App) Classes() Inputs[capacity.PlannedClass] {
-	return checked[capacity.PlannedClass]{Inputs: a.Store.Classes(), check: a.checkClass,
-		keep: func(stored *capacity.PlannedClass, c capacity.PlannedClass) { stored.Warnings = c.Warnings }}
+	return fitting{drifts: a.ClassDrifts, checked: checked[capacity.PlannedClass]{Inputs: a.Store.Classes(), check: a.checkClass,
+		keep: func(stored *capacity.PlannedClass, c capacity.PlannedClass) { stored.Warnings = c.Warnings }}}
 }
 
 func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.PlannedClass) error {

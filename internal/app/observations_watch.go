@@ -17,7 +17,6 @@ import (
 type observed struct {
 	source observedSource
 	now    func() time.Time
-	warn   func(message string, err error)
 
 	mu     sync.RWMutex
 	latest map[string]capacity.Observation
@@ -26,58 +25,10 @@ type observed struct {
 // observedSource is what it needs of the Store.
 type observedSource interface {
 	LatestObservations(ctx context.Context) (map[string]capacity.Observation, error)
-	Listen(ctx context.Context, channel string, each func(payload string)) error
-}
-
-// run reads the latest observations, and reads them anew whenever there may be others, at most once a
-// second, until the context ends.
-func (o *observed) run(ctx context.Context) (done <-chan struct{}, err error) {
-	if err := o.read(ctx); err != nil {
-		return nil, err
-	}
-	wake := make(chan struct{}, 1)
-	var both sync.WaitGroup
-	both.Go(func() { o.listen(ctx, wake) })
-	both.Go(func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-wake:
-			}
-			if err := o.read(ctx); err != nil && ctx.Err() == nil {
-				o.warn("observations not refreshed", err) // listening begins anew within a minute, and wakes
-			}
-			rest(ctx, plansAgain)
-		}
-	})
-	ended := make(chan struct{})
-	go func() { both.Wait(); close(ended) }()
-	return ended, nil
-}
-
-// listen hears of observations. It starts anew every minute, which makes them be read in any case.
-func (o *observed) listen(ctx context.Context, wake chan<- struct{}) {
-	for ctx.Err() == nil {
-		listening, cancel := context.WithTimeout(ctx, plansEvery)
-		_ = o.source.Listen(listening, ObservationsChannel, func(string) { // the board complains when the store is away
-			select {
-			case wake <- struct{}{}:
-			default:
-			}
-		})
-		over := listening.Err() != nil
-		cancel()
-		if !over {
-			rest(ctx, plansAgain)
-		}
-	}
 }
 
 func (o *observed) read(ctx context.Context) error {
-	asking, cancel := context.WithTimeout(ctx, plansWait)
-	defer cancel()
-	latest, err := o.source.LatestObservations(asking)
+	latest, err := o.source.LatestObservations(ctx)
 	if err != nil {
 		return fmt.Errorf("read the latest observations: %w", err)
 	}

@@ -96,6 +96,7 @@ type Store interface {
 	Runs
 	Observations
 	Executions
+	Calibrations
 	Reports
 
 	// Audit lists the newest first.

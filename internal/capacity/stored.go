@@ -108,6 +108,7 @@ type PlannedClass struct {
 	Penalty         Money            `json:"penalty"`
 	Stamp
 	Warnings []Warning `json:"warnings,omitempty"` // in answers to writes
+	Drift    *Drift    `json:"drift,omitempty"`    // in lists, of a class whose calibration was made of executions
 }
 
 // Forecast is how many jobs of a class are expected to run at once in one hour (UTC, whole hour). It

@@ -24,6 +24,7 @@ var ours = []string{
 	"plans_cluster_fkey", "plans_number_check", "plans_number_key",
 	"planning_claim_check", "planning_cluster_fkey", "planning_pin_check", "planning_pkey", "plan_turns_pkey", "plan_turns_planning_fkey", "plans_pkey", "plans_status_check", "prices_cluster_fkey", "prices_pkey", "profile_versions_cluster_fkey", "retired_pkey", "sessions_hash_check", "sessions_key_fkey",
 	"plan_reigns_pkey", "plan_reigns_planning_fkey", "report_parts_pkey", "report_parts_report_fkey", "report_schedules_cluster_fkey", "report_schedules_pkey",
+	"class_calibrations_pkey", "class_calibrations_class_fkey",
 	"executions_pkey", "executions_cluster_fkey", "executions_execution_key", "executions_outcome_check", "executions_form_check", "executions_times_check", "executions_seconds_check", "executions_sample_check",
 	"reports_cluster_fkey", "reports_pkey", "reports_sha256_check", "reports_size_check",
 	"runs_cluster_fkey", "runs_error_check", "runs_finished_check", "runs_holder_check", "runs_pkey", "runs_progress_check", "runs_result_check", "runs_state_check",

@@ -45,6 +45,27 @@ const (
 	CalibrationBoundUpper   CalibrationBound = "upper"
 )
 
+// Defines values for CalibrationAdoptionBound.
+const (
+	CalibrationAdoptionBoundAverage CalibrationAdoptionBound = "average"
+	CalibrationAdoptionBoundLower   CalibrationAdoptionBound = "lower"
+	CalibrationAdoptionBoundUpper   CalibrationAdoptionBound = "upper"
+)
+
+// Defines values for CalibrationFactorBound.
+const (
+	CalibrationFactorBoundAverage CalibrationFactorBound = "average"
+	CalibrationFactorBoundLower   CalibrationFactorBound = "lower"
+	CalibrationFactorBoundUpper   CalibrationFactorBound = "upper"
+)
+
+// Defines values for CalibrationRequestBound.
+const (
+	CalibrationRequestBoundAverage CalibrationRequestBound = "average"
+	CalibrationRequestBoundLower   CalibrationRequestBound = "lower"
+	CalibrationRequestBoundUpper   CalibrationRequestBound = "upper"
+)
+
 // Defines values for ChangeAction.
 const (
 	ChangeActionCreate ChangeAction = "create"
@@ -108,6 +129,13 @@ const (
 	DeliveryStateDelivered DeliveryState = "delivered"
 	DeliveryStateFailed    DeliveryState = "failed"
 	DeliveryStatePending   DeliveryState = "pending"
+)
+
+// Defines values for DriftState.
+const (
+	DriftStateFaster    DriftState = "faster"
+	DriftStateSlower    DriftState = "slower"
+	DriftStateUnchanged DriftState = "unchanged"
 )
 
 // Defines values for Event.
@@ -576,6 +604,12 @@ const (
 const (
 	ListClassesParamsNumbersDecimal ListClassesParamsNumbers = "decimal"
 	ListClassesParamsNumbersFloat   ListClassesParamsNumbers = "float"
+)
+
+// Defines values for GetClassCalibrationParamsFormat.
+const (
+	GetClassCalibrationParamsFormatCsv  GetClassCalibrationParamsFormat = "csv"
+	GetClassCalibrationParamsFormatJson GetClassCalibrationParamsFormat = "json"
 )
 
 // Defines values for ListContractsParamsFormat.
@@ -1134,6 +1168,155 @@ type Calibration struct {
 // CalibrationBound defines model for Calibration.Bound.
 type CalibrationBound string
 
+// CalibrationAdoption What a class's calibration was made of, and how the executions since then fit it.
+type CalibrationAdoption struct {
+	AdoptedAt time.Time `json:"adopted_at"`
+
+	// AdoptedBy The name of the key.
+	AdoptedBy string                   `json:"adopted_by"`
+	Bound     CalibrationAdoptionBound `json:"bound"`
+	Coverage  float64                  `json:"coverage"`
+
+	// Drift How the executions since a class's calibration fit it.
+	Drift Drift `json:"drift"`
+
+	// Exceeded How many of them took longer than their calibrated time.
+	Exceeded   int64   `json:"exceeded"`
+	Executions int64   `json:"executions"`
+	Factor     float64 `json:"factor"`
+
+	// Faster How many took less than that.
+	Faster int64  `json:"faster"`
+	Job    string `json:"job"`
+
+	// MedianRatio What half of them took at most, as a part of the bound.
+	MedianRatio float64 `json:"median_ratio"`
+
+	// Profile One version of a profile.
+	Profile ProfileRef `json:"profile"`
+
+	// Until When the last of them was submitted; later ones are held against it.
+	Until time.Time `json:"until"`
+}
+
+// CalibrationAdoptionBound defines model for CalibrationAdoption.Bound.
+type CalibrationAdoptionBound string
+
+// CalibrationBand The fit of the executions that had so many slots, of the phase that had more.
+type CalibrationBand struct {
+	Above      float64          `json:"above"`
+	Below      float64          `json:"below"`
+	Executions int64            `json:"executions"`
+	FromSlots  int64            `json:"from_slots"`
+	MeanBias   float64          `json:"mean_bias"`
+	MedianBias float64          `json:"median_bias"`
+	ToSlots    int64            `json:"to_slots"`
+	Within     float64          `json:"within"`
+	Worst      *CalibrationMiss `json:"worst"`
+}
+
+// CalibrationFactor What makes a bound hold. The calibrated time is the bound's times the factor.
+type CalibrationFactor struct {
+	Bound  CalibrationFactorBound `json:"bound"`
+	Factor float64                `json:"factor"`
+
+	// Holds The chance that a further execution like these keeps its calibrated time.
+	Holds float64 `json:"holds"`
+
+	// MeanS The calibrated time of these executions on average.
+	MeanS float64 `json:"mean_s"`
+
+	// RunningFactor The factor without what the executions waited for slots; null is not on record.
+	RunningFactor *float64 `json:"running_factor"`
+}
+
+// CalibrationFactorBound defines model for CalibrationFactor.Bound.
+type CalibrationFactorBound string
+
+// CalibrationFit How measured times lie among the bounds.
+type CalibrationFit struct {
+	// Above The part that took more than the upper bound.
+	Above float64 `json:"above"`
+
+	// Below The part that took less than the lower bound.
+	Below      float64 `json:"below"`
+	Executions int64   `json:"executions"`
+
+	// MeanBias The mean of measured / average - 1.
+	MeanBias   float64 `json:"mean_bias"`
+	MedianBias float64 `json:"median_bias"`
+	Within     float64 `json:"within"`
+
+	// Worst The execution that missed its bounds by most; null where all lie within.
+	Worst *CalibrationMiss `json:"worst"`
+}
+
+// CalibrationMiss An execution outside its bounds.
+type CalibrationMiss struct {
+	// At When it was submitted.
+	At time.Time `json:"at"`
+
+	// BoundS The bound that it missed.
+	BoundS float64 `json:"bound_s"`
+
+	// Id The execution's own.
+	Id string `json:"id"`
+
+	// Off seconds / bound_s - 1
+	Off     float64 `json:"off"`
+	Seconds float64 `json:"seconds"`
+}
+
+// CalibrationRequest What to calibrate a class with. What is left out is what the report without it recommends.
+type CalibrationRequest struct {
+	// Bound Instead of the recommended one.
+	Bound *CalibrationRequestBound `json:"bound,omitempty"`
+
+	// Coverage The part of executions that a calibrated time is to hold for.
+	Coverage *float64 `json:"coverage,omitempty"`
+
+	// Factor Instead of the bound's own.
+	Factor *float64 `json:"factor,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *time.Time `json:"from,omitempty"`
+
+	// Job The job whose executions are the class's; that of the profile, unless given.
+	Job *string `json:"job,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// CalibrationRequestBound Instead of the recommended one.
+type CalibrationRequestBound string
+
+// CalibrationTest What recommendations were worth for executions that they had not seen.
+type CalibrationTest struct {
+	// Chance That so few hold, or fewer, if each holds with the coverage wanted.
+	Chance float64 `json:"chance"`
+
+	// Coverage The part that held.
+	Coverage float64 `json:"coverage"`
+
+	// Executions How many were each held against what those before recommended.
+	Executions int64 `json:"executions"`
+	Held       int64 `json:"held"`
+}
+
+// CalibrationWaiting How long executions waited for slots; the time in which nothing of them ran, less the profile's overhead.
+type CalibrationWaiting struct {
+	// Executions Of which it is on record.
+	Executions int64 `json:"executions"`
+
+	// P50S Half of them waited no longer.
+	P50S float64 `json:"p50_s"`
+
+	// P50Share The same as a part of the time from submission.
+	P50Share float64 `json:"p50_share"`
+	P90S     float64 `json:"p90_s"`
+}
+
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice struct {
 	// High An amount; null where there is none.
@@ -1182,6 +1365,9 @@ type Class struct {
 
 	// Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s.
 	Demand *Demand `json:"demand,omitempty"`
+
+	// Drift In lists, of a class whose calibration was made of executions.
+	Drift *Drift `json:"drift,omitempty"`
 
 	// Jobs How many jobs run at once. Fractions are allowed where the cluster is planned relaxed.
 	Jobs JobRange `json:"jobs"`
@@ -1244,6 +1430,56 @@ type ClassAdmissionsList struct {
 
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// ClassCalibration How a class's bounds fit what its executions took. Shares, biases and `off` are proportions.
+type ClassCalibration struct {
+	// Adoption What that was made of; null where it was not made of executions, or its class has another profile now.
+	Adoption *CalibrationAdoption `json:"adoption"`
+
+	// Bands Up to four, of about the same number of executions.
+	Bands []CalibrationBand `json:"bands"`
+	Class string            `json:"class"`
+
+	// Coverage The part of executions that a calibrated time is to hold for.
+	Coverage float64 `json:"coverage"`
+
+	// Factors Of each bound that can be made to hold.
+	Factors []CalibrationFactor `json:"factors"`
+
+	// Fit How measured times lie among the bounds.
+	Fit CalibrationFit `json:"fit"`
+
+	// From When the first execution was submitted; null without executions.
+	From *time.Time `json:"from"`
+
+	// InUse What the class is planned with where the cluster's bound is `calibrated`; null is its average.
+	InUse *Calibration `json:"in_use"`
+
+	// Job Whose executions these are.
+	Job string `json:"job"`
+
+	// LeftOut Executions that nothing can be said of, such as those whose slots are not on record.
+	LeftOut int64 `json:"left_out"`
+
+	// Profile One version of a profile.
+	Profile ProfileRef `json:"profile"`
+
+	// Recommended Null without executions.
+	Recommended *CalibrationFactor `json:"recommended"`
+
+	// Tested Null with too few executions.
+	Tested *CalibrationTest `json:"tested"`
+
+	// Unfit Executions of the job that are not in it, because they ended badly, are not dated or without a time, or are of another form than the profile.
+	Unfit int64 `json:"unfit"`
+
+	// Until When the last one was.
+	Until *time.Time `json:"until"`
+
+	// Waiting Null is not on record.
+	Waiting  *CalibrationWaiting `json:"waiting"`
+	Warnings []Warning           `json:"warnings"`
 }
 
 // ClassChange A class whose part differs; null where the plan has no such class.
@@ -1996,6 +2232,29 @@ type Document struct {
 	Profiles []Profile       `json:"profiles,omitempty"`
 	VmTypes  []VMType        `json:"vm_types,omitempty"`
 }
+
+// Drift How the executions since a class's calibration fit it.
+type Drift struct {
+	Detail string `json:"detail"`
+
+	// Exceeded How many of them took longer than their calibrated time.
+	Exceeded int64 `json:"exceeded"`
+
+	// Executions How many there were since the calibration, or since the change.
+	Executions int64 `json:"executions"`
+
+	// Expected How many of them would have by the calibration.
+	Expected float64 `json:"expected"`
+
+	// Since When the change probably began; null while unchanged.
+	Since *time.Time `json:"since"`
+
+	// State Slower: too many executions took longer than their calibrated time. Faster: they show that it is far too long.
+	State DriftState `json:"state"`
+}
+
+// DriftState Slower: too many executions took longer than their calibrated time. Faster: they show that it is far too long.
+type DriftState string
 
 // Empty Nothing.
 type Empty = map[string]interface{}
@@ -5579,6 +5838,36 @@ type ReplaceClassParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// GetClassCalibrationParams defines parameters for GetClassCalibration.
+type GetClassCalibrationParams struct {
+	// Job The job whose executions are the class's; that of the profile, unless given.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// From Only executions submitted at this moment or later.
+	From *SubmittedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only executions submitted before this moment.
+	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Coverage The part of executions that a calibrated time is to hold for.
+	Coverage *float64 `form:"coverage,omitempty" json:"coverage,omitempty"`
+
+	// Format The report, or a table of the executions.
+	Format *GetClassCalibrationParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetClassCalibrationParamsFormat defines parameters for GetClassCalibration.
+type GetClassCalibrationParamsFormat string
+
+// AdoptClassCalibrationParams defines parameters for AdoptClassCalibration.
+type AdoptClassCalibrationParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListContractsParams defines parameters for ListContracts.
 type ListContractsParams struct {
 	// Limit How many rows a page has at most.
@@ -6680,6 +6969,9 @@ type CreateClassJSONRequestBody = Class
 // ReplaceClassJSONRequestBody defines body for ReplaceClass for application/json ContentType.
 type ReplaceClassJSONRequestBody = Class
 
+// AdoptClassCalibrationJSONRequestBody defines body for AdoptClassCalibration for application/json ContentType.
+type AdoptClassCalibrationJSONRequestBody = CalibrationRequest
+
 // CreateContractJSONRequestBody defines body for CreateContract for application/json ContentType.
 type CreateContractJSONRequestBody = Contract
 
@@ -7497,6 +7789,36 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name} (the `ReplaceClass` operationId).
 	ReplaceClass(ctx context.Context, cluster ClusterName, name ClassName, params *ReplaceClassParams, body ReplaceClassJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetClassCalibration Compare a class's bounds with what its executions took
+	//
+	// Holds the past executions of a job against the lower, average and upper bound of the class's profile on the slots that each of them had: which part lay within the bounds (`fit`, and `bands` of them by slots), how far from the average, which missed by most, and with which factor each bound holds (`factors`).
+	// A factor is the smallest, to four digits, that held for ⌈(n+1)·coverage⌉ of the n executions, so that a further execution like these keeps its calibrated time with the chance `holds`, whatever their times are drawn from. With fewer executions than that needs (19 for 0.95) it is that of the slowest, and a warning says so. `recommended` is the bound whose ratios lie closest together, the average unless another is better by more than chance explains; `tested` says what such recommendations, made as the executions came, were worth for those that followed.
+	// Measured times count from submission, as deadlines do. Waiting for slots is in the factors, as much as the executions had of it; `waiting` says how much that was, and `running_factor` what is left without it.
+	// The job is the one that the profile was made of, unless `job` names another. The latest 5,000 executions count. As CSV it is a row for each execution.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/classes/{name}/calibration (the `GetClassCalibration` operationId).
+	GetClassCalibration(ctx context.Context, cluster ClusterName, name ClassName, params *GetClassCalibrationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdoptClassCalibrationWithBody Plan a class with what its executions took
+	//
+	// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+	// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+	AdoptClassCalibrationWithBody(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdoptClassCalibration Plan a class with what its executions took
+	//
+	// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+	// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+	AdoptClassCalibration(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListContracts List contracts
 	//
@@ -9397,6 +9719,66 @@ func (c *Client) ReplaceClassWithBody(ctx context.Context, cluster ClusterName, 
 // Corresponds with PUT /v1/clusters/{cluster}/classes/{name} (the `ReplaceClass` operationId).
 func (c *Client) ReplaceClass(ctx context.Context, cluster ClusterName, name ClassName, params *ReplaceClassParams, body ReplaceClassJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplaceClassRequest(c.Server, cluster, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetClassCalibration Compare a class's bounds with what its executions took
+//
+// Holds the past executions of a job against the lower, average and upper bound of the class's profile on the slots that each of them had: which part lay within the bounds (`fit`, and `bands` of them by slots), how far from the average, which missed by most, and with which factor each bound holds (`factors`).
+// A factor is the smallest, to four digits, that held for ⌈(n+1)·coverage⌉ of the n executions, so that a further execution like these keeps its calibrated time with the chance `holds`, whatever their times are drawn from. With fewer executions than that needs (19 for 0.95) it is that of the slowest, and a warning says so. `recommended` is the bound whose ratios lie closest together, the average unless another is better by more than chance explains; `tested` says what such recommendations, made as the executions came, were worth for those that followed.
+// Measured times count from submission, as deadlines do. Waiting for slots is in the factors, as much as the executions had of it; `waiting` says how much that was, and `running_factor` what is left without it.
+// The job is the one that the profile was made of, unless `job` names another. The latest 5,000 executions count. As CSV it is a row for each execution.
+//
+// Corresponds with GET /v1/clusters/{cluster}/classes/{name}/calibration (the `GetClassCalibration` operationId).
+func (c *Client) GetClassCalibration(ctx context.Context, cluster ClusterName, name ClassName, params *GetClassCalibrationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClassCalibrationRequest(c.Server, cluster, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdoptClassCalibrationWithBody Plan a class with what its executions took
+//
+// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+func (c *Client) AdoptClassCalibrationWithBody(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdoptClassCalibrationRequestWithBody(c.Server, cluster, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdoptClassCalibration Plan a class with what its executions took
+//
+// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+func (c *Client) AdoptClassCalibration(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdoptClassCalibrationRequest(c.Server, cluster, name, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13710,6 +14092,206 @@ func NewReplaceClassRequestWithBody(server string, cluster ClusterName, name Cla
 	}
 
 	operationPath := fmt.Sprintf("/v1/clusters/%s/classes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetClassCalibrationRequest constructs an http.Request for the GetClassCalibration method
+func NewGetClassCalibrationRequest(server string, cluster ClusterName, name ClassName, params *GetClassCalibrationParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/classes/%s/calibration", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Coverage != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "coverage", *params.Coverage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: "double"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAdoptClassCalibrationRequest calls the generic AdoptClassCalibration builder with application/json body
+func NewAdoptClassCalibrationRequest(server string, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAdoptClassCalibrationRequestWithBody(server, cluster, name, params, "application/json", bodyReader)
+}
+
+// NewAdoptClassCalibrationRequestWithBody constructs an http.Request for the AdoptClassCalibration method, with any body, and a specified content type
+func NewAdoptClassCalibrationRequestWithBody(server string, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/classes/%s/calibration", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -21973,6 +22555,38 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name} (the `ReplaceClass` operationId).
 	ReplaceClassWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *ReplaceClassParams, body ReplaceClassJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceClassResponse, error)
 
+	// GetClassCalibrationWithResponse Compare a class's bounds with what its executions took
+	//
+	// Holds the past executions of a job against the lower, average and upper bound of the class's profile on the slots that each of them had: which part lay within the bounds (`fit`, and `bands` of them by slots), how far from the average, which missed by most, and with which factor each bound holds (`factors`).
+	// A factor is the smallest, to four digits, that held for ⌈(n+1)·coverage⌉ of the n executions, so that a further execution like these keeps its calibrated time with the chance `holds`, whatever their times are drawn from. With fewer executions than that needs (19 for 0.95) it is that of the slowest, and a warning says so. `recommended` is the bound whose ratios lie closest together, the average unless another is better by more than chance explains; `tested` says what such recommendations, made as the executions came, were worth for those that followed.
+	// Measured times count from submission, as deadlines do. Waiting for slots is in the factors, as much as the executions had of it; `waiting` says how much that was, and `running_factor` what is left without it.
+	// The job is the one that the profile was made of, unless `job` names another. The latest 5,000 executions count. As CSV it is a row for each execution.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/classes/{name}/calibration (the `GetClassCalibration` operationId).
+	GetClassCalibrationWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *GetClassCalibrationParams, reqEditors ...RequestEditorFn) (*GetClassCalibrationResponse, error)
+
+	// AdoptClassCalibrationWithBodyWithResponse Plan a class with what its executions took
+	//
+	// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+	// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+	AdoptClassCalibrationWithBodyWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdoptClassCalibrationResponse, error)
+
+	// AdoptClassCalibrationWithResponse Plan a class with what its executions took
+	//
+	// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+	// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+	AdoptClassCalibrationWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody, reqEditors ...RequestEditorFn) (*AdoptClassCalibrationResponse, error)
+
 	// ListContractsWithResponse List contracts
 	//
 	// By name.
@@ -24058,6 +24672,63 @@ func (r ReplaceClassResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r ReplaceClassResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetClassCalibrationResponse304Headers the declared response headers of an HTTP 304 response for GetClassCalibration
+type GetClassCalibrationResponse304Headers struct {
+	ETag *string
+}
+
+type GetClassCalibrationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ClassCalibration
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetClassCalibrationResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetClassCalibrationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetClassCalibrationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type AdoptClassCalibrationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Class
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r AdoptClassCalibrationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AdoptClassCalibrationResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -27476,6 +28147,56 @@ func (c *ClientWithResponses) ReplaceClassWithResponse(ctx context.Context, clus
 	return ParseReplaceClassResponse(rsp)
 }
 
+// GetClassCalibrationWithResponse Compare a class's bounds with what its executions took
+//
+// Holds the past executions of a job against the lower, average and upper bound of the class's profile on the slots that each of them had: which part lay within the bounds (`fit`, and `bands` of them by slots), how far from the average, which missed by most, and with which factor each bound holds (`factors`).
+// A factor is the smallest, to four digits, that held for ⌈(n+1)·coverage⌉ of the n executions, so that a further execution like these keeps its calibrated time with the chance `holds`, whatever their times are drawn from. With fewer executions than that needs (19 for 0.95) it is that of the slowest, and a warning says so. `recommended` is the bound whose ratios lie closest together, the average unless another is better by more than chance explains; `tested` says what such recommendations, made as the executions came, were worth for those that followed.
+// Measured times count from submission, as deadlines do. Waiting for slots is in the factors, as much as the executions had of it; `waiting` says how much that was, and `running_factor` what is left without it.
+// The job is the one that the profile was made of, unless `job` names another. The latest 5,000 executions count. As CSV it is a row for each execution.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/classes/{name}/calibration (the `GetClassCalibration` operationId).
+func (c *ClientWithResponses) GetClassCalibrationWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *GetClassCalibrationParams, reqEditors ...RequestEditorFn) (*GetClassCalibrationResponse, error) {
+	rsp, err := c.GetClassCalibration(ctx, cluster, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetClassCalibrationResponse(rsp)
+}
+
+// AdoptClassCalibrationWithBodyWithResponse Plan a class with what its executions took
+//
+// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+func (c *ClientWithResponses) AdoptClassCalibrationWithBodyWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdoptClassCalibrationResponse, error) {
+	rsp, err := c.AdoptClassCalibrationWithBody(ctx, cluster, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdoptClassCalibrationResponse(rsp)
+}
+
+// AdoptClassCalibrationWithResponse Plan a class with what its executions took
+//
+// Calibrates the class as the report does and makes the recommended bound and factor, or those given, the class's `calibration`; it counts where the cluster's `options.bound` is `calibrated`. What it was made of is remembered. After each import the executions since then are held against it: where they are slower than it says, or far faster, the list of classes says so (`drift`), and metrics do (`headroom_class_calibration_drift`). As long as nothing changed that happens within 1,000 executions at most once in 100 times, however often executions come.
+// The ETag is the class's. Changing the class's calibration or profile by hand ends the watch.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
+func (c *ClientWithResponses) AdoptClassCalibrationWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody, reqEditors ...RequestEditorFn) (*AdoptClassCalibrationResponse, error) {
+	rsp, err := c.AdoptClassCalibration(ctx, cluster, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdoptClassCalibrationResponse(rsp)
+}
+
 // ListContractsWithResponse List contracts
 //
 // By name.
@@ -30727,6 +31448,91 @@ func ParseReplaceClassResponse(rsp *http.Response) (*ReplaceClassResponse, error
 	}
 
 	response := &ReplaceClassResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Class
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetClassCalibrationResponse parses an HTTP response from a GetClassCalibrationWithResponse call
+func ParseGetClassCalibrationResponse(rsp *http.Response) (*GetClassCalibrationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetClassCalibrationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ClassCalibration
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetClassCalibrationResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAdoptClassCalibrationResponse parses an HTTP response from a AdoptClassCalibrationWithResponse call
+func ParseAdoptClassCalibrationResponse(rsp *http.Response) (*AdoptClassCalibrationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AdoptClassCalibrationResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
