@@ -15,7 +15,7 @@ import (
 // than and find more phases, and CBC combines all that were seen.
 
 const (
-	// mostPairedStart is from how many jobs on pairs take too long to be a start.
+	// mostPairedStart is from how many jobs on the cheapest pairs take too long to be a start.
 	mostPairedStart = 300
 	ownRounds       = 15 // of prices without Clp
 	// coarse and fine are the cells of knapsacks of a round of prices, and of one when a coarse one finds nothing
@@ -31,17 +31,18 @@ const (
 
 func (b *batch) large(ctx context.Context, f *fitter, seed uint64, solver lp.Solver) (found, error) {
 	s := newSeen(f)
-	starts := [][]contents{b.oneByOne()}
-	if b.size() <= mostPairedStart {
-		pairs, err := b.pairs(ctx)
-		switch {
-		case err == nil:
-			starts = append(starts, pairs)
-		case !errors.Is(err, context.DeadlineExceeded):
-			return found{}, err
-		}
+	how := match
+	if b.size() > mostPairedStart {
+		how = matchGreedily
 	}
-	starts = append(starts, s.firstFit(b.vms), s.firstFit(b.vms/2))
+	pairs, err := b.pairs(ctx, how)
+	if errors.Is(err, context.DeadlineExceeded) {
+		pairs, err = b.pairs(ctx, matchGreedily)
+	}
+	if err != nil {
+		return found{}, err
+	}
+	starts := [][]contents{b.oneByOne(), pairs, s.firstFit(b.vms), s.firstFit(b.vms / 2)}
 	best := s.search(ctx, starts, seed)
 	prices := s.ownPrices(best)
 	bound := b.weakBound()

@@ -178,6 +178,55 @@ func TestMatchingsAreWhatCBCFinds(t *testing.T) {
 	}
 }
 
+// singles is the least cost over every way to pair some jobs and leave the others alone.
+func singles(b *batch, jobs []int) float64 {
+	if len(jobs) == 0 {
+		return 0
+	}
+	first, rest := jobs[0], jobs[1:]
+	best := b.kinds[first].alone() + singles(b, rest)
+	for i, j := range rest {
+		others := append(append([]int{}, rest[:i]...), rest[i+1:]...)
+		best = min(best, b.pair(first, j).seconds+singles(b, others))
+	}
+	return best
+}
+
+// Odd numbers of jobs leave one alone, and even ones may leave two.
+func TestPairsOfBatchesAreTheCheapest(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	odd := 0
+	for range 300 {
+		p := draw(r, sizes{6, 3, 5, 2})
+		b, err := ready(p)
+		if err != nil || b.size() > 9 {
+			continue
+		}
+		odd += b.size() % 2
+		var jobs []int
+		for i := range b.kinds {
+			for range b.kinds[i].count {
+				jobs = append(jobs, i)
+			}
+		}
+		want := singles(b, jobs)
+		f := newFitter(b, newLadder(b))
+		for name, how := range map[string]matcher{"match": match, "blossom": matchBlossom, "greedy": matchGreedily} {
+			phases, err := b.pairs(t.Context(), how)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := total(f.phases(phases))
+			if got < want*(1-1e-9) || name != "greedy" && got > want*(1+1e-9) || got > b.sequential()*(1+1e-9) {
+				t.Fatalf("%s: the pairs take %g s, want %g s: %+v", name, got, want, p)
+			}
+		}
+	}
+	if odd < 50 {
+		t.Errorf("only %d batches are odd", odd)
+	}
+}
+
 func BenchmarkMatching(b *testing.B) {
 	for _, n := range []int{60, 200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/bits"
@@ -47,12 +48,15 @@ func (b *batch) extraVMs(host, guest *kind) float64 {
 	return b.penalty * max(host.alone(), guest.times[b.extras])
 }
 
+// matcher pairs an even number of things at little cost: whom each is paired with.
+type matcher func(ctx context.Context, cost [][]float64) ([]int, error)
+
 // mostForSubsets is how many jobs are paired by looking at every set of them.
 const mostForSubsets = 20
 
 // pairs is the cheapest way to run the batch at most two jobs at once. A single job counts as paired with a
 // dummy; since no pair costs more than its jobs one after the other, at most one job stays single.
-func (b *batch) pairs(ctx context.Context) ([]contents, error) {
+func (b *batch) pairs(ctx context.Context, match matcher) ([]contents, error) {
 	var jobs []int
 	for i := range b.kinds {
 		jobs = append(jobs, slices.Repeat([]int{i}, b.kinds[i].count)...)
@@ -99,7 +103,7 @@ func (b *batch) pairs(ctx context.Context) ([]contents, error) {
 	return phases, nil
 }
 
-// match pairs an even number of things at the least cost: whom each is paired with.
+// match is at the least cost.
 func match(ctx context.Context, cost [][]float64) ([]int, error) {
 	if len(cost) <= mostForSubsets {
 		return matchSubsets(cost), nil
@@ -133,4 +137,34 @@ func matchSubsets(cost [][]float64) []int {
 		set &^= 1<<i | 1<<j
 	}
 	return partner
+}
+
+// matchGreedily takes the pair that saves most, compared with what its things cost in pairs on average, again and again: quick, and
+// not the cheapest.
+func matchGreedily(_ context.Context, cost [][]float64) ([]int, error) {
+	type pair struct {
+		i, j int
+		gain float64
+	}
+	n := len(cost)
+	mean := make([]float64, n)
+	for i := range cost {
+		for j := range cost {
+			mean[i] += cost[i][j] / float64(n)
+		}
+	}
+	var pairs []pair
+	for i := range cost {
+		for j := range i {
+			pairs = append(pairs, pair{i, j, mean[i] + mean[j] - cost[i][j]})
+		}
+	}
+	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.gain, x.gain) })
+	partner := slices.Repeat([]int{-1}, n)
+	for _, p := range pairs {
+		if partner[p.i] < 0 && partner[p.j] < 0 {
+			partner[p.i], partner[p.j] = p.j, p.i
+		}
+	}
+	return partner, nil
 }

@@ -87,11 +87,12 @@ func (b *batch) oneByOne() (phases []contents) {
 	return phases
 }
 
-// paired is the cheapest pairing. When its time comes before it is found, every job is by itself.
+// paired is the cheapest pairing, or a quick one where the time comes before it is found.
 func (b *batch) paired(ctx context.Context) (found, error) {
-	phases, err := b.pairs(ctx)
+	phases, err := b.pairs(ctx, match)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return found{phases: b.oneByOne(), bound: b.weakBound()}, nil
+		phases, err = b.pairs(ctx, matchGreedily)
+		return found{phases: phases, bound: b.weakBound()}, err
 	}
 	return found{phases: phases, proved: true}, err
 }
