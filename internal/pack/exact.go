@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Most that is packed exactly: the ways to split every part of the batch in two, 3^16 for sixteen different jobs
+// Most that is packed exactly: the ways to split every part of the batch in two, 3^17 for seventeen different jobs
 // and far fewer where jobs are alike, and the parts.
 const (
-	mostSplits = 50_000_000
+	mostSplits = 200_000_000
 	mostParts  = 1 << 20
 )
 

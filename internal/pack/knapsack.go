@@ -7,7 +7,34 @@ type item struct {
 	kind           int
 	plain, special int
 	price          float64
+	jobs           int
 }
+
+// mostSingle is how many jobs alike are items of their own.
+const mostSingle = 4
+
+// times appends so many jobs alike: each by itself while they are few, else in bundles of 1, 2, 4 and so on that make up
+// every number, plain ones and special ones apart. Then there may be twice as many, which only makes bounds weaker.
+func (it item) times(count int, items []item) []item {
+	it.jobs = 1
+	if count <= mostSingle {
+		return append(items, slices.Repeat([]item{it}, count)...)
+	}
+	for size := 1; count > 0; size *= 2 {
+		n := min(size, count)
+		count -= n
+		bundle := item{kind: it.kind, plain: n * it.plain, price: float64(n) * it.price, jobs: n}
+		items = append(items, bundle)
+		if it.special > 0 {
+			bundle.plain, bundle.special = never, n*it.special
+			items = append(items, bundle)
+		}
+	}
+	return items
+}
+
+// never is more plain VMs than any room has.
+const never = 1 << 40
 
 // sack is the dearest choice of items for every room: plain VMs, and VMs of the other sort.
 type sack struct {
@@ -93,9 +120,9 @@ func contentsOfItems(items []item, worth float64) (c contents, w float64) {
 	slices.SortStableFunc(items, func(x, y item) int { return x.kind - y.kind })
 	for _, it := range items {
 		if n := len(c); n > 0 && c[n-1].kind == it.kind {
-			c[n-1].count++
+			c[n-1].count += it.jobs
 		} else {
-			c = append(c, some{it.kind, 1})
+			c = append(c, some{it.kind, it.jobs})
 		}
 	}
 	return c, worth

@@ -16,8 +16,8 @@ func TestSearchesAndBoundsEncloseTheShortest(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	worst, found, bounds := 0.0, 0, 0.0
 	cases := 40
-	for range cases {
-		p := draw(r, sizes{12, 4, 9, 1})
+	for i := range cases {
+		p := draw(r, []sizes{{12, 4, 9, 1}, {8, 4, 4, 9}}[i%2])
 		b, err := ready(p)
 		if err != nil {
 			continue

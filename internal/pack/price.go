@@ -14,7 +14,7 @@ import (
 
 const (
 	// mostKnapsack bounds the cells of one exact knapsack; larger ones put plain and extra VMs together.
-	mostKnapsack = 6_000_000
+	mostKnapsack = 40_000_000
 	// nearWorst is how near the worst phase must be known.
 	nearWorst = 1e-4
 	// fewest knapsacks are looked at, however large.
@@ -109,12 +109,10 @@ func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
 		if s.kinds[i].role == capacity.PlainRole || special[i] == impossible {
 			it.special = 0
 		}
-		for range min(s.kinds[i].count, s.vms+s.extras) {
-			if s.kinds[i].role == capacity.HostRole && mixed {
-				hosts = append(hosts, it)
-			} else {
-				others = append(others, it)
-			}
+		if s.kinds[i].role == capacity.HostRole && mixed {
+			hosts = it.times(s.kinds[i].count, hosts)
+		} else {
+			others = it.times(s.kinds[i].count, others)
 		}
 	}
 	if !mixed {
