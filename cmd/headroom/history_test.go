@@ -42,7 +42,7 @@ func TestHistoriesReadHereAndThere(t *testing.T) {
 		}
 	}
 	var ignored any
-	ask(&ignored, "cluster", "create", "shop", "--name", "shop")
+	ask(&ignored, "cluster", "create", "--name", "shop")
 	var here, there app.HistoryImport
 	ask(&here, "history", "import", "shop", dir, "--job", "unnamed")
 	ask(&there, append([]string{"history", "import", "shop", "--upload", "--job", "unnamed"}, files...)...)
