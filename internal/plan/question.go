@@ -119,7 +119,7 @@ func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan, sentences ...st
 	a.answer.Facts = append(a.answer.Facts, facts...)
 	said := slices.DeleteFunc(append([]string{a.answer.Answer}, append(sentences, text)...), func(s string) bool { return s == "" })
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
-		said = append(said, "No plan is cheaper by more than "+number(100*pl.Proof.Gap)+" % of its objective; the search for a better one was ended by the time limit.")
+		said = append(said, "No plan is cheaper by more than "+number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.")
 	}
 	a.answer.Explanation = strings.Join(said, " ")
 }

@@ -16,7 +16,7 @@ type Outcome struct {
 	VMs       RentedVMs          `json:"vms"`
 	Admitted  float64            `json:"admitted"` // jobs of all classes
 	Refused   float64            `json:"refused"`
-	Gap       float64            `json:"gap"`       // no plan is cheaper by more, as a share of the objective
+	Gap       float64            `json:"gap"`       // no plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost
 	Conflicts []capacity.Finding `json:"conflicts"` // of an infeasible one: why, with cures
 	Plan      *capacity.Plan     `json:"plan,omitempty"`
 }

@@ -254,7 +254,7 @@ func planSummary(f *figureSheet, pl *capacity.Plan) {
 	if pl.Proof != nil {
 		f.add("no plan's objective is below", "", amount(&pl.Proof.Bound), c.Currency)
 		f.add("objective", "", amount(&pl.Objective), c.Currency)
-		f.add("gap", "", number(pl.Proof.Gap), "of the objective")
+		f.add("gap", "", number(pl.Proof.Gap), "of the objective or the cost, whichever is less")
 	}
 }
 
