@@ -82,13 +82,10 @@ func newEngine(m *model, seed uint64) *engine {
 	e := &engine{model: m, policy: m.policy(), classes: make([]running, len(m.classes))}
 	number := 0
 	for p, n := range m.pools {
-		for range n {
-			e.idle[p] = append(e.idle[p], number)
-			number++
+		for i := range n {
+			e.idle[p] = append(e.idle[p], number+n-1-i) // the last is taken first
 		}
-		for i, j := 0, len(e.idle[p])-1; i < j; i, j = i+1, j-1 {
-			e.idle[p][i], e.idle[p][j] = e.idle[p][j], e.idle[p][i] // the lowest number is taken first
-		}
+		number += n
 	}
 	e.slots = make([]place, number)
 	for i := range m.classes {
@@ -265,7 +262,7 @@ func (e *engine) offer(j *job, k dispatch.Kind, tasks int) {
 }
 
 // release lets a job's reduces start when enough of its maps have ended. On shared slots every map
-// must have one before: reduces that wait for maps could else keep them from starting.
+// must have one before: reduces that wait for maps could otherwise keep them from starting.
 func (e *engine) release(j *job) bool {
 	spec := &e.model.classes[j.Class]
 	if j.released || spec.reduces == 0 || j.stage < len(spec.stages)-1 {
