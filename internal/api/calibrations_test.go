@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 
 	"headroom/internal/app"
 	"headroom/internal/capacity"
+	"headroom/internal/history"
 )
 
 const (
@@ -254,4 +257,54 @@ func TestCalibrationsAreRefused(t *testing.T) {
 	s.ask(s.admin, "PUT", "/v1/clusters/mine", `{"name":"mine","options":{"engine":"exact","bound":"calibrated"}}`, "If-Match", s.ask(s.admin, "GET", "/v1/clusters/mine", nil).etag()).want(t, 200)
 	tag = s.ask(s.admin, "POST", "/v1/clusters/mine/classes", promised).want(t, 201).etag()
 	s.ask(s.admin, "PUT", classes+"promised/calibration", `{"factor":500}`, "If-Match", tag).want(t, 422)
+}
+
+// A class with a profile made of a real history is compared with the executions it was made of.
+func TestRealHistoriesAreCompared(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join("..", "..", "..", "shared", "data", "histories")
+	if _, err := os.Stat(dir); err != nil {
+		dir = filepath.Join("..", dir)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "job_1329348432655_0001-10.jhist"))
+	if err != nil {
+		t.Skip("there is no ../shared/data/histories beside the repository")
+	}
+	s := newService(t)
+	s.cluster("mine")
+	s.uploaded("", string(text))
+	var jobs list[history.RecordedJob]
+	s.ask(s.admin, "GET", "/v1/clusters/mine/recorded-jobs", nil).want(t, 200).into(t, &jobs)
+	var all list[history.StoredExecution]
+	s.ask(s.admin, "GET", "/v1/clusters/mine/executions", nil).want(t, 200).into(t, &all)
+	kept := all.Items[0]
+	var one history.SampledExecution
+	s.ask(s.admin, "GET", "/v1/clusters/mine/executions/"+kept.ID, nil).want(t, 200).into(t, &one)
+	profile, err := json.Marshal(map[string]any{"name": "real", "source": map[string]any{"job": jobs.Items[0].Job}, "profile": one.Sample.Profile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/mine/profiles", string(profile)).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/mine/classes", strings.Replace(calibratedClass, `"maps"`, `"real"`, 1)).want(t, 201)
+	var c app.ClassCalibration
+	s.ask(s.admin, "GET", "/v1/clusters/mine/classes/calibrated/calibration", nil).want(t, 200).into(t, &c)
+	// Its own profile on its own slots says how long it takes: measured time against the bounds as they are asked for.
+	question, err := json.Marshal(map[string]any{"kind": "job", "profile": one.Sample.Profile, "slots": map[string]any{"map": *kept.MapSlots, "reduce": *kept.ReduceSlots}, "share": map[string]any{"map": 1, "reduce": 1}, "jobs": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bounds struct {
+		Lower   float64 `json:"lower_s"`
+		Average float64 `json:"average_s"`
+		Upper   float64 `json:"upper_s"`
+	}
+	s.ask(s.admin, "POST", "/v1/bounds", string(question)).want(t, 200).into(t, &bounds)
+	t.Logf("%s on %d and %d slots took %g s, bounds %+v, fit %+v", kept.Execution, *kept.MapSlots, *kept.ReduceSlots, *kept.Seconds, bounds, c.Fit)
+	within := 0.0
+	if *kept.Seconds >= bounds.Lower && *kept.Seconds <= bounds.Upper {
+		within = 1
+	}
+	if c.Fit.Executions != 1 || c.Fit.Within != within || math.Abs(c.Fit.MeanBias-(*kept.Seconds/bounds.Average-1)) > 1e-9 {
+		t.Errorf("it took %g s, the bounds are %+v, and the fit %+v", *kept.Seconds, bounds, c.Fit)
+	}
 }
