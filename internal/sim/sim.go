@@ -76,26 +76,34 @@ func (s *Simulation) Done() int64 {
 	return sum
 }
 
-// Work runs replications until none is left or the context ends; several may work at once. An error is
-// the context's: what was begun is lost.
+// Step runs one replication and says whether one was left; several may do so at once. An error is the
+// context's: what was begun is lost.
+func (s *Simulation) Step(ctx context.Context) (more bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	i := int(s.next.Add(1)) - 1
+	if i >= len(s.outcomes) {
+		return false, nil
+	}
+	e := newEngine(s.model, s.seeds[i])
+	if s.Finished != nil {
+		e.finished = func(x Execution) { s.Finished(i, x) }
+	}
+	if err := e.run(ctx, func(events int64, now float64) { s.parts[i].Store(s.model.part(events, now)) }); err != nil {
+		return true, err
+	}
+	s.outcomes[i] = e.outcome()
+	s.parts[i].Store(perReplication)
+	return true, nil
+}
+
+// Work steps until no replication is left or the context ends.
 func (s *Simulation) Work(ctx context.Context) error {
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		i := int(s.next.Add(1)) - 1
-		if i >= len(s.outcomes) {
-			return nil
-		}
-		e := newEngine(s.model, s.seeds[i])
-		if s.Finished != nil {
-			e.finished = func(x Execution) { s.Finished(i, x) }
-		}
-		if err := e.run(ctx, func(events int64, now float64) { s.parts[i].Store(s.model.part(events, now)) }); err != nil {
+		if more, err := s.Step(ctx); err != nil || !more {
 			return err
 		}
-		s.outcomes[i] = e.outcome()
-		s.parts[i].Store(perReplication)
 	}
 }
 

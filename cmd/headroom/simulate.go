@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	tables "headroom/internal/report"
+	"headroom/internal/trial"
+)
+
+// simulationFlags are the flags that say how a plan is tried.
+type simulationFlags struct {
+	given  capacity.SimulationOptions
+	warmUp float64
+}
+
+func (f *simulationFlags) add(c *cobra.Command) {
+	f.given = capacity.DefaultSimulation()
+	c.Flags().Int64Var(&f.given.Seed, "seed", f.given.Seed, "a `number`: the same one gives the same answer")
+	c.Flags().Float64Var(&f.given.Hours, "hours", f.given.Hours, "the `hours` that are simulated")
+	c.Flags().Float64Var(&f.warmUp, "warm-up", 0, "the first `hours` that are left out, because the cluster begins empty (default a tenth)")
+	c.Flags().Int64Var(&f.given.Replications, "replications", f.given.Replications, "how many `times`, each with other random numbers")
+	c.Flags().Int64Var(&f.given.MaxEvents, "max-events", f.given.MaxEvents, "how many `events` at most")
+	addChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", capacity.SimulateFair, capacity.SimulateFIFO, capacity.SimulateCapacity)
+	addChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", capacity.LendAll, capacity.LendClass, capacity.LendNone)
+	addChoice(c, &f.given.Load, "load", "", "when jobs are submitted", capacity.ClosedLoad, capacity.PoissonLoad)
+	c.Flags().Float64Var(&f.given.ThinkSeconds, "think", 0, "the mean `seconds` from the end of a job to the next one of a closed load")
+	addChoice(c, &f.given.Durations, "durations", "", "how tasks last", capacity.LognormalDurations, capacity.UniformDurations, capacity.TriangularDurations, capacity.ConstantDurations)
+	c.Flags().Float64Var(&f.given.Slow, "slow", 0, "the `part` of tasks that are slow")
+	c.Flags().Float64Var(&f.given.SlowBy, "slow-by", 2, "how many `times` as long those take")
+}
+
+// options are what the flags say.
+func (f *simulationFlags) options(c *cobra.Command) (capacity.SimulationOptions, error) {
+	o := f.given
+	if c.Flags().Changed("warm-up") {
+		o.WarmUpHours = &f.warmUp
+	}
+	if o.Slow == 0 && !c.Flags().Changed("slow-by") {
+		o.SlowBy = 0
+	}
+	return o, bySimulationFlag(o.Check())
+}
+
+// bySimulationFlag says findings about options by the flags they came from.
+func bySimulationFlag(err error) error {
+	flags := map[string]string{"warm_up_hours": "warm-up", "max_events": "max-events", "think_s": "think", "slow_by": "slow-by"}
+	for _, same := range []string{"seed", "hours", "replications", "policy", "lending", "load", "durations", "slow"} {
+		flags[same] = same
+	}
+	return placed(err, func(pointer string) string {
+		for member, flag := range flags {
+			if pointer == "/options/"+member {
+				return "--" + flag
+			}
+		}
+		return strings.TrimPrefix(pointer, "/problem") // of a file that is the problem
+	})
+}
+
+func simulateCommand() *cobra.Command {
+	var out output
+	var solving optionFlags
+	var how simulationFlags
+	c := &cobra.Command{
+		Use:   "simulate [FILE|-] [PLAN]",
+		Short: "Try a plan before money is spent: which part of the jobs meets its deadline",
+		Long: `Makes the plan of a problem, or takes one from a second file, and runs the jobs that it admits on the slots that it
+rents, task by task, in a simulator. The answer says how long executions take, which part of them meets the
+deadline, how slots are used, and where executions lie between their bounds.
+
+A closed load has as many users as the plan admits jobs; each submits a job, waits for its end, thinks (--think), and
+submits the next. A poisson load has jobs come at random, as often as that many are there at once on average.`,
+		Example: "  headroom simulate cluster.json\n  headroom simulate cluster.json plan.json --hours 168 --seed 7\n  headroom simulate cluster.json --load poisson --policy capacity -o json",
+		Args:    cobra.MaximumNArgs(2),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	solving.add(c)
+	how.add(c)
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 2 && args[0] == "-" && args[1] == "-" {
+			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
+		}
+		return solving.check(c)
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		options, err := how.options(c)
+		if err != nil {
+			return err
+		}
+		file := "-"
+		if len(args) > 0 {
+			file = args[0]
+		}
+		problem, err := problemToCompare(c, file, solving)
+		if err != nil {
+			return err
+		}
+		if err := options.CheckFor(&problem); err != nil {
+			return bySimulationFlag(err)
+		}
+		plan, err := planToTry(c, args, problem)
+		if err != nil {
+			return err
+		}
+		a, err := simulateHere(c.Context(), problem, plan, options)
+		if err != nil {
+			return bySimulationFlag(err)
+		}
+		return writeSimulation(c, out, a)
+	})
+}
+
+// planToTry is the plan of the second file, or the problem's.
+func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capacity.Plan, error) {
+	if len(args) == 2 {
+		data, label, err := read(c.Context(), args[1], c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return capacity.Plan{}, err
+		}
+		pl, err := capacity.ReadPlan(data)
+		return pl, labelled(label, err)
+	}
+	p := planner{}
+	defer p.close()
+	pl, err := p.solve(c.Context(), problem)
+	if err != nil || pl.Status != capacity.InfeasibleStatus {
+		return pl, err
+	}
+	conflicts := []error{errors.New("No plan meets these demands.")}
+	for _, f := range pl.Conflicts {
+		conflicts = append(conflicts, errors.New(tables.Conflict(f)))
+	}
+	return pl, &failure{exitInfeasible, errors.Join(conflicts...)}
+}
+
+// simulateHere tries a plan on this machine's processors.
+func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.Plan, options capacity.SimulationOptions) (trial.Answer, error) {
+	t, err := trial.New(problem, plan, options)
+	if err != nil {
+		return trial.Answer{}, err
+	}
+	if err := t.Work(ctx, runtime.GOMAXPROCS(0)); err != nil {
+		return trial.Answer{}, err
+	}
+	return t.Answer(), nil
+}
+
+func writeSimulation(c *cobra.Command, out output, a trial.Answer) error {
+	warn(c, a.Warnings)
+	return out.write(c, map[string]form{
+		"table": func(w io.Writer) error { return tables.SimulationText(w, a) },
+		"json":  asJSON(a),
+		"csv":   tables.Simulation(a).CSV,
+	})
+}

@@ -1,0 +1,343 @@
+package capacity
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// SimulationQuestion is a problem whose plan is tried before money is spent.
+type SimulationQuestion struct {
+	Problem Problem           `json:"problem"`
+	Options SimulationOptions `json:"options"`
+}
+
+// ClusterSimulationQuestion is about a cluster: its current plan, or with a scenario the plan of its problem
+// of this moment with those changes.
+type ClusterSimulationQuestion struct {
+	Scenario *AskedScenario    `json:"scenario,omitempty"`
+	Options  SimulationOptions `json:"options"`
+}
+
+// SimulationOptions is how a plan is tried.
+type SimulationOptions struct {
+	Seed         int64    `json:"seed"`
+	Hours        float64  `json:"hours"`                   // simulated in each replication
+	WarmUpHours  *float64 `json:"warm_up_hours,omitempty"` // of those, left out of every figure; left out: a tenth of them
+	Replications int64    `json:"replications"`            // each with its own random numbers; confidence needs two
+	MaxEvents    int64    `json:"max_events"`              // of all replications; they end sooner beyond
+
+	Policy  SimulatedPolicy  `json:"policy"`
+	Lending SimulatedLending `json:"lending,omitempty"` // left out: as the problem shares its VMs
+	Load    SimulatedLoad    `json:"load"`
+	// ThinkSeconds is the mean time from the end of a job to the next one of a closed load; with 0 as many
+	// jobs as the plan admits are there at any time.
+	ThinkSeconds float64 `json:"think_s"`
+
+	// Tasks last as the profile's averages and maxima say, distributed like this; a part of them is slow.
+	Durations SimulatedDurations       `json:"durations"`
+	Slow      float64                  `json:"slow,omitzero"`
+	SlowBy    float64                  `json:"slow_by,omitzero"`
+	Measured  map[string]MeasuredTasks `json:"measured,omitempty"` // by class: in place of its profile's seconds
+}
+
+// MeasuredTasks is seconds of tasks, or equally spaced quantiles of them, by phase. An empty list: as the
+// profile says.
+type MeasuredTasks struct {
+	MapSeconds          []float64   `json:"map_s,omitempty"`
+	FirstShuffleSeconds []float64   `json:"first_shuffle_s,omitempty"`
+	ShuffleSeconds      []float64   `json:"shuffle_s,omitempty"`
+	ReduceSeconds       []float64   `json:"reduce_s,omitempty"`
+	StageSeconds        [][]float64 `json:"stage_s,omitempty"` // of a chain, by stage
+}
+
+// SimulatedPolicy says who gets a freed slot.
+type SimulatedPolicy string
+
+// SimulatedLending says who may use slots that a class leaves idle.
+type SimulatedLending string
+
+// SimulatedLoad says when jobs are submitted.
+type SimulatedLoad string
+
+// SimulatedDurations is how the seconds of tasks lie between their average and their maximum.
+type SimulatedDurations string
+
+// The words of a simulation's options.
+const (
+	SimulateFair     SimulatedPolicy = "fair" // the plan's slots of a class are its minimum
+	SimulateFIFO     SimulatedPolicy = "fifo"
+	SimulateCapacity SimulatedPolicy = "capacity" // they are its share
+
+	LendAll   SimulatedLending = "all"   // nobody waits while a slot is idle
+	LendClass SimulatedLending = "class" // no class uses more than its slots
+	LendNone  SimulatedLending = "none"  // nor a job more than its part of them
+
+	ClosedLoad  SimulatedLoad = "closed"  // as many users as jobs are admitted, each with one job at a time
+	PoissonLoad SimulatedLoad = "poisson" // at random, as often as that many jobs are there at once on average
+
+	LognormalDurations  SimulatedDurations = "lognormal"
+	UniformDurations    SimulatedDurations = "uniform"
+	TriangularDurations SimulatedDurations = "triangular"
+	ConstantDurations   SimulatedDurations = "constant" // the average
+)
+
+var (
+	simulatedPolicies  = []SimulatedPolicy{SimulateFair, SimulateFIFO, SimulateCapacity}
+	simulatedLendings  = []SimulatedLending{LendAll, LendClass, LendNone}
+	simulatedLoads     = []SimulatedLoad{ClosedLoad, PoissonLoad}
+	simulatedDurations = []SimulatedDurations{LognormalDurations, UniformDurations, TriangularDurations, ConstantDurations}
+)
+
+// Limits of a simulation.
+const (
+	MaxSeed             = 1<<53 - 1 // every reader of JSON keeps it
+	MaxSimulatedHours   = 366 * 24
+	MaxReplications     = 1_000
+	MaxSimulatedEvents  = 5_000_000_000
+	MaxSlowBy           = 1_000
+	MaxMeasuredSeconds  = 1_000 // of a phase: quantiles of more tasks say the same
+	MaxMeasuredClasses  = 1_000
+	MaxSimulationStages = 1_000 // with measured seconds
+)
+
+// DefaultSimulation is how a plan is tried where nothing is said.
+func DefaultSimulation() SimulationOptions {
+	return SimulationOptions{Seed: 1, Hours: 24, Replications: 10, MaxEvents: 200_000_000, Policy: SimulateFair, Load: ClosedLoad, Durations: LognormalDurations}
+}
+
+// WarmUp is the hours left out.
+func (o *SimulationOptions) WarmUp() float64 {
+	if o.WarmUpHours != nil {
+		return *o.WarmUpHours
+	}
+	return o.Hours / 10
+}
+
+var (
+	simulationShape        = newShape("a simulation", []string{"problem"}, "options")
+	clusterSimulationShape = newShape("a simulation", nil, "scenario", "options")
+	simulationOptionsShape = newShape("options of a simulation", nil, "seed", "hours", "warm_up_hours", "replications", "max_events",
+		"policy", "lending", "load", "think_s", "durations", "slow", "slow_by", "measured")
+	measuredTasksShape = newShape("measured tasks", nil, "map_s", "first_shuffle_s", "shuffle_s", "reduce_s", "stage_s")
+)
+
+// ReadSimulation reads a simulation that brings its problem along, as strictly as ReadProblem. Where the
+// problem names no engine, it is auto.
+func ReadSimulation(data []byte, limits Limits) (SimulationQuestion, error) {
+	q := SimulationQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}, Options: DefaultSimulation()}
+	q.Problem.Options.Engine = EngineAuto
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.object(simulationShape, func(name string) {
+		if name == "problem" {
+			r.problem(&q.Problem, limits)
+		} else {
+			r.simulationOptions(&q.Options)
+		}
+	})
+	r.end()
+	if err := r.result(func(c *checker) {
+		c.enter("problem")
+		q.Problem.check(c)
+		c.leave()
+		c.enter("options")
+		q.Options.check(c)
+		c.leave()
+	}); err != nil {
+		return SimulationQuestion{}, err
+	}
+	return q, q.Options.CheckFor(&q.Problem)
+}
+
+// ReadClusterSimulation reads a simulation of a cluster.
+func ReadClusterSimulation(data []byte) (ClusterSimulationQuestion, error) {
+	q := ClusterSimulationQuestion{Options: DefaultSimulation()}
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.object(clusterSimulationShape, func(name string) {
+		if name == "scenario" {
+			q.Scenario = new(AskedScenario)
+			r.scenario(q.Scenario, askedScenarioShape)
+		} else {
+			r.simulationOptions(&q.Options)
+		}
+	})
+	r.end()
+	if err := r.result(func(c *checker) {
+		if q.Scenario != nil {
+			c.enter("scenario")
+			q.Scenario.check(c)
+			c.leave()
+		}
+		c.enter("options")
+		q.Options.check(c)
+		c.leave()
+	}); err != nil {
+		return ClusterSimulationQuestion{}, err
+	}
+	return q, nil
+}
+
+func (r *reader) simulationOptions(o *SimulationOptions) {
+	r.object(simulationOptionsShape, func(name string) {
+		switch name {
+		case "seed":
+			r.whole(&o.Seed)
+		case "hours":
+			r.float(&o.Hours)
+		case "warm_up_hours":
+			o.WarmUpHours = new(float64)
+			r.float(o.WarmUpHours)
+		case "replications":
+			r.whole(&o.Replications)
+		case "max_events":
+			r.whole(&o.MaxEvents)
+		case "policy":
+			word(r, &o.Policy, simulatedPolicies)
+		case "lending":
+			word(r, &o.Lending, simulatedLendings)
+		case "load":
+			word(r, &o.Load, simulatedLoads)
+		case "think_s":
+			r.float(&o.ThinkSeconds)
+		case "durations":
+			word(r, &o.Durations, simulatedDurations)
+		case "slow":
+			r.float(&o.Slow)
+		case "slow_by":
+			r.float(&o.SlowBy)
+		case "measured":
+			o.Measured = named(r, "of measured tasks by class", "class", MaxMeasuredClasses, r.measuredTasks)
+		}
+	})
+}
+
+func (r *reader) measuredTasks(m *MeasuredTasks) {
+	seconds := func() []float64 { return list(r, "of seconds", MaxMeasuredSeconds, r.float) }
+	r.object(measuredTasksShape, func(name string) {
+		switch name {
+		case "map_s":
+			m.MapSeconds = seconds()
+		case "first_shuffle_s":
+			m.FirstShuffleSeconds = seconds()
+		case "shuffle_s":
+			m.ShuffleSeconds = seconds()
+		case "reduce_s":
+			m.ReduceSeconds = seconds()
+		case "stage_s":
+			m.StageSeconds = list(r, "of stages", MaxSimulationStages, func(s *[]float64) { *s = seconds() })
+		}
+	})
+}
+
+// Check says what is wrong with options that did not come in a document.
+func (o *SimulationOptions) Check() error {
+	return findingsOf(func(c *checker) {
+		c.enter("options")
+		o.check(c)
+		c.leave()
+	})
+}
+
+func (o *SimulationOptions) check(c *checker) {
+	if o.Seed < 0 || o.Seed > MaxSeed {
+		c.refuse("seed", "range", "The seed is %d; give a whole number from 0 to %d.", o.Seed, int64(MaxSeed))
+	}
+	hours := c.number("hours", "The time", "hours", o.Hours, MaxSimulatedHours)
+	if hours && o.Hours == 0 {
+		c.refuse("hours", "range", "The time is 0 hours; give more, %d at most.", MaxSimulatedHours)
+		hours = false
+	}
+	if w := o.WarmUpHours; w != nil && c.number("warm_up_hours", "The warm-up", "hours", *w, MaxSimulatedHours) && hours && *w >= o.Hours {
+		c.refuse("warm_up_hours", "premise", "The warm-up of %s hours leaves nothing of %s hours; make it shorter.", plain(*w), plain(o.Hours))
+	}
+	c.whole("replications", "The number of replications", "replications", o.Replications, 1, MaxReplications)
+	c.whole("max_events", "The number of events", "events", o.MaxEvents, 1, MaxSimulatedEvents)
+	oneOf(c, "policy", o.Policy, simulatedPolicies)
+	if o.Lending != "" {
+		oneOf(c, "lending", o.Lending, simulatedLendings)
+	}
+	oneOf(c, "load", o.Load, simulatedLoads)
+	c.number("think_s", "The think time", "s", o.ThinkSeconds, MaxSeconds)
+	if o.Load == PoissonLoad && o.ThinkSeconds > 0 {
+		c.refuse("think_s", "not_here", "Jobs of a Poisson load come whether others have ended or not, so nobody thinks; leave the think time out, or choose a closed load.")
+	}
+	oneOf(c, "durations", o.Durations, simulatedDurations)
+	if c.number("slow", "The part of slow tasks", "", o.Slow, 1) && o.Slow > 0 {
+		if c.number("slow_by", "What slow tasks take", "times", o.SlowBy, MaxSlowBy) && o.SlowBy < 1 {
+			c.refuse("slow_by", "range", "A slow task takes %s times as long as others; give 1 at least.", plain(o.SlowBy))
+		}
+	}
+	c.enter("measured")
+	for _, name := range slices.Sorted(maps.Keys(o.Measured)) {
+		m := o.Measured[name]
+		c.enter(name)
+		c.measured("map_s", m.MapSeconds)
+		c.measured("first_shuffle_s", m.FirstShuffleSeconds)
+		c.measured("shuffle_s", m.ShuffleSeconds)
+		c.measured("reduce_s", m.ReduceSeconds)
+		c.enter("stage_s")
+		for i, seconds := range m.StageSeconds {
+			c.measured(strconv.Itoa(i), seconds)
+		}
+		c.leave()
+		c.leave()
+	}
+	c.leave()
+}
+
+func (c *checker) measured(member string, seconds []float64) {
+	c.enter(member)
+	for i, s := range seconds {
+		if !c.number(strconv.Itoa(i), "The measured task", "s", s, MaxSeconds) {
+			break
+		}
+	}
+	c.leave()
+}
+
+// CheckFor says what is wrong with options for a problem.
+func (o *SimulationOptions) CheckFor(p *Problem) error {
+	return findingsOf(func(c *checker) {
+		c.enter("options")
+		defer c.leave()
+		if lends := o.LendingFor(p); o.Policy == SimulateFIFO && lends != LendAll {
+			if o.Lending == "" {
+				c.refuse("policy", "not_here", "The problem's VMs are dedicated to classes, and fifo gives any slot to any job; choose fair or capacity, or say that slots are lent to all.")
+			} else {
+				c.refuse("lending", "not_here", "fifo gives any slot to any job, so that all are lent; leave lending out, or choose fair or capacity.")
+			}
+		}
+		c.enter("measured")
+		defer c.leave()
+		var known []string
+		for i := range p.Classes {
+			known = append(known, p.Classes[i].Name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(o.Measured)) {
+			i := slices.Index(known, name)
+			switch {
+			case i < 0:
+				c.found(name, "unknown_name", fmt.Sprintf("There is no class %q.", clip(name)), didYouMean(name, known))
+			case p.Classes[i].Profile == nil:
+				c.refuse(name, "not_here", "The class %q has no profile, so that nothing says how many tasks its jobs have; give it a profile, or leave its measured tasks out.", clip(name))
+			case len(o.Measured[name].StageSeconds) > len(p.Classes[i].Profile.Stages):
+				c.refuse(name, "range", "There are measured tasks of %d stages, and the class %q has %d; give a list for each.", len(o.Measured[name].StageSeconds), clip(name), len(p.Classes[i].Profile.Stages))
+			}
+		}
+	})
+}
+
+// LendingFor is who may use idle slots: where nothing is said, everybody, unless VMs are dedicated.
+func (o *SimulationOptions) LendingFor(p *Problem) SimulatedLending {
+	switch {
+	case o.Lending != "":
+		return o.Lending
+	case p.Options.Sharing == Dedicated:
+		return LendClass
+	default:
+		return LendAll
+	}
+}
