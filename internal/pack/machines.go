@@ -86,7 +86,7 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 				end = t
 			}
 		}
-		return capacity.MachinesAnswer{}, fmt.Errorf("Even %d machines, the most that batches are packed onto, take %.0f s and not %.0f s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
+		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.0f s and not %.0f s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
 	}
 	answer.Machines, answer.Proved = int64(machines), machines == least
 	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {
