@@ -236,7 +236,7 @@ type MachinesAnswer struct {
 	Machines  int64           `json:"machines"`
 	Proved    bool            `json:"proved"` // that fewer do not suffice
 	Packing   Packing         `json:"packing"`
-	Tried     []TriedMachines `json:"tried"` // in the order they were
+	Tried     []TriedMachines `json:"tried"` // fewest first
 }
 
 // TriedMachines is what a batch comes to on so many machines.

@@ -90,6 +90,8 @@ func TestEveryExampleIsRead(t *testing.T) {
 			_, err = ReadBounds(data)
 		case name == "year-with-offers.json":
 			_, err = ReadPurchase(data, DefaultLimits())
+		case name == "batch.json":
+			_, err = ReadPacking(data, DefaultLimits())
 		default:
 			_, err = ReadProblem(data, DefaultLimits())
 		}

@@ -1,9 +1,11 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"headroom/internal/capacity"
 )
@@ -79,13 +81,9 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 	if failed != nil {
 		return capacity.MachinesAnswer{}, failed
 	}
+	slices.SortFunc(answer.Tried, func(a, b capacity.TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
 	if machines > most {
 		end := answer.Tried[len(answer.Tried)-1]
-		for _, t := range answer.Tried {
-			if t.Machines > end.Machines {
-				end = t
-			}
-		}
 		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.0f s and not %.0f s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
 	}
 	answer.Machines, answer.Proved = int64(machines), machines == least
