@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"runtime"
 	"strings"
 
@@ -16,8 +17,9 @@ import (
 
 // simulationFlags are the flags that say how a plan is tried.
 type simulationFlags struct {
-	given  capacity.SimulationOptions
-	warmUp float64
+	given    capacity.SimulationOptions
+	warmUp   float64
+	measured string // a file
 }
 
 func (f *simulationFlags) add(c *cobra.Command) {
@@ -34,6 +36,7 @@ func (f *simulationFlags) add(c *cobra.Command) {
 	addChoice(c, &f.given.Durations, "durations", "", "how tasks last", capacity.LognormalDurations, capacity.UniformDurations, capacity.TriangularDurations, capacity.ConstantDurations)
 	c.Flags().Float64Var(&f.given.Slow, "slow", 0, "the `part` of tasks that are slow")
 	c.Flags().Float64Var(&f.given.SlowBy, "slow-by", 2, "how many `times` as long those take")
+	c.Flags().StringVar(&f.measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
 }
 
 // options are what the flags say.
@@ -45,29 +48,44 @@ func (f *simulationFlags) options(c *cobra.Command) (capacity.SimulationOptions,
 	if o.Slow == 0 && !c.Flags().Changed("slow-by") {
 		o.SlowBy = 0
 	}
-	return o, bySimulationFlag(o.Check())
+	if f.measured != "" {
+		data, label, err := read(c.Context(), f.measured, c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return o, err
+		}
+		if o.Measured, err = capacity.ReadMeasuredTasks(data); err != nil {
+			return o, labelled(label, err)
+		}
+	}
+	return o, bySimulationFlag(o.Check(), nil)
 }
 
-// bySimulationFlag says findings about options by the flags they came from.
-func bySimulationFlag(err error) error {
+// bySimulationFlag says findings about options and changes by the flags they came from.
+func bySimulationFlag(err error, said []string) error {
 	flags := map[string]string{"warm_up_hours": "warm-up", "max_events": "max-events", "think_s": "think", "slow_by": "slow-by"}
-	for _, same := range []string{"seed", "hours", "replications", "policy", "lending", "load", "durations", "slow"} {
+	for _, same := range []string{"seed", "hours", "replications", "policy", "lending", "load", "durations", "slow", "measured"} {
 		flags[same] = same
 	}
 	return placed(err, func(pointer string) string {
-		for member, flag := range flags {
-			if pointer == "/options/"+member {
-				return "--" + flag
-			}
+		if n := elementOf(strings.TrimPrefix(pointer, "/scenario"), "/changes"); n >= 0 && n < len(said) {
+			return said[n]
+		}
+		member, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/options/"), "/")
+		if flag := flags[member]; flag != "" && strings.HasPrefix(pointer, "/options/") {
+			return "--" + flag
 		}
 		return strings.TrimPrefix(pointer, "/problem") // of a file that is the problem
 	})
 }
 
 func simulateCommand() *cobra.Command {
+	var to connection
 	var out output
 	var solving optionFlags
 	var how simulationFlags
+	var change changeFlags
+	var cluster, saved string
+	var async bool
 	c := &cobra.Command{
 		Use:   "simulate [FILE|-] [PLAN]",
 		Short: "Try a plan before money is spent: which part of the jobs meets its deadline",
@@ -76,16 +94,37 @@ rents, task by task, in a simulator. The answer says how long executions take, w
 deadline, how slots are used, and where executions lie between their bounds.
 
 A closed load has as many users as the plan admits jobs; each submits a job, waits for its end, thinks (--think), and
-submits the next. A poisson load has jobs come at random, as often as that many are there at once on average.`,
-		Example: "  headroom simulate cluster.json\n  headroom simulate cluster.json plan.json --hours 168 --seed 7\n  headroom simulate cluster.json --load poisson --policy capacity -o json",
+submits the next. A poisson load has jobs come at random, as often as that many are there at once on average.
+
+Flags such as --demand try the plan of a scenario before it is adopted. With --cluster a server tries the current plan
+of one of its clusters, or the plan of a scenario; a long simulation is then a run that is waited for.` + connectionHelp,
+		Example: "  headroom simulate cluster.json\n  headroom simulate cluster.json plan.json --hours 168 --seed 7\n  headroom simulate cluster.json --demand 'etl=x1.2' --load poisson -o json\n  headroom simulate --cluster shop --saved black-friday",
 		Args:    cobra.MaximumNArgs(2),
 	}
-	out.addFlags(c, "table", "json", "csv")
+	to.addFlags(c)
+	out.addFlags(c, "table", "json", "csv", "xlsx")
 	solving.add(c)
 	how.add(c)
+	change.add(c)
+	c.Flags().StringVar(&cluster, "cluster", "", "ask a server about this `cluster`")
+	c.Flags().StringVar(&saved, "saved", "", "with --cluster: try the plan of its saved scenario of this `name`")
+	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if len(args) == 2 && args[0] == "-" && args[1] == "-" {
+		changes, _, err := change.changes()
+		switch {
+		case err != nil:
+			return err
+		case cluster != "" && len(args) > 0:
+			return errors.New("name a file or a --cluster, not both")
+		case cluster == "" && (saved != "" || async):
+			return errors.New("--saved and --async are for a --cluster; say of which")
+		case len(changes) > 0 && (saved != "" || len(args) == 2):
+			return errors.New("changes make a plan of their own; leave them out, or --saved and the second file")
+		case len(args) == 2 && args[0] == "-" && args[1] == "-":
 			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
+		}
+		if err := out.checkSheet(c); err != nil {
+			return err
 		}
 		return solving.check(c)
 	}
@@ -93,6 +132,14 @@ submits the next. A poisson load has jobs come at random, as often as that many 
 		options, err := how.options(c)
 		if err != nil {
 			return err
+		}
+		changes, said, _ := change.changes() // looked at above
+		if cluster != "" {
+			q := capacity.ClusterSimulationQuestion{Options: options}
+			if saved != "" || len(changes) > 0 {
+				q.Scenario = &capacity.AskedScenario{Saved: saved, Changes: changes}
+			}
+			return bySimulationFlag(simulateThere(c, &to, out, cluster, q, async), said)
 		}
 		file := "-"
 		if len(args) > 0 {
@@ -102,8 +149,13 @@ submits the next. A poisson load has jobs come at random, as often as that many 
 		if err != nil {
 			return err
 		}
+		if len(changes) > 0 {
+			if problem, err = (capacity.Scenario{Changes: changes}).Apply(problem); err != nil {
+				return bySimulationFlag(err, said)
+			}
+		}
 		if err := options.CheckFor(&problem); err != nil {
-			return bySimulationFlag(err)
+			return bySimulationFlag(err, said)
 		}
 		plan, err := planToTry(c, args, problem)
 		if err != nil {
@@ -111,7 +163,7 @@ submits the next. A poisson load has jobs come at random, as often as that many 
 		}
 		a, err := simulateHere(c.Context(), problem, plan, options)
 		if err != nil {
-			return bySimulationFlag(err)
+			return bySimulationFlag(err, said)
 		}
 		return writeSimulation(c, out, a)
 	})
@@ -152,11 +204,28 @@ func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.P
 	return t.Answer(), nil
 }
 
+// simulateThere asks a server, and waits for the run that a long simulation becomes.
+func simulateThere(c *cobra.Command, to *connection, out output, cluster string, q capacity.ClusterSimulationQuestion, async bool) error {
+	f := monthsFlags{to: *to, out: output{format: "json"}, async: async}
+	answered, err := f.there(c, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
+		return s.api.ClusterSimulationWithBody(c.Context(), cluster, nil, jsonBody, body, preferring(prefer))
+	}, q)
+	if err != nil || answered == nil {
+		return err
+	}
+	var a trial.Answer
+	if err := answered.into(&a); err != nil {
+		return err
+	}
+	return writeSimulation(c, out, a)
+}
+
 func writeSimulation(c *cobra.Command, out output, a trial.Answer) error {
 	warn(c, a.Warnings)
 	return out.write(c, map[string]form{
 		"table": func(w io.Writer) error { return tables.SimulationText(w, a) },
 		"json":  asJSON(a),
 		"csv":   tables.Simulation(a).CSV,
+		"xlsx":  func(w io.Writer) error { return tables.SimulationWorkbook(w, a) },
 	})
 }

@@ -28,6 +28,7 @@ import (
 	"headroom/internal/plan"
 	"headroom/internal/proof"
 	"headroom/internal/telemetry"
+	"headroom/internal/trial"
 	"headroom/openapi"
 )
 
@@ -209,6 +210,7 @@ func init() {
 		reflect.TypeFor[app.ProfileFromHistory](), reflect.TypeFor[app.ProfileMade](), reflect.TypeFor[app.ForecastFromHistory](), reflect.TypeFor[app.ForecastMade](),
 		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
 		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
+		reflect.TypeFor[trial.Answer](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
 		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),

@@ -197,6 +197,10 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = `{"vary":[{"what":"deadline","values":[2]}]}`
 	case operation == "sweep":
 		body = `{"problem":` + smallProblem + `,"vary":[{"what":"price","values":[2]}]}`
+	case operation == "clusterSimulation":
+		body = `{"scenario":{"changes":[{"what":"deadline","factor":2}]},"options":{"hours":1,"replications":1}}`
+	case operation == "simulation":
+		body = `{"problem":` + profiledProblem + `,"options":{"hours":1,"replications":1}}`
 	case operation == "askCluster":
 		body = `{"question":"most_for_budget","budget":{"amount":"1000"}}`
 	case operation == "ask":

@@ -118,14 +118,18 @@ func (s *server) runTable(w http.ResponseWriter, r *http.Request) {
 func (s *server) runIn(w http.ResponseWriter, r *http.Request, run capacity.Run) error {
 	switch {
 	case run.Kind == app.HorizonRun, run.Kind == app.PurchaseRun:
-	case run.Kind != app.SweepRun || formatOf(r) == "focus":
+	case run.Kind != app.SweepRun && run.Kind != app.SimulationRun || formatOf(r) == "focus":
 		return refusal{aboutParameter("format", "choice", fmt.Sprintf("What a run of the kind %q makes does not come in the form %q; leave \"format\" out.", run.Kind, formatOf(r)), nil)}
 	}
 	result, err := s.app.RunResult(r.Context(), run.ID)
 	if err != nil {
 		return err
 	}
-	if run.Kind != app.SweepRun {
+	switch run.Kind {
+	case app.SweepRun:
+	case app.SimulationRun:
+		return runSimulation(w, r, run, result)
+	default:
 		return s.runMonths(w, r, run, result)
 	}
 	var answer plan.SweepAnswer

@@ -180,6 +180,19 @@ func ReadClusterSimulation(data []byte) (ClusterSimulationQuestion, error) {
 	return q, nil
 }
 
+// ReadMeasuredTasks reads measured tasks by class as a file has them.
+func ReadMeasuredTasks(data []byte) (map[string]MeasuredTasks, error) {
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	all := r.measured()
+	r.end()
+	return all, r.result(func(*checker) {})
+}
+
+func (r *reader) measured() map[string]MeasuredTasks {
+	return named(r, "of measured tasks by class", "class", MaxMeasuredClasses, r.measuredTasks)
+}
+
 func (r *reader) simulationOptions(o *SimulationOptions) {
 	r.object(simulationOptionsShape, func(name string) {
 		switch name {
@@ -209,7 +222,7 @@ func (r *reader) simulationOptions(o *SimulationOptions) {
 		case "slow_by":
 			r.float(&o.SlowBy)
 		case "measured":
-			o.Measured = named(r, "of measured tasks by class", "class", MaxMeasuredClasses, r.measuredTasks)
+			o.Measured = r.measured()
 		}
 	})
 }

@@ -44,6 +44,11 @@ func Simulation(a trial.Answer) Table {
 	})
 }
 
+// SimulationWorkbook is a simulation as a spreadsheet.
+func SimulationWorkbook(w io.Writer, a trial.Answer) error {
+	return Workbook(w, Sheet{"classes", Simulation(a)}, about(a.Sentence))
+}
+
 // SimulationText is a simulation for a terminal.
 func SimulationText(w io.Writer, a trial.Answer) error {
 	if err := summary(a).Text(w); err != nil {

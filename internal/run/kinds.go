@@ -20,11 +20,12 @@ type Kind struct {
 
 // Kinds are those that need nothing but the App.
 var Kinds = map[string]Kind{
-	app.PlanRun:     {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
-	app.SweepRun:    {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
-	app.HorizonRun:  {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
-	app.PurchaseRun: {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
-	app.ReportRun:   {Do: report, Timeout: time.Hour, Attempts: 5},
+	app.PlanRun:       {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	app.SweepRun:      {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
+	app.HorizonRun:    {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
+	app.PurchaseRun:   {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
+	app.SimulationRun: {Do: kept((*app.App).SimulationForRun), Timeout: time.Hour, Attempts: 5},
+	app.ReportRun:     {Do: report, Timeout: time.Hour, Attempts: 5},
 }
 
 // Result is what work makes; the zero Result is nothing.

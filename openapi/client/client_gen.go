@@ -421,6 +421,48 @@ const (
 	SharedPhaseQuestionKindSharedPhase SharedPhaseQuestionKind = "shared_phase"
 )
 
+// Defines values for SimulatedPoolPool.
+const (
+	SimulatedPoolPoolMap    SimulatedPoolPool = "map"
+	SimulatedPoolPoolReduce SimulatedPoolPool = "reduce"
+	SimulatedPoolPoolShared SimulatedPoolPool = "shared"
+)
+
+// Defines values for SimulationStopped.
+const (
+	SimulationStoppedEmpty  SimulationStopped = ""
+	SimulationStoppedEvents SimulationStopped = "events"
+	SimulationStoppedJobs   SimulationStopped = "jobs"
+)
+
+// Defines values for SimulationOptionsDurations.
+const (
+	SimulationOptionsDurationsConstant   SimulationOptionsDurations = "constant"
+	SimulationOptionsDurationsLognormal  SimulationOptionsDurations = "lognormal"
+	SimulationOptionsDurationsTriangular SimulationOptionsDurations = "triangular"
+	SimulationOptionsDurationsUniform    SimulationOptionsDurations = "uniform"
+)
+
+// Defines values for SimulationOptionsLending.
+const (
+	SimulationOptionsLendingAll   SimulationOptionsLending = "all"
+	SimulationOptionsLendingClass SimulationOptionsLending = "class"
+	SimulationOptionsLendingNone  SimulationOptionsLending = "none"
+)
+
+// Defines values for SimulationOptionsLoad.
+const (
+	SimulationOptionsLoadClosed  SimulationOptionsLoad = "closed"
+	SimulationOptionsLoadPoisson SimulationOptionsLoad = "poisson"
+)
+
+// Defines values for SimulationOptionsPolicy.
+const (
+	SimulationOptionsPolicyCapacity SimulationOptionsPolicy = "capacity"
+	SimulationOptionsPolicyFair     SimulationOptionsPolicy = "fair"
+	SimulationOptionsPolicyFifo     SimulationOptionsPolicy = "fifo"
+)
+
 // Defines values for Status.
 const (
 	StatusFeasible   Status = "feasible"
@@ -806,6 +848,13 @@ const (
 	AnswerScenarioParamsFormatJson AnswerScenarioParamsFormat = "json"
 )
 
+// Defines values for ClusterSimulationParamsFormat.
+const (
+	ClusterSimulationParamsFormatCsv  ClusterSimulationParamsFormat = "csv"
+	ClusterSimulationParamsFormatJson ClusterSimulationParamsFormat = "json"
+	ClusterSimulationParamsFormatXlsx ClusterSimulationParamsFormat = "xlsx"
+)
+
 // Defines values for ClusterSweepParamsFormat.
 const (
 	ClusterSweepParamsFormatCsv  ClusterSweepParamsFormat = "csv"
@@ -892,6 +941,13 @@ const (
 	GetRunResultParamsPerDay    GetRunResultParamsPer = "day"
 	GetRunResultParamsPerMonth  GetRunResultParamsPer = "month"
 	GetRunResultParamsPerPeriod GetRunResultParamsPer = "period"
+)
+
+// Defines values for SimulationParamsFormat.
+const (
+	SimulationParamsFormatCsv  SimulationParamsFormat = "csv"
+	SimulationParamsFormatJson SimulationParamsFormat = "json"
+	SimulationParamsFormatXlsx SimulationParamsFormat = "xlsx"
 )
 
 // Defines values for SweepParamsFormat.
@@ -1770,6 +1826,15 @@ type ClusterReportList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// ClusterSimulationRequest A cluster's current plan, or the plan of a scenario, that is tried.
+type ClusterSimulationRequest struct {
+	// Options How a plan is tried. In answers, as it was.
+	Options *SimulationOptions `json:"options,omitempty"`
+
+	// Scenario A scenario by its `changes`, or a `saved` one of the cluster by its name.
+	Scenario *AskedScenario `json:"scenario,omitempty"`
+}
+
 // ClusterSweepRequest What is varied in a cluster's problem.
 type ClusterSweepRequest struct {
 	// At Of which moment; left out, now.
@@ -2258,6 +2323,12 @@ type DriftState string
 
 // Empty Nothing.
 type Empty = map[string]interface{}
+
+// Estimate A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+type Estimate struct {
+	HalfWidth *float64 `json:"half_width"`
+	Mean      float64  `json:"mean"`
+}
 
 // Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded; somebody tries the webhook.
 type Event string
@@ -3026,6 +3097,27 @@ type MaybeAmount = string
 //
 // Example: 250.00
 type MaybeMoney = string
+
+// MeasuredSeconds Seconds of tasks.
+type MeasuredSeconds = []float64
+
+// MeasuredTasks Measured seconds of tasks by phase, or equally spaced quantiles of them. A phase without any is as the profile says.
+type MeasuredTasks struct {
+	// FirstShuffleS Seconds of tasks.
+	FirstShuffleS *MeasuredSeconds `json:"first_shuffle_s,omitempty"`
+
+	// MapS Seconds of tasks.
+	MapS *MeasuredSeconds `json:"map_s,omitempty"`
+
+	// ReduceS Seconds of tasks.
+	ReduceS *MeasuredSeconds `json:"reduce_s,omitempty"`
+
+	// ShuffleS Seconds of tasks.
+	ShuffleS *MeasuredSeconds `json:"shuffle_s,omitempty"`
+
+	// StageS Of a chain, by stage.
+	StageS []MeasuredSeconds `json:"stage_s,omitempty"`
+}
 
 // MergedHistory The profile of a job from several of its executions.
 type MergedHistory struct {
@@ -4748,6 +4840,220 @@ type SharedPhaseQuestion struct {
 // SharedPhaseQuestionKind defines model for SharedPhaseQuestion.Kind.
 type SharedPhaseQuestionKind string
 
+// SimulatedBounds The class's execution times on its slots. Where jobs share slots, only the upper one is a bound, from a job's first slot on.
+type SimulatedBounds struct {
+	AverageS float64 `json:"average_s"`
+
+	// CalibratedS Null where the class has no calibration.
+	CalibratedS *float64 `json:"calibrated_s"`
+	LowerS      float64  `json:"lower_s"`
+
+	// PremiseOk There is a slot for each job.
+	PremiseOk bool    `json:"premise_ok"`
+	UpperS    float64 `json:"upper_s"`
+
+	// WithinCalibrated Executions that took no longer, from their submission.
+	WithinCalibrated *int64 `json:"within_calibrated"`
+}
+
+// SimulatedClass What became of a class's jobs on a VM type. Times are null where no job ended after the warm-up.
+type SimulatedClass struct {
+	Bounds   *SimulatedBounds   `json:"bounds"`
+	Deadline *SimulatedDeadline `json:"deadline"`
+
+	// Executions That ended after the warm-up.
+	Executions int64 `json:"executions"`
+
+	// InSystem A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	InSystem Estimate `json:"in_system"`
+
+	// Jobs At once: those that the plan admits.
+	Jobs int64  `json:"jobs"`
+	Name string `json:"name"`
+
+	// PerHour A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	PerHour             Estimate         `json:"per_hour"`
+	PlaceFromFirstSlot  *SimulatedPlaces `json:"place_from_first_slot"`
+	PlaceFromSubmission *SimulatedPlaces `json:"place_from_submission"`
+
+	// ResponseS From submission to the end.
+	ResponseS *SimulatedTimes `json:"response_s"`
+
+	// Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
+	Slots *Slots `json:"slots"`
+
+	// SlotsHeld How many slots a class held on average; more than its own where others lend theirs.
+	SlotsHeld  SlotsHeld `json:"slots_held"`
+	Submitted  int64     `json:"submitted"`
+	Unfinished int64     `json:"unfinished"`
+
+	// VmType Where the problem has several.
+	VmType *string `json:"vm_type,omitempty"`
+
+	// WaitS From submission to the first slot.
+	WaitS *SimulatedTimes `json:"wait_s"`
+}
+
+// SimulatedDeadline How a deadline was kept. Jobs that had not ended count once it has passed.
+type SimulatedDeadline struct {
+	DeadlineS float64 `json:"deadline_s"`
+
+	// Met A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Met    Estimate `json:"met"`
+	Missed int64    `json:"missed"`
+
+	// UnfinishedLate Of those missed.
+	UnfinishedLate int64 `json:"unfinished_late"`
+}
+
+// SimulatedPlaces Executions by where they lie between their bounds.
+type SimulatedPlaces struct {
+	AboveUpper     int64 `json:"above_upper"`
+	AverageToUpper int64 `json:"average_to_upper"`
+	BelowLower     int64 `json:"below_lower"`
+	LowerToAverage int64 `json:"lower_to_average"`
+}
+
+// SimulatedPool How slots of a kind were used.
+type SimulatedPool struct {
+	// Offered The part that jobs which come at random alone would keep busy; null where there are none.
+	Offered *float64          `json:"offered"`
+	Pool    SimulatedPoolPool `json:"pool"`
+	Slots   int64             `json:"slots"`
+
+	// Use A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Use Estimate `json:"use"`
+
+	// VmType Where the problem has several.
+	VmType *string `json:"vm_type,omitempty"`
+
+	// Waiting Of that, the part in which reduces waited for the last map.
+	Waiting float64 `json:"waiting"`
+}
+
+// SimulatedPoolPool defines model for SimulatedPool.Pool.
+type SimulatedPoolPool string
+
+// SimulatedTimes Seconds. Quantiles are right to a thousandth.
+type SimulatedTimes struct {
+	Deviation float64  `json:"deviation"`
+	HalfWidth *float64 `json:"half_width"`
+	Max       float64  `json:"max"`
+	Mean      float64  `json:"mean"`
+	Min       float64  `json:"min"`
+	P50       float64  `json:"p50"`
+	P90       float64  `json:"p90"`
+	P95       float64  `json:"p95"`
+	P99       float64  `json:"p99"`
+}
+
+// Simulation What came of a plan that was tried.
+type Simulation struct {
+	Classes []SimulatedClass `json:"classes"`
+
+	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
+	Cost   Cost  `json:"cost"`
+	Events int64 `json:"events"`
+
+	// Executions That ended after the warm-up.
+	Executions int64 `json:"executions"`
+
+	// Judged By a deadline: those that have one, and unfinished ones whose deadline has passed.
+	Judged int64 `json:"judged"`
+
+	// Met The part of those judged; null where there are none.
+	Met *float64 `json:"met"`
+
+	// Missed Of those judged.
+	Missed int64 `json:"missed"`
+
+	// Options How a plan is tried. In answers, as it was.
+	Options SimulationOptions `json:"options"`
+	Pools   []SimulatedPool   `json:"pools"`
+
+	// Sentence Example: With this plan 97 % of executions meet the deadline (1940 of 2000).
+	Sentence string `json:"sentence"`
+
+	// SimulatedHours Of all replications, the warm-up included.
+	SimulatedHours float64 `json:"simulated_hours"`
+
+	// Stopped What ended a replication before its hours.
+	Stopped SimulationStopped `json:"stopped"`
+
+	// Unstable More work comes than can be done: times depend on the hours.
+	Unstable bool `json:"unstable"`
+
+	// Vms That the plan rents.
+	Vms      float64   `json:"vms"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// SimulationStopped What ended a replication before its hours.
+type SimulationStopped string
+
+// SimulationOptions How a plan is tried. In answers, as it was.
+type SimulationOptions struct {
+	// Durations How tasks lie around their average, up to their maximum.
+	Durations *SimulationOptionsDurations `json:"durations,omitempty"`
+
+	// Hours Simulated in each replication.
+	Hours *float64 `json:"hours,omitempty"`
+
+	// Lending Who may use idle slots: everybody, nobody outside the class, or not even another of its jobs. Left out: all, or class where the problem's VMs are dedicated.
+	Lending *SimulationOptionsLending `json:"lending,omitempty"`
+	Load    *SimulationOptionsLoad    `json:"load,omitempty"`
+
+	// MaxEvents Of all replications; beyond, each ends with the figures until there.
+	MaxEvents *int64 `json:"max_events,omitempty"`
+
+	// Measured By class: seconds of tasks in place of the profile's.
+	Measured map[string]MeasuredTasks `json:"measured,omitempty"`
+
+	// Policy Who gets a free slot: under `fair` the plan's slots of a class are its minimum, under `capacity` its share; `fifo` goes by submission.
+	Policy *SimulationOptionsPolicy `json:"policy,omitempty"`
+
+	// Replications Each has its own random numbers. How sure figures are, two of them can say.
+	Replications *int64 `json:"replications,omitempty"`
+
+	// Seed The same one gives the same answer.
+	Seed *int64 `json:"seed,omitempty"`
+
+	// Slow The part of tasks that are slow,
+	Slow *float64 `json:"slow,omitempty"`
+
+	// SlowBy and how many times as long these take.
+	SlowBy *float64 `json:"slow_by,omitempty"`
+
+	// ThinkS The mean from the end of a job to the next one of a closed load. With 0 as many jobs as the plan admits are there at any time.
+	ThinkS *float64 `json:"think_s,omitempty"`
+
+	// WarmUpHours Of those, left out of every figure, because the cluster begins empty; a tenth of them where it is left out.
+	WarmUpHours *float64 `json:"warm_up_hours,omitempty"`
+}
+
+// SimulationOptionsDurations How tasks lie around their average, up to their maximum.
+type SimulationOptionsDurations string
+
+// SimulationOptionsLending Who may use idle slots: everybody, nobody outside the class, or not even another of its jobs. Left out: all, or class where the problem's VMs are dedicated.
+type SimulationOptionsLending string
+
+// SimulationOptionsLoad defines model for SimulationOptions.Load.
+type SimulationOptionsLoad string
+
+// SimulationOptionsPolicy Who gets a free slot: under `fair` the plan's slots of a class are its minimum, under `capacity` its share; `fifo` goes by submission.
+type SimulationOptionsPolicy string
+
+// SimulationRequest A problem whose plan is tried.
+type SimulationRequest struct {
+	// Options How a plan is tried. In answers, as it was.
+	Options *SimulationOptions `json:"options,omitempty"`
+
+	// Problem Everything one plan is computed from.
+	//
+	// Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
+	Problem Problem `json:"problem"`
+}
+
 // SituationAnswer What all periods that are alike have in common.
 type SituationAnswer struct {
 	// Classes In the problem's order; empty where there is no plan.
@@ -4767,6 +5073,18 @@ type SlotPools struct {
 type Slots struct {
 	Map    float64 `json:"map"`
 	Reduce float64 `json:"reduce"`
+}
+
+// SlotsHeld How many slots a class held on average; more than its own where others lend theirs.
+type SlotsHeld struct {
+	// Map A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Map Estimate `json:"map"`
+
+	// Reduce A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Reduce Estimate `json:"reduce"`
+
+	// Waiting The part of reduce slots in which the last map was waited for.
+	Waiting float64 `json:"waiting"`
 }
 
 // SlotsOnVM How many map slots or reduce slots one VM offers; a VM's share is one or the other.
@@ -6651,6 +6969,21 @@ type AnswerScenarioParams struct {
 // AnswerScenarioParamsFormat defines parameters for AnswerScenario.
 type AnswerScenarioParamsFormat string
 
+// ClusterSimulationParams defines parameters for ClusterSimulation.
+type ClusterSimulationParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *ClusterSimulationParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Prefer respond-async: simulate in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ClusterSimulationParamsFormat defines parameters for ClusterSimulation.
+type ClusterSimulationParamsFormat string
+
 // ClusterSweepParams defines parameters for ClusterSweep.
 type ClusterSweepParams struct {
 	// Format How the answer is written: a document, a table, or a spreadsheet.
@@ -6854,6 +7187,21 @@ type RetryRunParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// SimulationParams defines parameters for Simulation.
+type SimulationParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *SimulationParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Prefer respond-async: simulate in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SimulationParamsFormat defines parameters for Simulation.
+type SimulationParamsFormat string
 
 // SweepParams defines parameters for Sweep.
 type SweepParams struct {
@@ -7062,6 +7410,9 @@ type CreateScenarioJSONRequestBody = Scenario
 // ReplaceScenarioJSONRequestBody defines body for ReplaceScenario for application/json ContentType.
 type ReplaceScenarioJSONRequestBody = Scenario
 
+// ClusterSimulationJSONRequestBody defines body for ClusterSimulation for application/json ContentType.
+type ClusterSimulationJSONRequestBody = ClusterSimulationRequest
+
 // ClusterSweepJSONRequestBody defines body for ClusterSweep for application/json ContentType.
 type ClusterSweepJSONRequestBody = ClusterSweepRequest
 
@@ -7088,6 +7439,9 @@ type AskJSONRequestBody = QuestionRequest
 
 // CreateSessionJSONRequestBody defines body for CreateSession for application/json ContentType.
 type CreateSessionJSONRequestBody = Token
+
+// SimulationJSONRequestBody defines body for Simulation for application/json ContentType.
+type SimulationJSONRequestBody = SimulationRequest
 
 // SolveJSONRequestBody defines body for Solve for application/json ContentType.
 type SolveJSONRequestBody = Problem
@@ -8739,6 +9093,32 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
 	AnswerScenario(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ClusterSimulationWithBody Try a plan of a cluster before money is spent
+	//
+	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+	ClusterSimulationWithBody(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ClusterSimulation Try a plan of a cluster before money is spent
+	//
+	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+	ClusterSimulation(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, body ClusterSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ClusterSweepWithBody Vary a parameter, or two
 	//
 	// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
@@ -8984,7 +9364,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9025,6 +9405,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/session (the `CreateSession` operationId).
 	CreateSession(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SimulationWithBody Try a plan before money is spent
+	//
+	// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+	SimulationWithBody(ctx context.Context, params *SimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Simulation Try a plan before money is spent
+	//
+	// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+	Simulation(ctx context.Context, params *SimulationParams, body SimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SolveWithBody Solve a problem
 	//
@@ -11758,6 +12164,52 @@ func (c *Client) AnswerScenario(ctx context.Context, cluster ClusterName, name S
 	return c.Client.Do(req)
 }
 
+// ClusterSimulationWithBody Try a plan of a cluster before money is spent
+//
+// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+func (c *Client) ClusterSimulationWithBody(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterSimulationRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ClusterSimulation Try a plan of a cluster before money is spent
+//
+// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+func (c *Client) ClusterSimulation(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, body ClusterSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewClusterSimulationRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ClusterSweepWithBody Vary a parameter, or two
 //
 // Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
@@ -12253,7 +12705,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -12345,6 +12797,52 @@ func (c *Client) CreateSessionWithBody(ctx context.Context, contentType string, 
 // Corresponds with POST /v1/session (the `CreateSession` operationId).
 func (c *Client) CreateSession(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateSessionRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SimulationWithBody Try a plan before money is spent
+//
+// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+func (c *Client) SimulationWithBody(ctx context.Context, params *SimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSimulationRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Simulation Try a plan before money is spent
+//
+// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+func (c *Client) Simulation(ctx context.Context, params *SimulationParams, body SimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSimulationRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -20029,6 +20527,106 @@ func NewAnswerScenarioRequest(server string, cluster ClusterName, name ScenarioN
 	return req, nil
 }
 
+// NewClusterSimulationRequest calls the generic ClusterSimulation builder with application/json body
+func NewClusterSimulationRequest(server string, cluster ClusterName, params *ClusterSimulationParams, body ClusterSimulationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewClusterSimulationRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewClusterSimulationRequestWithBody constructs an http.Request for the ClusterSimulation method, with any body, and a specified content type
+func NewClusterSimulationRequestWithBody(server string, cluster ClusterName, params *ClusterSimulationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/simulations", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.Prefer != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam0)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewClusterSweepRequest calls the generic ClusterSweep builder with application/json body
 func NewClusterSweepRequest(server string, cluster ClusterName, params *ClusterSweepParams, body ClusterSweepJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -21492,6 +22090,99 @@ func NewCreateSessionRequestWithBody(server string, contentType string, body io.
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewSimulationRequest calls the generic Simulation builder with application/json body
+func NewSimulationRequest(server string, params *SimulationParams, body SimulationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSimulationRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewSimulationRequestWithBody constructs an http.Request for the Simulation method, with any body, and a specified content type
+func NewSimulationRequestWithBody(server string, params *SimulationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/simulations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.Prefer != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam0)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
+		}
+
+	}
 
 	return req, nil
 }
@@ -23598,6 +24289,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/scenarios/{name}/answer (the `AnswerScenario` operationId).
 	AnswerScenarioWithResponse(ctx context.Context, cluster ClusterName, name ScenarioName, params *AnswerScenarioParams, reqEditors ...RequestEditorFn) (*AnswerScenarioResponse, error)
 
+	// ClusterSimulationWithBodyWithResponse Try a plan of a cluster before money is spent
+	//
+	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+	ClusterSimulationWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterSimulationResponse, error)
+
+	// ClusterSimulationWithResponse Try a plan of a cluster before money is spent
+	//
+	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+	ClusterSimulationWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, body ClusterSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterSimulationResponse, error)
+
 	// ClusterSweepWithBodyWithResponse Vary a parameter, or two
 	//
 	// Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
@@ -23861,7 +24578,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23910,6 +24627,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/session (the `CreateSession` operationId).
 	CreateSessionWithResponse(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSessionResponse, error)
+
+	// SimulationWithBodyWithResponse Try a plan before money is spent
+	//
+	// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+	SimulationWithBodyWithResponse(ctx context.Context, params *SimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SimulationResponse, error)
+
+	// SimulationWithResponse Try a plan before money is spent
+	//
+	// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+	//
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+	SimulationWithResponse(ctx context.Context, params *SimulationParams, body SimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*SimulationResponse, error)
 
 	// SolveWithBodyWithResponse Solve a problem
 	//
@@ -26805,6 +27548,33 @@ func (r AnswerScenarioResponse) StatusCode() int {
 	return 0
 }
 
+type ClusterSimulationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Simulation
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ClusterSimulationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ClusterSimulationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ClusterSweepResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -27389,6 +28159,33 @@ func (r CreateSessionResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r CreateSessionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type SimulationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Simulation
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r SimulationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SimulationResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -29838,6 +30635,44 @@ func (c *ClientWithResponses) AnswerScenarioWithResponse(ctx context.Context, cl
 	return ParseAnswerScenarioResponse(rsp)
 }
 
+// ClusterSimulationWithBodyWithResponse Try a plan of a cluster before money is spent
+//
+// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+func (c *ClientWithResponses) ClusterSimulationWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ClusterSimulationResponse, error) {
+	rsp, err := c.ClusterSimulationWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterSimulationResponse(rsp)
+}
+
+// ClusterSimulationWithResponse Try a plan of a cluster before money is spent
+//
+// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/simulations (the `ClusterSimulation` operationId).
+func (c *ClientWithResponses) ClusterSimulationWithResponse(ctx context.Context, cluster ClusterName, params *ClusterSimulationParams, body ClusterSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterSimulationResponse, error) {
+	rsp, err := c.ClusterSimulation(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseClusterSimulationResponse(rsp)
+}
+
 // ClusterSweepWithBodyWithResponse Vary a parameter, or two
 //
 // Plans the cluster's problem of a moment at every value of one parameter, or at every point of a grid of two: up to 10,000 points, which together may have 20 million classes. Each point is exactly the plan of the changed problem; one that cannot be planned is a row with its first conflict. The order is that of the values, the last parameter's first. The engine is `auto` unless `exact` is asked for.
@@ -30251,7 +31086,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -30335,6 +31170,44 @@ func (c *ClientWithResponses) CreateSessionWithResponse(ctx context.Context, bod
 		return nil, err
 	}
 	return ParseCreateSessionResponse(rsp)
+}
+
+// SimulationWithBodyWithResponse Try a plan before money is spent
+//
+// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+func (c *ClientWithResponses) SimulationWithBodyWithResponse(ctx context.Context, params *SimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SimulationResponse, error) {
+	rsp, err := c.SimulationWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSimulationResponse(rsp)
+}
+
+// SimulationWithResponse Try a plan before money is spent
+//
+// Makes the plan of a problem and tries it: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
+//
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/simulations (the `Simulation` operationId).
+func (c *ClientWithResponses) SimulationWithResponse(ctx context.Context, params *SimulationParams, body SimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*SimulationResponse, error) {
+	rsp, err := c.Simulation(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSimulationResponse(rsp)
 }
 
 // SolveWithBodyWithResponse Solve a problem
@@ -34555,6 +35428,49 @@ func ParseAnswerScenarioResponse(rsp *http.Response) (*AnswerScenarioResponse, e
 	return response, nil
 }
 
+// ParseClusterSimulationResponse parses an HTTP response from a ClusterSimulationWithResponse call
+func ParseClusterSimulationResponse(rsp *http.Response) (*ClusterSimulationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ClusterSimulationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Simulation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ParseClusterSweepResponse parses an HTTP response from a ClusterSweepWithResponse call
 func ParseClusterSweepResponse(rsp *http.Response) (*ClusterSweepResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -35406,6 +36322,49 @@ func ParseCreateSessionResponse(rsp *http.Response) (*CreateSessionResponse, err
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSimulationResponse parses an HTTP response from a SimulationWithResponse call
+func ParseSimulationResponse(rsp *http.Response) (*SimulationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SimulationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Simulation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 
