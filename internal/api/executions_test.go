@@ -51,7 +51,7 @@ func TestExecutionsAreKept(t *testing.T) {
 	came(post("", someExecution), "1: 1 created, 0 updated, 0 unchanged, 0 unusable, 0 refused")
 	came(post("", someExecution), "1: 0 created, 0 updated, 1 unchanged, 0 unusable, 0 refused")
 
-	running := `{"executions":[{"job":"nightly etl","execution":"job_2","outcome":"unfinished","refused":"Its end is not on record.","submitted_at":"2026-03-02T22:00:00Z"}]}`
+	running := `{"executions":[{"job":"nightly etl","execution":"job_2","outcome":"unfinished","refused":"Its end is not on record.","submitted_at":"2026-03-01T22:00:00Z"}]}`
 	came(post("", running), "1: 1 created, 0 updated, 0 unchanged, 1 unusable, 0 refused")
 	failed := strings.NewReplacer("unfinished", "failed", "Its end is not on record.", "It failed.").Replace(running)
 	came(post("?dry_run=true", failed), "1: 0 created, 1 updated, 0 unchanged, 1 unusable, 0 refused")

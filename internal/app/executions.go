@@ -40,6 +40,7 @@ type Executions interface {
 // KnownExecution is one that is there.
 type KnownExecution struct {
 	Execution, Job, Refused string
+	SubmittedAt             *time.Time
 	Ours                    bool // stored by the run that asks
 }
 

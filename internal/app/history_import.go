@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"headroom/internal/capacity"
 	"headroom/internal/history"
@@ -133,9 +134,19 @@ func (t *Taking) Flush(ctx context.Context) error {
 	slices.SortStableFunc(batch, func(x, y history.Record) int {
 		return cmp.Or(strings.Compare(x.Execution, y.Execution), cmp.Compare(y.Worth(), x.Worth()))
 	})
+	first := 0 // of those with the same id
 	for i := range batch {
-		r := &batch[i]
-		t.count(r.Job, r.Execution, r.Refused, i > 0 && r.Execution == batch[i-1].Execution)
+		r, twice := &batch[i], batch[first].Execution == batch[i].Execution
+		if !twice {
+			first = i
+		}
+		if before := &batch[first]; before.Worth() == r.Worth() && isAnother(r, before.Job, before.SubmittedAt) {
+			t.refuseAnother(r, before.Job, before.SubmittedAt)
+			continue
+		}
+		if i > first {
+			t.count(r.Job, r.Execution, r.Refused, true)
+		}
 	}
 	batch = slices.CompactFunc(batch, func(x, y history.Record) bool { return x.Execution == y.Execution })
 	if int64(len(batch)) > t.room && !t.o.DryRun {
@@ -145,16 +156,27 @@ func (t *Taking) Flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, err := t.ours(ctx, batch)
+	there, err := t.unchanged(ctx, batch, states)
 	if err != nil {
 		return err
 	}
 	for i, state := range states {
-		job := t.jobs[batch[i].Job]
-		if state == PutUnchanged && ours[batch[i].Execution] {
+		r := &batch[i]
+		known, is := there[r.Execution]
+		switch {
+		case !is:
+		case t.o.Again && known.Ours:
 			state = PutCreated
 			t.room++ // it counted already
+		case isAnother(r, known.Job, known.SubmittedAt):
+			t.refuseAnother(r, known.Job, known.SubmittedAt)
+			continue
 		}
+		name := r.Job
+		if is { // it may be there under another name
+			name = known.Job
+		}
+		job := t.count(name, r.Execution, r.Refused, false)
 		switch state {
 		case PutCreated:
 			job.Created++
@@ -171,21 +193,43 @@ func (t *Taking) Flush(ctx context.Context) error {
 	return nil
 }
 
-// ours are those of a batch that an earlier attempt of the run has stored.
-func (t *Taking) ours(ctx context.Context, batch []history.Record) (map[string]bool, error) {
-	if !t.o.Again {
+// unchanged are those of a batch that were there and stay as they are, but for those that still ran.
+func (t *Taking) unchanged(ctx context.Context, batch []history.Record, states []Put) (map[string]KnownExecution, error) {
+	var ids []string
+	for i, state := range states {
+		if state == PutUnchanged {
+			ids = append(ids, batch[i].Execution)
+		}
+	}
+	if len(ids) == 0 {
 		return nil, nil
 	}
-	var ids []string
-	for i := range batch {
-		ids = append(ids, batch[i].Execution)
-	}
 	known, err := t.app.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
-	ours := map[string]bool{}
+	there := map[string]KnownExecution{}
 	for _, k := range known {
-		ours[k.Execution] = k.Ours
+		there[k.Execution] = k
 	}
-	return ours, err
+	return there, err
+}
+
+// sameMoment is how far apart two records of one execution may say it was submitted.
+const sameMoment = time.Minute
+
+// isAnother says that a record is of another execution than the one that is there under its id: of another time,
+// or where that is not on record of another job. One execution may be recorded with its job's name and without.
+func isAnother(r *history.Record, job string, submitted *time.Time) bool {
+	if r.SubmittedAt == nil || submitted == nil {
+		return r.Job != job
+	}
+	return r.SubmittedAt.Sub(*submitted).Abs() > sameMoment
+}
+
+func (t *Taking) refuseAnother(r *history.Record, job string, submitted *time.Time) {
+	when := ""
+	if submitted != nil {
+		when = ", submitted at " + submitted.UTC().Format(time.RFC3339)
+	}
+	t.made.Refused.add(history.Refusal{Where: r.Execution, Detail: fmt.Sprintf("An execution with this id is there already: of the job %q%s. An id stands for one execution of a cluster. If the one that is there is wrong, delete it and import this one again.", job, when)})
 }
 
 // Skip says which executions need not be learnt anew, and counts them.

@@ -39,23 +39,32 @@ type jhistRecord struct {
 	Diagnostics string `json:"diagnostics"`
 }
 
-// readJobHistory reads a .jhist file, the history of one execution that Hadoop's history server keeps.
+// jhistFormat is the first line of a .jhist file.
+const jhistFormat = "Avro-Json"
+
+// readJobHistory reads a .jhist file, the history of one execution that Hadoop's history server keeps, or some
+// that were joined to one file.
 func readJobHistory(r io.Reader, to Sink) error {
 	in := newLines(r)
 	h := jhist{builder: newBuilder(), open: map[string]*openAttempt{}, to: to}
 	unread := func(line []byte) bool {
-		return in.number <= 2 || !jhistWanted(line) // the first line is the format, the second the schema
+		return in.number <= 2 || string(line) == jhistFormat || !jhistWanted(line) // the first line is the format, the second the schema
 	}
 	if err := in.each(to, unread, h.line); err != nil {
 		return err
 	}
+	return h.deliver()
+}
+
+// deliver hands out the execution that was read.
+func (h *jhist) deliver() error {
 	for _, a := range slices.SortedFunc(maps.Values(h.open), func(a, b *openAttempt) int { return cmp.Compare(a.number, b.number) }) {
 		h.Attempts.Add(a.Attempt)
 	}
 	if h.ID == "" && h.Attempts.Len() == 0 {
-		return to.refuse("the file", "There is no job in this history. Perhaps it was cut off.")
+		return h.to.refuse("the file", "There is no job in this history. Perhaps it was cut off.")
 	}
-	return to.Execution(&h.Execution)
+	return h.to.Execution(&h.Execution)
 }
 
 // jhistWanted says whether a line may be an event that is read. Hadoop writes the kind of the event first, and
@@ -99,6 +108,12 @@ func (h *jhist) line(where string, line []byte) error {
 func (h *jhist) event(where, kind string, r *jhistRecord) error {
 	switch {
 	case kind == "JOB_SUBMITTED":
+		if h.ID != "" && h.ID != clip(r.JobID) { // another file follows; a job that is begun again keeps its id
+			if err := h.deliver(); err != nil {
+				return err
+			}
+			*h = jhist{builder: newBuilder(), open: map[string]*openAttempt{}, to: h.to}
+		}
 		h.ID, h.Name, h.User, h.Queue, h.Submitted = clip(r.JobID), clip(r.JobName), clip(r.UserName), clip(r.Queue), moment(r.SubmitTime)
 	case kind == "JOB_INITED":
 		if r.TotalMaps != nil && r.TotalReds != nil {

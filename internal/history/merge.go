@@ -161,7 +161,10 @@ func (m *Merged) overhead(all []float64, warn func(string, ...any)) (seconds flo
 	} else {
 		warn("No execution says when it was submitted and ended, so that the fixed overhead is not known and taken for 0.")
 	}
-	if m.Executions < 3 {
+	switch {
+	case m.Executions == 1:
+		warn("The profile is made of one execution; what differs from day to day is not in it. Ten or more tell.")
+	case m.Executions < 3:
 		warn("The profile is made of %d executions; what differs from day to day is not in it. Ten or more tell.", m.Executions)
 	}
 	return seconds

@@ -127,7 +127,7 @@ func recognize(head []byte) (r reader, why string) {
 	switch {
 	case len(text) == 0:
 		return nil, "It is empty."
-	case string(first) == "Avro-Json":
+	case string(first) == jhistFormat:
 		return readJobHistory, ""
 	case string(first) == "Avro-Binary":
 		return nil, "This job history is written in binary Avro, which is not read here. Hadoop writes the form that is where mapreduce.jobhistory.jhist.format is json; Rumen's TraceBuilder makes a trace of this one."

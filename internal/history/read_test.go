@@ -41,6 +41,57 @@ func TestMadeJobsReadBack(t *testing.T) {
 	}
 }
 
+// Histories that somebody joined to one file stay apart; their tasks have the same numbers.
+func TestJoinedFilesStayApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	var text bytes.Buffer
+	var jobs []*madeJob
+	for n := range 3 {
+		j := makeJob(rng, n, 2+rng.IntN(20), 3)
+		jobs = append(jobs, j)
+		j.writeJHist(&text)
+	}
+	k := readAll(t, &text, Options{})
+	if len(k.executions) != len(jobs) || len(k.refused) != 0 {
+		t.Fatalf("%d executions, %v", len(k.executions), k.refused)
+	}
+	for i, e := range k.executions {
+		jobs[i].profiled(t, e)
+	}
+	for _, name := range []string{"app-1", "app-2"} {
+		text.WriteString(`{"Event":"SparkListenerApplicationStart","App Name":"etl","App ID":"` + name + `","Timestamp":1700000000000,"User":"u"}
+{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task End Reason":{"Reason":"Success"},"Task Info":{"Index":0,"Launch Time":1700000001000,"Finish Time":1700000003000}}
+{"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":0,"Number of Tasks":1}}
+{"Event":"SparkListenerApplicationEnd","Timestamp":1700000004000}
+`)
+	}
+	k = readAll(t, &text, Options{})
+	if len(k.executions) != 2 || len(k.refused) != 0 {
+		t.Fatalf("%d applications, %v", len(k.executions), k.refused)
+	}
+	for _, e := range k.executions {
+		if c, err := TakeChain(e); err != nil || c.Phases[0].Tasks != 1 || c.Left != (LeftOut{}) {
+			t.Errorf("%s: %+v, %v", e.ID, c, err)
+		}
+	}
+}
+
+// A table numbers executions by job, and a trace of the simulator anew; in a cluster each has an id of its own.
+func TestIdsThatBeginAnewAreToldApart(t *testing.T) {
+	k := readText(t, "job,execution,task,kind,duration_s\na,1,t,map,5\nb,1,t,map,6\n")
+	if len(k.executions) != 2 || k.executions[0].ID != "a/1" || k.executions[1].ID != "b/1" {
+		t.Fatalf("%d executions", len(k.executions))
+	}
+	kept := func(end string) string {
+		k := readText(t, `{"am.type":"mapreduce","job.start.ms":0,"job.end.ms":`+end+`,"job.id":"job_1","job.tasks":[{"container.start.ms":5,"container.end.ms":50,"container.type":"map"}]}`)
+		r := Keep(k.executions[0], "etl")
+		return r.Execution
+	}
+	if one, again, other := kept("60"), kept("60"), kept("61"); one != again || one == other || !strings.HasPrefix(one, "job_1 ") {
+		t.Errorf("%q, %q, %q", one, again, other)
+	}
+}
+
 func TestProgressCountsBytesAsTheyAreSent(t *testing.T) {
 	var text bytes.Buffer
 	makeJob(rand.New(rand.NewPCG(1, 2)), 1, 400, 10).writeRumen(&text)
@@ -153,10 +204,10 @@ func TestTablesSayWhatIsWrongByRow(t *testing.T) {
 		"line 2: The job, the execution or the task is empty", `line 3: The kind is "mapp"`, `line 4: duration_s is "-1"`, `line 5: duration_s is "NaN"`,
 		"line 6: A map attempt has no shuffle", "line 7: shuffle_s is 2, longer", `line 8: The outcome is "won"`, `line 9: The start is "yesterday"`,
 		"line 10: The start is \"1772359200\", which is not between", "line 11: The finish is before", "line 12: duration_s is not the time", "line 13: The row has 3 fields",
-		"mixed: Some of its rows have a start", "half: Some of its reduce attempts have a shuffle_s",
+		"j/mixed: Some of its rows have a start", "j/half: Some of its reduce attempts have a shuffle_s",
 	}
 	told(t, k.refused, want)
-	if len(k.executions) != 1 || k.executions[0].ID != "good" {
+	if len(k.executions) != 1 || k.executions[0].ID != "j/good" {
 		t.Errorf("%d executions", len(k.executions))
 	}
 	for header, why := range map[string]string{

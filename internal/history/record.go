@@ -76,6 +76,10 @@ func Keep(e *Execution, job string) Record {
 		r.Seconds = &seconds
 	}
 	r.settle()
+	if e.Clock == Relative && e.ID != "" { // such ids begin at 1 in each trace
+		r.Execution += " " + r.contentID()
+		r.settle()
+	}
 	return r
 }
 

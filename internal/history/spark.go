@@ -53,19 +53,28 @@ var sparkWanted = []string{
 	"SparkListenerStageCompleted", "SparkListenerTaskEnd",
 }
 
-// readSpark reads an event log of Spark, one application. Logs that were rolled are read one after the other,
+// readSpark reads an event log of Spark, one application, or some that were joined to one file. Logs that were rolled are read one after the other,
 // as parts of one text.
 func readSpark(r io.Reader, to Sink) error {
-	s := spark{builder: newBuilder(), stages: map[int64]int32{}, to: to}
+	s := newSpark(to)
 	unread := func(line []byte) bool { return !sparkWants(line) }
 	if err := newLines(r).each(to, unread, s.line); err != nil {
 		return err
 	}
+	return s.deliver()
+}
+
+func newSpark(to Sink) *spark {
+	return &spark{builder: newBuilder(), stages: map[int64]int32{}, to: to}
+}
+
+// deliver hands out the application that was read.
+func (s *spark) deliver() error {
 	if s.ID == "" && s.Attempts.Len() == 0 {
-		return to.refuse("the file", "There is no application in this event log. Perhaps it was cut off.")
+		return s.to.refuse("the file", "There is no application in this event log. Perhaps it was cut off.")
 	}
 	s.finish()
-	return to.Execution(&s.Execution)
+	return s.to.Execution(&s.Execution)
 }
 
 // sparkWants says whether a line may be an event that is read. Spark writes the name of the event first.
@@ -81,6 +90,7 @@ func sparkWants(line []byte) bool {
 type spark struct {
 	*builder
 	stages map[int64]int32 // our numbers by Spark's
+	begun  bool            // its start is on record
 	failed string          // what the first job that failed said
 	to     Sink
 }
@@ -92,10 +102,17 @@ func (s *spark) line(where string, line []byte) error {
 	}
 	switch e.Event {
 	case "SparkListenerApplicationStart":
-		s.ID, s.Name, s.User, s.Submitted = clip(e.AppID), clip(e.AppName), clip(e.User), moment(e.Timestamp)
+		id := clip(e.AppID)
 		if e.AppTry != "" {
-			s.ID += "_" + clip(e.AppTry)
+			id += "_" + clip(e.AppTry)
 		}
+		if s.begun && (id != s.ID || moment(e.Timestamp) != s.Submitted) { // another log follows
+			if err := s.deliver(); err != nil {
+				return err
+			}
+			*s = *newSpark(s.to)
+		}
+		s.begun, s.ID, s.Name, s.User, s.Submitted = true, id, clip(e.AppName), clip(e.User), moment(e.Timestamp)
 	case "SparkListenerApplicationEnd":
 		s.Finished = moment(e.Timestamp)
 	case "SparkListenerJobEnd":

@@ -201,7 +201,8 @@ func (t *table) execution(job, id string) *tabled {
 	e := t.known[key]
 	if e == nil {
 		e = &tabled{builder: newBuilder()}
-		e.ID, e.Name, e.Outcome = clip(id), clip(job), Succeeded
+		// Tables number executions by job, such as by day; a cluster knows them by their ids alone.
+		e.ID, e.Name, e.Outcome = clip(job+"/"+id), clip(job), Succeeded
 		t.known[[2]string{strings.Clone(job), strings.Clone(id)}] = e
 		t.all = append(t.all, e)
 	}

@@ -166,7 +166,7 @@ func (s *Store) KnownExecutions(ctx context.Context, cluster string, executions 
 			args["run"] = run
 		}
 		known, err = collect[app.KnownExecution](ctx, q, `
-			SELECT execution, job, refused, run_id IS NOT DISTINCT FROM @run::uuid AND run_id IS NOT NULL AS ours
+			SELECT execution, job, refused, submitted_at, run_id IS NOT DISTINCT FROM @run::uuid AND run_id IS NOT NULL AS ours
 			FROM executions
 			WHERE cluster_id = @cluster AND execution = ANY (@executions::text[])
 			  AND (sample IS NOT NULL OR outcome IN ('failed', 'killed') OR run_id = @run::uuid)
