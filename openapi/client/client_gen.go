@@ -8268,7 +8268,7 @@ type ClientInterface interface {
 	//
 	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 	//
-	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8279,7 +8279,7 @@ type ClientInterface interface {
 	//
 	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 	//
-	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8384,7 +8384,7 @@ type ClientInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8395,7 +8395,7 @@ type ClientInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8406,7 +8406,7 @@ type ClientInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `text/plain` content type.
 	//
@@ -10409,7 +10409,7 @@ func (c *Client) ListExecutions(ctx context.Context, cluster ClusterName, params
 //
 // Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 //
-// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10430,7 +10430,7 @@ func (c *Client) ImportExecutionsWithBody(ctx context.Context, cluster ClusterNa
 //
 // Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 //
-// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10645,7 +10645,7 @@ func (c *Client) PutWeeklyForecast(ctx context.Context, cluster ClusterName, bod
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10666,7 +10666,7 @@ func (c *Client) ImportHistoryWithBody(ctx context.Context, cluster ClusterName,
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10687,7 +10687,7 @@ func (c *Client) ImportHistory(ctx context.Context, cluster ClusterName, params 
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `text/plain` content type.
 //
@@ -23384,7 +23384,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 	//
-	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23395,7 +23395,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 	//
-	// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+	// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23508,7 +23508,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23519,7 +23519,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23530,7 +23530,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -29172,7 +29172,7 @@ func (c *ClientWithResponses) ListExecutionsWithResponse(ctx context.Context, cl
 //
 // Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 //
-// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -29189,7 +29189,7 @@ func (c *ClientWithResponses) ImportExecutionsWithBodyWithResponse(ctx context.C
 //
 // Up to 2,000 executions, each with its sample (of maps and reduces), its chain (of stages), or the reason why there is neither, as `headroom history import` makes them of the records of a cluster. An execution that makes no sense is refused alone and told; the others are taken.
 //
-// An execution is known by its own id in the cluster. The same again changes nothing; one that had not ended when it was imported is replaced when it has. One without an id is known by its content.
+// An execution is known by its own id in the cluster. The same again changes nothing, also under another name of its job; one that had not ended when it was imported is replaced when it has. Another execution under an id that is there, of another time or undated of another job, is refused. One without an id is known by its content.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -29368,7 +29368,7 @@ func (c *ClientWithResponses) PutWeeklyForecastWithResponse(ctx context.Context,
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -29385,7 +29385,7 @@ func (c *ClientWithResponses) ImportHistoryWithBodyWithResponse(ctx context.Cont
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -29402,7 +29402,7 @@ func (c *ClientWithResponses) ImportHistoryWithResponse(ctx context.Context, clu
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 //
