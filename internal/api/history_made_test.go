@@ -149,13 +149,16 @@ func TestForecastsAreMadeOfHistories(t *testing.T) {
 		t.Errorf("as it was: %+v", made)
 	}
 	for body, want := range map[string]string{
-		`{"class":"nightly","job":"none","repeat":"none"}`:                                                                    "There is no execution of the job",
-		`{"class":"nightly","job":"Nightly ETL (v2)"}`:                                                                        "Say until when",
-		`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none","until":"2026-03-16T00:00:00Z"}`:                         "leave from and until out",
-		`{"class":"x","job":"Nightly ETL (v2)","repeat":"none"}`:                                                              "/class",
-		`{"class":"nightly","job":"Nightly ETL (v2)","until":"2099-01-01T00:00:00Z","measured_until":"2026-01-07T00:00:00Z"}`: "less than a week",
-		`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none","measured_from":"2026-01-05T00:30:00Z"}`:                 "beginning of one",
-		`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none","measured_from":"1991-01-05T00:00:00Z"}`:                 "at most 88000",
+		`{"class":"nightly","job":"none","repeat":"none"}`:                                                                                                  "There is no execution of the job",
+		`{"class":"nightly","job":"Nightly ETL (v2)"}`:                                                                                                      "Say until when",
+		`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none","until":"2026-03-16T00:00:00Z"}`:                                                       "leave from and until out",
+		`{"class":"x","job":"Nightly ETL (v2)","repeat":"none"}`:                                                                                            "/class",
+		`{"class":"nightly","job":"Nightly ETL (v2)","from":"2026-03-02T00:00:00Z","until":"2026-03-16T00:00:00Z","measured_until":"2026-01-07T00:00:00Z"}`: "less than a week",
+		`{"class":"nightly","job":"Nightly ETL (v2)","until":"2020-01-01T00:00:00Z"}`:                                                                       "The forecast",
+		`{"class":"nightly","job":"Nightly ETL (v2)","until":"2999-01-01T00:00:00Z"}`:                                                                       "are made at once",
+		`{"class":"nightly","job":"Nightly ETL (v2)","from":"2026-03-02T00:30:00Z","until":"2026-03-16T00:00:00Z"}`:                                         "not a whole hour",
+		`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none","measured_from":"2026-01-05T00:30:00Z"}`:                                               "beginning of one",
+		`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none","measured_from":"1991-01-05T00:00:00Z"}`:                                               "at most 88000",
 	} {
 		a := s.ask(s.admin, "POST", at, body).want(t, 422)
 		if !strings.Contains(string(a.text), want) {

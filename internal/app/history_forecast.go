@@ -80,6 +80,16 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 	if err := q.check(); err != nil {
 		return ForecastMade{}, err
 	}
+	var weekly capacity.WeeklyForecast
+	if q.Repeat == RepeatWeekly {
+		weekly = capacity.WeeklyForecast{Class: q.Class, From: a.Now().Truncate(time.Hour), Until: *q.Until, DryRun: q.DryRun}
+		if q.From != nil {
+			weekly.From = *q.From
+		}
+		if err := weekly.Check(); err != nil {
+			return ForecastMade{}, err
+		}
+	}
 	made := ForecastMade{Class: q.Class, Job: q.Job, Statistic: q.Statistic, Repeat: q.Repeat, TimeZone: c.TimeZone, Warnings: []string{}}
 	hours, err := a.measured(ctx, cluster, q, &made)
 	if err != nil {
@@ -97,12 +107,9 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 	for _, h := range hours {
 		week.Add(capacity.Forecast{Hour: capacity.TimeOf(h.Hour), Jobs: q.of(h)}, zone)
 	}
-	weekly := capacity.WeeklyForecast{Class: q.Class, From: a.Now().Truncate(time.Hour), Until: *q.Until, Week: week.Week(), DryRun: q.DryRun}
+	weekly.Week = week.Week()
 	if q.Statistic == StatisticMost {
 		weekly.Week = week.Most()
-	}
-	if q.From != nil {
-		weekly.From = *q.From
 	}
 	for i, jobs := range weekly.Week {
 		if math.IsNaN(jobs) {
@@ -111,8 +118,8 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 		}
 		weekly.Week[i] = math.Round(jobs*1e6) / 1e6
 	}
-	if made.Hours < 4*capacity.HoursPerWeek {
-		made.Warnings = append(made.Warnings, fmt.Sprintf("Each hour of the week was measured %d times or so; four weeks or more tell what is usual.", max(1, made.Hours/capacity.HoursPerWeek)))
+	if weeks := (made.Hours + 1) / capacity.HoursPerWeek; weeks < 4 { // an hour is missing where clocks go forward
+		made.Warnings = append(made.Warnings, fmt.Sprintf("Whole weeks measured: %d. Four or more tell what is usual.", max(1, weeks)))
 	}
 	days := weekly.Week.Days()
 	made.Week = &days

@@ -88,6 +88,11 @@ func (r *reader) numbers(into []float64, which string) {
 	}
 }
 
+// Check says what is wrong with one that was not read.
+func (w *WeeklyForecast) Check() error {
+	return findingsOf(func(k *checker) { w.check(k, 0) })
+}
+
 func (w *WeeklyForecast) check(k *checker, given given) {
 	if w.Class == "" {
 		k.refuse("class", "missing", "The class is empty; name the one that is forecast.")
