@@ -13,6 +13,9 @@ import (
 	"headroom/internal/sim"
 )
 
+// MaxJobs is how many jobs a plan that is tried may admit: each is kept in memory, by every worker.
+const MaxJobs = 100_000
+
 // Trial is a plan at work: any number of workers take replications until none is left.
 type Trial struct {
 	problem  capacity.Problem
@@ -180,10 +183,17 @@ func (t *Trial) fill() error {
 			t.warn("nothing_admitted", "The plan admits no job of class %q; there is nothing to simulate of it.", class.Name)
 		}
 	}
+	jobs := int64(0)
 	for _, p := range byType {
 		if p != nil && len(p.classes) > 0 {
 			t.parts = append(t.parts, p)
+			for i := range p.input.Classes {
+				jobs += p.input.Classes[i].Jobs
+			}
 		}
+	}
+	if jobs > MaxJobs {
+		return refuse("/problem/classes", "too_many", "The plan admits %d jobs at once; %d can be simulated. Give the classes fewer jobs.", jobs, MaxJobs)
 	}
 	if len(t.parts) == 0 {
 		return refuse("/problem/classes", "premise", "The plan admits no job whose tasks are known, so that there is nothing to simulate; give classes with a profile, and a supply that admits some of them.")
@@ -276,8 +286,8 @@ func (t *Trial) tasks(class *capacity.Class, vmType string) sim.Tasks {
 	return tasks
 }
 
-// whole is what a number holds of whole things, forgiving what rounding took of the last. What the simulator
-// would refuse it is given as a number that it refuses.
+// whole is what a number holds of whole things, forgiving what rounding took of the last. Where that is more than
+// any simulation takes, it is a number that is refused.
 func whole(x float64) int64 {
 	if !(x > 0) {
 		return 0

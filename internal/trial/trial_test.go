@@ -268,7 +268,6 @@ func TestLoadsAndTypes(t *testing.T) {
 }
 
 func TestWhatCannotBeTried(t *testing.T) {
-	none := capacity.Class{Name: "ratio", VMsPerJob: nil}
 	slots := []capacity.Slots{{Map: 4, Reduce: 2}}
 	for _, c := range []struct {
 		name   string
@@ -278,13 +277,14 @@ func TestWhatCannotBeTried(t *testing.T) {
 		want   string
 	}{
 		{"nothing admitted", class("etl", 900), 0, nil, "/problem/classes: The plan admits no job whose tasks are known"},
-		{"no profile", none, 3, nil, "/problem/classes: The plan admits no job whose tasks are known"},
+		{"no profile", capacity.Class{Name: "ratio"}, 3, nil, "/problem/classes: The plan admits no job whose tasks are known"},
 		{"zero slots", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *capacity.SimulationOptions) {
 			pl.Classes[0].Slots = &capacity.Slots{Map: 4}
 		}, "/plan/classes/0/slots: The plan admits jobs of class \"etl\" and gives them no slots"},
 		{"slots without end", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *capacity.SimulationOptions) {
 			pl.Classes[0].Slots.Map = math.Inf(1)
 		}, "map slots"},
+		{"jobs without end", class("etl", 900), 1e12, nil, "/problem/classes: The plan admits 2147483647 jobs at once"},
 		{"another plan", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *capacity.SimulationOptions) {
 			pl.Classes[0].Name = "other"
 		}, "/plan/classes: The plan says nothing of class \"etl\""},
