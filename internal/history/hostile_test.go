@@ -32,30 +32,46 @@ func reduceTry(start, shuffled, finish int64) string {
 const jhistHead = "Avro-Json\n{}\n"
 const base = 1700000000000
 
+// Some editors write a byte order mark before everything.
+func TestByteOrderMarksArePassedOver(t *testing.T) {
+	var trace, file bytes.Buffer
+	j := makeJob(rand.New(rand.NewPCG(3, 3)), 1, 5, 1)
+	j.writeRumen(&trace)
+	j.writeJHist(&file)
+	for _, text := range []string{trace.String(), file.String(), "job,execution,task,kind,duration_s\na,1,t,map,5\n",
+		`{"Event":"SparkListenerApplicationStart","App Name":"etl","App ID":"app-1","Timestamp":1700000000000}` + "\n"} {
+		if k := readText(t, byteOrderMark+text); len(k.executions) != 1 || len(k.refused) != 0 || k.executions[0].ID == "" {
+			t.Errorf("%.40q: %d executions, refused %v", text, len(k.executions), k.refused)
+		}
+	}
+}
+
 func TestFilesThatAreNoHistory(t *testing.T) {
 	for why, text := range map[string]string{
 		"It is empty.": " \n\t",
-		"This job history is written in binary Avro":           "Avro-Binary\n\x00\x01",
-		"It is a container of binary Avro":                     "Obj\x01\x04\x14avro.codec",
-		"It is a job history of Hadoop 1":                      "Meta VERSION=\"1\" .\nJob JOBID=\"job_1\" .\n",
-		"It is a list in JSON":                                 `[{"jobID":"x"}]`,
-		"It is a page for a browser":                           "<!DOCTYPE html>",
-		"It begins with \"\\x7fELF":                            "\x7fELF\x02\x01",
-		"It is JSON that begins with the members \"a\", \"b\"": `{"a":1,"b":[1,{"c":2}]}`,
-		"It is an empty object":                                "{}",
-		"It begins like JSON and is none":                      "{nothing}",
-		"The zstd is damaged":                                  "\x28\xb5\x2f\xfd\x04\x00\xff\xff\xff\xff\xff",
-		"The zstd is cut off":                                  "\x28\xb5\x2f\xfd",
-		"The zstd has a window of more than 8 MiB":             "\x28\xb5\x2f\xfd\x00\x78\x01\x00\x00",
-		"The zstd needs a dictionary":                          "\x28\xb5\x2f\xfd\x01\x50\x07\x01\x00\x00",
-		"It is packed with Spark's lz4":                        "LZ4Block\x15rest",
-		"It is packed with zip":                                "PK\x03\x04rest",
-		"It is one answer of a history server, a list of jobs": `{"jobs":{"job":[]}}`,
-		"It is a profile already":                              `{"map_tasks":3}`,
-		"There is no job in this history":                      "Avro-Json\n{}\n",
-		"There is no application in this event log":            `{"Event":"SparkListenerLogStart","Spark Version":"3.5"}`,
-		"The gzip is cut off":                                  "\x1f\x8b\x08",
-		"The gzip is damaged":                                  "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xff\xff\xff\xff",
+		"This job history is written in binary Avro":            "Avro-Binary\n\x00\x01",
+		"It is a container of binary Avro":                      "Obj\x01\x04\x14avro.codec",
+		"It is a job history of Hadoop 1":                       "Meta VERSION=\"1\" .\nJob JOBID=\"job_1\" .\n",
+		"It is a list in JSON":                                  `[{"jobID":"x"}]`,
+		"It is a page for a browser":                            "<!DOCTYPE html>",
+		"It is written in UTF-16":                               "\xff\xfej\x00o\x00b\x00",
+		"It is a table whose columns are divided by semicolons": "job;execution;task;kind;duration_s\na;1;1;map;5\n",
+		"It begins with \"\\x7fELF":                             "\x7fELF\x02\x01",
+		"It is JSON that begins with the members \"a\", \"b\"":  `{"a":1,"b":[1,{"c":2}]}`,
+		"It is an empty object":                                 "{}",
+		"It begins like JSON and is none":                       "{nothing}",
+		"The zstd is damaged":                                   "\x28\xb5\x2f\xfd\x04\x00\xff\xff\xff\xff\xff",
+		"The zstd is cut off":                                   "\x28\xb5\x2f\xfd",
+		"The zstd has a window of more than 8 MiB":              "\x28\xb5\x2f\xfd\x00\x78\x01\x00\x00",
+		"The zstd needs a dictionary":                           "\x28\xb5\x2f\xfd\x01\x50\x07\x01\x00\x00",
+		"It is packed with Spark's lz4":                         "LZ4Block\x15rest",
+		"It is packed with zip":                                 "PK\x03\x04rest",
+		"It is one answer of a history server, a list of jobs":  `{"jobs":{"job":[]}}`,
+		"It is a profile already":                               `{"map_tasks":3}`,
+		"There is no job in this history":                       "Avro-Json\n{}\n",
+		"There is no application in this event log":             `{"Event":"SparkListenerLogStart","Spark Version":"3.5"}`,
+		"The gzip is cut off":                                   "\x1f\x8b\x08",
+		"The gzip is damaged":                                   "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xff\xff\xff\xff",
 	} {
 		k := readText(t, text)
 		if len(k.executions) != 0 || len(k.refused) != 1 || k.refused[0].Where != "the file" || !strings.HasPrefix(k.refused[0].Detail, why) {
@@ -119,7 +135,7 @@ func TestDamagedTraces(t *testing.T) {
 		executions int
 		told       []string
 	}{
-		{"a member of a wrong kind", job("a", `,"totalMaps":"many"`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: in \"totalMaps\" a value is a string and should"}},
+		{"a member of a wrong kind", job("a", `,"totalMaps":"many"`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: in \"totalMaps\" a string stands where none can"}},
 		{"a task of a wrong kind", job("a", `,"mapTasks":[{"taskID":7}]`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: in \"mapTasks\" the member \"taskID\" is a number"}},
 		{"cut off", job("a", "") + `{"jobID":"b","mapTasks":[{`, 1, []string{"execution 2 of the trace (b): The file ends in the middle"}},
 		{"no JSON", job("a", "") + `{"jobID":"b",]`, 1, []string{"execution 2 of the trace (b): This is no JSON"}},

@@ -201,9 +201,9 @@ func jsonFault(err error) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("%s, at byte %d", syntax.Error(), syntax.Offset)
 	case errors.As(err, &wrong) && wrong.Field == "":
-		return fmt.Sprintf("a value is a %s and should be another", wrong.Value)
+		return fmt.Sprintf("a %s stands where none can", wrong.Value)
 	case errors.As(err, &wrong):
-		return fmt.Sprintf("the member %q is a %s and should be another", wrong.Field, wrong.Value)
+		return fmt.Sprintf("the member %q is a %s, which it cannot be", wrong.Field, wrong.Value)
 	}
 	return err.Error()
 }

@@ -70,6 +70,9 @@ func read(text io.Reader, to Sink) error {
 		return broken(err, to)
 	}
 	reader, why := recognize(head)
+	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+		_, _ = in.Discard(len(byteOrderMark)) // which was peeked at
+	}
 	if reader == nil {
 		return to.refuse("the file", "%s", why)
 	}
@@ -118,9 +121,15 @@ var byMember = map[string]struct {
 	"classes":      {why: "It is a planning problem and no history."},
 }
 
+// byteOrderMark is what some editors write before UTF-8.
+const byteOrderMark = "\uFEFF"
+
 // recognize says who reads a text that begins so; where nobody does, why.
 func recognize(head []byte) (r reader, why string) {
-	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return nil, "It is written in UTF-16. Save it as UTF-8."
+	}
+	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
 	text := bytes.TrimLeft(head, " \t\r\n")
 	first, _, _ := bytes.Cut(text, []byte{'\n'})
 	first = bytes.TrimSpace(first)
@@ -143,8 +152,18 @@ func recognize(head []byte) (r reader, why string) {
 		return nil, "It is a page for a browser, or XML, and no history. Fetch the file itself."
 	case isTableHeader(first):
 		return readTable, ""
+	case isTableHeader(bytes.Map(commaFor, first)):
+		return nil, "It is a table whose columns are divided by semicolons or tabs. Divide them by commas, and write numbers with a point."
 	}
 	return nil, fmt.Sprintf("It begins with %q, which no history that is read here does: .jhist, a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns %s.", clip(string(first[:min(len(first), 60)])), strings.Join(tableColumns, ", "))
+}
+
+// commaFor is a comma for what else divides columns.
+func commaFor(r rune) rune {
+	if r == ';' || r == '\t' {
+		return ','
+	}
+	return r
 }
 
 func recognizeObject(text []byte) (reader, string) {
