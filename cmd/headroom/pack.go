@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -81,12 +80,12 @@ Every packing is checked by code that shares nothing with the code that made it.
 		}
 		var p packer
 		defer p.close()
-		forms, err := flags.answer(c, problem, &p)
+		answer, err := pack.Answer(c.Context(), flags.question(problem), p.pack, func(int64, int64) {})
 		p.close() // before writing: a closed pipe ends the program where it stands
 		if err != nil {
 			return labelled(label, err)
 		}
-		return out.write(c, forms)
+		return out.write(c, packingForms(problem, answer))
 	})
 }
 
@@ -110,55 +109,37 @@ type packedWithOneMore struct {
 	OneMore *capacity.Packing `json:"one_more,omitempty"`
 }
 
-// answer is what was asked, in every form.
-func (f *packFlags) answer(c *cobra.Command, problem capacity.PackingProblem, p *packer) (map[string]form, error) {
-	ctx := c.Context()
+// question is what is asked about a batch.
+func (f *packFlags) question(batch capacity.PackingProblem) capacity.PackingQuestion {
+	return capacity.PackingQuestion{Batch: batch, Compare: f.compare, OneMore: f.oneMore, BySeconds: 3600 * f.by}
+}
+
+// packingForms is an answer in every form.
+func packingForms(batch capacity.PackingProblem, a capacity.PackingAnswer) map[string]form {
 	switch {
-	case f.compare:
-		all, err := pack.Compare(ctx, problem, p.pack)
-		if err != nil {
-			return nil, err
-		}
+	case a.Compared != nil:
 		return map[string]form{
-			"table": func(w io.Writer) error { return tables.PackingsText(w, all) },
-			"json":  asJSON(all),
-			"csv":   tables.Packings(all).CSV,
-		}, nil
-	case c.Flags().Changed("by"):
-		answer, err := pack.FewestMachines(ctx, problem, 3600*f.by, p.pack)
-		if err != nil {
-			return nil, err
+			"table": func(w io.Writer) error { return tables.PackingsText(w, a.Compared) },
+			"json":  asJSON(a.Compared),
+			"csv":   tables.Packings(a.Compared).CSV,
 		}
+	case a.Machines != nil:
 		return map[string]form{
-			"table": func(w io.Writer) error { return tables.Machines(w, answer) },
-			"json":  asJSON(answer),
-			"csv":   tables.TriedMachines(answer).CSV,
-		}, nil
-	}
-	packing, err := p.pack(ctx, problem)
-	if err != nil {
-		return nil, err
-	}
-	answer := packedWithOneMore{Packing: packing}
-	if f.oneMore {
-		more := problem
-		more.Machines.Count++
-		other, err := p.pack(ctx, more)
-		if err != nil {
-			return nil, err
+			"table": func(w io.Writer) error { return tables.Machines(w, *a.Machines) },
+			"json":  asJSON(*a.Machines),
+			"csv":   tables.TriedMachines(*a.Machines).CSV,
 		}
-		answer.OneMore = &other
 	}
 	return map[string]form{
 		"table": func(w io.Writer) error {
-			if err := tables.Packing(w, packing); err != nil || answer.OneMore == nil {
+			if err := tables.Packing(w, *a.Packing); err != nil || a.OneMore == nil {
 				return err
 			}
-			return tables.OneMore(w, packing, *answer.OneMore)
+			return tables.OneMore(w, *a.Packing, *a.OneMore)
 		},
-		"json": asJSON(answer),
-		"csv":  tables.PackedJobs(problem, packing).CSV,
-	}, nil
+		"json": asJSON(packedWithOneMore{*a.Packing, a.OneMore}),
+		"csv":  tables.PackedJobs(batch, *a.Packing).CSV,
+	}
 }
 
 // packer packs batches, each in its time, and starts a solver process only where one is there.
@@ -183,17 +164,10 @@ func (p *packer) pack(ctx context.Context, problem capacity.PackingProblem) (cap
 // packed is a packing that has passed the independent check.
 func packed(ctx context.Context, p capacity.PackingProblem, solver lp.Solver) (capacity.Packing, error) {
 	a, err := pack.Pack(ctx, p, solver)
-	if err != nil {
-		return a, err
+	if err == nil {
+		err = proof.PackingFault(p, a)
 	}
-	if wrong := proof.Packing(p, a); len(wrong) > 0 {
-		said := []error{errors.New("the packing that was found is wrong, which is a fault of this program")}
-		for _, f := range wrong {
-			said = append(said, fmt.Errorf("%s: %s", f.Pointer, f.Detail))
-		}
-		return a, errors.Join(said...)
-	}
-	return a, nil
+	return a, err
 }
 
 func (p *packer) close() {

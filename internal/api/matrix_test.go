@@ -81,6 +81,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
+const smallBatch = `{"machines":{"count":4,"disks":2,"hosts_per_extra":2,"penalty":1.1},"jobs":[{"name":"sort","count":2,"role":"host","min_vms":2,"model":{"a":2000,"b":-0.7}},{"name":"k-means","min_vms":1,"usage":{"cpu_percent":90,"io_mb_s":5},"measurements":[{"vms":2,"seconds":900},{"vms":4,"seconds":520}]}]}`
+
 const smallProblem = `{"currency":"USD","supply":{"on_demand":{"price":"1"}},"classes":[{"name":"a","vms_per_job":1,"jobs":{"min":0,"max":1},"penalty":2}],"options":{"engine":"exact"}}`
 
 // perform asks for an operation in a way that works if it is allowed. What it changes is made anew
@@ -213,6 +215,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = `{"problem":` + smallProblem + `,"periods":` + somePeriods + `}`
 	case operation == "purchase":
 		body = `{"problem":` + smallProblem + `,"periods":` + somePeriods + `,"offers":[` + someOffer + `]}`
+	case operation == "pack":
+		body = smallBatch
 	case operation == "whatIf":
 		body = `{"problem":` + smallProblem + `,"scenarios":[{"changes":[{"what":"price","factor":2}]}]}`
 	case strings.Contains(path, "/observations"):

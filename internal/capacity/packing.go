@@ -230,6 +230,24 @@ type PackedDeadlines struct {
 	Basis  string `json:"basis"` // what it was chosen from, as a sentence
 }
 
+// PackingQuestion is a batch and what is asked about it: how to pack it, or one of the others.
+type PackingQuestion struct {
+	Batch   PackingProblem `json:"batch"`
+	Compare bool           `json:"compare,omitempty"`  // by every algorithm
+	OneMore bool           `json:"one_more,omitempty"` // also with one more machine
+	// BySeconds asks for the fewest machines on which it is done by then; 0 does not.
+	BySeconds float64 `json:"by_s,omitempty"`
+}
+
+// PackingAnswer has what was asked for: a packing, and that of one more machine; those of every algorithm; or the
+// fewest machines.
+type PackingAnswer struct {
+	Packing  *Packing        `json:"packing,omitempty"`
+	OneMore  *Packing        `json:"one_more,omitempty"`
+	Compared []Packing       `json:"compared,omitempty"` // the slowest kind first
+	Machines *MachinesAnswer `json:"machines,omitempty"`
+}
+
 // MachinesAnswer is the fewest machines on which a batch is done in time.
 type MachinesAnswer struct {
 	BySeconds float64         `json:"by_s"`

@@ -13,17 +13,22 @@ import (
 // Packer packs a batch; it is Pack with a solver, and with a time for each batch.
 type Packer func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
 
-// Compare packs a batch by every algorithm, the slowest packing's first; the swarm is left out where the batch is
-// too large for it.
-func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all []capacity.Packing, err error) {
+// compared is the algorithms that Compare packs a batch by, the slowest packing's first; the swarm is left out where
+// the batch is too large for it.
+func compared(p capacity.PackingProblem) []capacity.PackingAlgorithm {
 	jobs := int64(0)
 	for _, j := range p.Jobs {
 		jobs += j.Count
 	}
-	for _, a := range []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackSwarm, capacity.PackMulti} {
-		if a == capacity.PackSwarm && jobs > mostSwarming {
-			continue
-		}
+	if jobs > mostSwarming {
+		return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackMulti}
+	}
+	return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackSwarm, capacity.PackMulti}
+}
+
+// Compare packs a batch by every algorithm.
+func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all []capacity.Packing, err error) {
+	for _, a := range compared(p) {
 		p.Options.Algorithm = a
 		packing, err := pack(ctx, p)
 		if err != nil {

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -30,6 +31,19 @@ func Packing(p capacity.PackingProblem, a capacity.Packing) []capacity.Finding {
 	}
 	c.sums()
 	return c.findings
+}
+
+// PackingFault is what Packing finds wrong as an error, which is none of the caller's; nil where nothing is.
+func PackingFault(p capacity.PackingProblem, a capacity.Packing) error {
+	wrong := Packing(p, a)
+	if len(wrong) == 0 {
+		return nil
+	}
+	said := []error{errors.New("the packing that was found is wrong, which is a fault of this program")}
+	for _, f := range wrong {
+		said = append(said, fmt.Errorf("%s: %s", f.Pointer, f.Detail))
+	}
+	return errors.Join(said...)
 }
 
 type packingCheck struct {

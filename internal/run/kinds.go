@@ -25,6 +25,7 @@ var Kinds = map[string]Kind{
 	app.HorizonRun:    {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
 	app.PurchaseRun:   {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
 	app.SimulationRun: {Do: kept((*app.App).SimulationForRun), Timeout: time.Hour, Attempts: 5},
+	app.PackingRun:    {Do: kept((*app.App).PackForRun), Timeout: time.Hour, Attempts: 5},
 	app.ReportRun:     {Do: report, Timeout: time.Hour, Attempts: 5},
 }
 

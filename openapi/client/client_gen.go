@@ -32,6 +32,19 @@ const (
 	AskedBudgetPerPeriod AskedBudgetPer = "period"
 )
 
+// Defines values for BatchJobFit.
+const (
+	BatchJobFitLog BatchJobFit = "log"
+	BatchJobFitNls BatchJobFit = "nls"
+)
+
+// Defines values for BatchJobRole.
+const (
+	BatchJobRoleGuest BatchJobRole = "guest"
+	BatchJobRoleHost  BatchJobRole = "host"
+	BatchJobRolePlain BatchJobRole = "plain"
+)
+
 // Defines values for Billing.
 const (
 	BillingAlways Billing = "always"
@@ -254,6 +267,35 @@ const (
 	OutcomeOk        Outcome = "ok"
 )
 
+// Defines values for PackedJobRole.
+const (
+	PackedJobRoleGuest PackedJobRole = "guest"
+	PackedJobRoleHost  PackedJobRole = "host"
+	PackedJobRolePlain PackedJobRole = "plain"
+)
+
+// Defines values for PackingAlgorithm.
+const (
+	PackingAlgorithmMulti      PackingAlgorithm = "multi"
+	PackingAlgorithmPair       PackingAlgorithm = "pair"
+	PackingAlgorithmPso        PackingAlgorithm = "pso"
+	PackingAlgorithmSequential PackingAlgorithm = "sequential"
+)
+
+// Defines values for PackingStatus.
+const (
+	PackingStatusFeasible PackingStatus = "feasible"
+	PackingStatusOptimal  PackingStatus = "optimal"
+)
+
+// Defines values for PackingOptionsAlgorithm.
+const (
+	PackingOptionsAlgorithmMulti      PackingOptionsAlgorithm = "multi"
+	PackingOptionsAlgorithmPair       PackingOptionsAlgorithm = "pair"
+	PackingOptionsAlgorithmPso        PackingOptionsAlgorithm = "pso"
+	PackingOptionsAlgorithmSequential PackingOptionsAlgorithm = "sequential"
+)
+
 // Defines values for PastExecutionForm.
 const (
 	PastExecutionFormMapReduce PastExecutionForm = "map_reduce"
@@ -268,9 +310,22 @@ const (
 	PastExecutionOutcomeUnfinished PastExecutionOutcome = "unfinished"
 )
 
+// Defines values for PhaseJobRole.
+const (
+	PhaseJobRoleGuest PhaseJobRole = "guest"
+	PhaseJobRoleHost  PhaseJobRole = "host"
+	PhaseJobRolePlain PhaseJobRole = "plain"
+)
+
 // Defines values for PhaseQuestionKind.
 const (
 	PhaseQuestionKindPhase PhaseQuestionKind = "phase"
+)
+
+// Defines values for PowerFitMethod.
+const (
+	PowerFitMethodLog PowerFitMethod = "log"
+	PowerFitMethodNls PowerFitMethod = "nls"
 )
 
 // Defines values for PricePurchase.
@@ -1166,6 +1221,54 @@ type AuditList struct {
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
 }
+
+// Batch A batch of jobs and the machines that must run it.
+type Batch struct {
+	Jobs []BatchJob `json:"jobs"`
+
+	// Machines Equal machines. Every disk carries a VM.
+	Machines Machines `json:"machines"`
+
+	// Options How to pack.
+	Options *PackingOptions `json:"options,omitempty"`
+}
+
+// BatchJob One kind of job. How long one takes is said by a model or by measurements.
+type BatchJob struct {
+	// Count So many alike.
+	Count *int64 `json:"count,omitempty"`
+
+	// DeadlineS Done by; 0 is no deadline.
+	DeadlineS *float64 `json:"deadline_s,omitempty"`
+
+	// Fit What a fit makes small: squared differences of logarithms, or of seconds.
+	Fit *BatchJobFit `json:"fit,omitempty"`
+
+	// Measurements At least two, on different numbers of VMs.
+	Measurements []VMMeasurement `json:"measurements,omitempty"`
+
+	// MinVms Fewest VMs it runs on; left out: the fewest measured, or 1.
+	MinVms *int64 `json:"min_vms,omitempty"`
+
+	// Model A job takes a·n^b seconds on n VMs.
+	Model *PowerModel `json:"model,omitempty"`
+	Name  string      `json:"name"`
+
+	// ReleaseS Not before, from the batch's start on.
+	ReleaseS *float64 `json:"release_s,omitempty"`
+
+	// Role What it may be besides plain: a host of extra VMs, or a guest as extra VMs. Left out: as its usage says.
+	Role *BatchJobRole `json:"role,omitempty"`
+
+	// Usage What a job was seen to use, from which it is classified.
+	Usage *JobUsage `json:"usage,omitempty"`
+}
+
+// BatchJobFit What a fit makes small: squared differences of logarithms, or of seconds.
+type BatchJobFit string
+
+// BatchJobRole What it may be besides plain: a host of extra VMs, or a guest as extra VMs. Left out: as its usage says.
+type BatchJobRole string
 
 // Better A plan that refutes a claim of optimality.
 type Better struct {
@@ -2437,6 +2540,21 @@ type Fault struct {
 	Pointer *string `json:"pointer,omitempty"`
 }
 
+// FewestMachines The fewest machines on which a batch is done in time.
+type FewestMachines struct {
+	ByS      float64 `json:"by_s"`
+	Machines int64   `json:"machines"`
+
+	// Packing In which phases a batch runs, one phase after the other.
+	Packing Packing `json:"packing"`
+
+	// Proved That fewer do not suffice.
+	Proved bool `json:"proved"`
+
+	// Tried In the order they were.
+	Tried []TriedMachines `json:"tried"`
+}
+
 // FieldChange One member before and after.
 type FieldChange struct {
 	// After Its JSON after.
@@ -2964,6 +3082,12 @@ type IntegerPlan struct {
 	Vms       float64 `json:"vms"`
 }
 
+// Interval From low to high.
+type Interval struct {
+	High float64 `json:"high"`
+	Low  float64 `json:"low"`
+}
+
 // JobAnswer How long an execution takes, and the coefficients it comes from.
 type JobAnswer struct {
 	AverageS float64 `json:"average_s"`
@@ -3005,6 +3129,18 @@ type JobRange struct {
 
 	// Min How many are promised.
 	Min float64 `json:"min"`
+}
+
+// JobUsage What a job was seen to use, from which it is classified.
+type JobUsage struct {
+	// CpuPercent The mean of a VM.
+	CpuPercent float64 `json:"cpu_percent"`
+
+	// IoMbS Of all VMs together.
+	IoMbS float64 `json:"io_mb_s"`
+
+	// Vms How many VMs it was measured on.
+	Vms *int64 `json:"vms,omitempty"`
 }
 
 // JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
@@ -3088,6 +3224,29 @@ type LeftOut struct {
 	// Speculative That succeeded second, or ran beside one that did.
 	Speculative *int64 `json:"speculative,omitempty"`
 	Unfinished  *int64 `json:"unfinished,omitempty"`
+}
+
+// MachineVMs What stands on a machine. Numbers are those of the phase's jobs, from 0.
+type MachineVMs struct {
+	// Disks For every disk whose VM is there; -1 where none is.
+	Disks []int64 `json:"disks"`
+
+	// Extras Whose extra VMs there are.
+	Extras []int64 `json:"extras,omitempty"`
+}
+
+// Machines Equal machines. Every disk carries a VM.
+type Machines struct {
+	Count int64 `json:"count"`
+
+	// Disks Of each machine; all machines together carry 10,000 VMs at most.
+	Disks int64 `json:"disks"`
+
+	// HostsPerExtra How many I/O-bound VMs a machine must run for each extra VM of CPU-bound jobs, which has no disk of its own; 0 where machines carry no extra VMs.
+	HostsPerExtra *int64 `json:"hosts_per_extra,omitempty"`
+
+	// Penalty How many times as long jobs take on machines with extra VMs.
+	Penalty *float64 `json:"penalty,omitempty"`
 }
 
 // MaybeAmount An amount; null where there is none.
@@ -3410,6 +3569,124 @@ type OptionsSharing string
 // Outcome Nothing speaks against it; it could not be decided; it is wrong.
 type Outcome string
 
+// PackedDeadlines How many jobs with a deadline are done in time.
+type PackedDeadlines struct {
+	// Basis What it was chosen from, as a sentence.
+	Basis  string `json:"basis"`
+	Met    int64  `json:"met"`
+	Missed int64  `json:"missed"`
+
+	// Proved No order of phases, of whatever jobs, meets more.
+	Proved bool `json:"proved"`
+}
+
+// PackedJob What was planned with for a kind of job.
+type PackedJob struct {
+	Count int64 `json:"count"`
+
+	// Fit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
+	Fit    *PowerFit `json:"fit,omitempty"`
+	MinVms int64     `json:"min_vms"`
+
+	// Model A job takes a·n^b seconds on n VMs.
+	Model PowerModel `json:"model"`
+	Name  string     `json:"name"`
+
+	// Role What it may be besides plain.
+	Role PackedJobRole `json:"role"`
+}
+
+// PackedJobRole What it may be besides plain.
+type PackedJobRole string
+
+// PackedPhase Some jobs that start at once; the phase ends when all have ended.
+type PackedPhase struct {
+	EndS float64    `json:"end_s"`
+	Jobs []PhaseJob `json:"jobs"`
+
+	// Placement A machine each.
+	Placement []MachineVMs `json:"placement,omitempty"`
+	Seconds   float64      `json:"seconds"`
+	StartS    float64      `json:"start_s"`
+}
+
+// Packing In which phases a batch runs, one phase after the other.
+type Packing struct {
+	Algorithm PackingAlgorithm `json:"algorithm"`
+
+	// BusyS The phases together.
+	BusyS float64 `json:"busy_s"`
+
+	// Deadlines How many jobs with a deadline are done in time.
+	Deadlines *PackedDeadlines `json:"deadlines,omitempty"`
+
+	// EndS When the last ends; later than `busy_s` where phases wait for releases.
+	EndS float64 `json:"end_s"`
+
+	// Gap (busy - lower bound) / busy.
+	Gap  float64     `json:"gap"`
+	Jobs []PackedJob `json:"jobs"`
+
+	// LowerBoundS No packing of its kind is shorter.
+	LowerBoundS float64       `json:"lower_bound_s"`
+	Phases      []PackedPhase `json:"phases"`
+
+	// Saving The share of `sequential_s` that is saved.
+	Saving float64 `json:"saving"`
+
+	// SequentialS One job after the other.
+	SequentialS float64 `json:"sequential_s"`
+
+	// Status optimal: no packing of its algorithm's kind is shorter.
+	Status   PackingStatus `json:"status"`
+	Warnings []Warning     `json:"warnings"`
+}
+
+// PackingAlgorithm defines model for Packing.Algorithm.
+type PackingAlgorithm string
+
+// PackingStatus optimal: no packing of its algorithm's kind is shorter.
+type PackingStatus string
+
+// PackingAnswer What was asked for - a packing, and that of one more machine; those of every algorithm; or the fewest machines.
+type PackingAnswer struct {
+	// Compared The slowest kind first.
+	Compared []Packing `json:"compared,omitempty"`
+
+	// Machines The fewest machines on which a batch is done in time.
+	Machines *FewestMachines `json:"machines,omitempty"`
+
+	// OneMore In which phases a batch runs, one phase after the other.
+	OneMore *Packing `json:"one_more,omitempty"`
+
+	// Packing In which phases a batch runs, one phase after the other.
+	Packing *Packing `json:"packing,omitempty"`
+}
+
+// PackingOptions How to pack.
+type PackingOptions struct {
+	// Algorithm One job after the other; at most two at once; any number at once; the particle swarm of the paper, for comparison.
+	Algorithm *PackingOptionsAlgorithm `json:"algorithm,omitempty"`
+
+	// CpuPercent Above it a job is CPU-bound.
+	CpuPercent *float64 `json:"cpu_percent,omitempty"`
+
+	// IoMbS Above it a job is I/O-bound.
+	IoMbS *float64 `json:"io_mb_s,omitempty"`
+
+	// MaxSolveMs Of each packing.
+	MaxSolveMs *int64 `json:"max_solve_ms,omitempty"`
+
+	// Placement Say where every VM stands.
+	Placement *bool `json:"placement,omitempty"`
+
+	// Seed Of the swarm and of searches by chance.
+	Seed *int64 `json:"seed,omitempty"`
+}
+
+// PackingOptionsAlgorithm One job after the other; at most two at once; any number at once; the particle swarm of the paper, for comparison.
+type PackingOptionsAlgorithm string
+
 // PairedJob One of two jobs; its share is in slots.
 type PairedJob struct {
 	MaxS  float64 `json:"max_s"`
@@ -3525,6 +3802,22 @@ type PhaseAnswer struct {
 	LowerS float64 `json:"lower_s"`
 	UpperS float64 `json:"upper_s"`
 }
+
+// PhaseJob One job in its phase.
+type PhaseJob struct {
+	EndS float64 `json:"end_s"`
+	Job  string  `json:"job"`
+	Late *bool   `json:"late,omitempty"`
+
+	// Number Which of those alike, from 1.
+	Number  int64        `json:"number"`
+	Role    PhaseJobRole `json:"role"`
+	Seconds float64      `json:"seconds"`
+	Vms     int64        `json:"vms"`
+}
+
+// PhaseJobRole defines model for PhaseJob.Role.
+type PhaseJobRole string
 
 // PhaseQuestion One phase alone on its slots.
 type PhaseQuestion struct {
@@ -3767,6 +4060,60 @@ type PlanSummary struct {
 	VmsOnDemand float64 `json:"vms_on_demand"`
 	VmsReserved float64 `json:"vms_reserved"`
 	VmsSpot     float64 `json:"vms_spot"`
+}
+
+// PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
+type PowerFit struct {
+	A float64 `json:"a"`
+
+	// AInterval From low to high.
+	AInterval *Interval `json:"a_interval,omitempty"`
+	B         float64   `json:"b"`
+
+	// BInterval From low to high.
+	BInterval *Interval `json:"b_interval,omitempty"`
+
+	// LeastVms Measured.
+	LeastVms float64 `json:"least_vms"`
+
+	// MeanError The mean of |error| / measured.
+	MeanError float64        `json:"mean_error"`
+	Method    PowerFitMethod `json:"method"`
+	MostVms   float64        `json:"most_vms"`
+	Points    int64          `json:"points"`
+
+	// R2 Of the seconds.
+	R2 float64 `json:"r2"`
+
+	// R2Log The share of the variance of the logarithms that the model explains.
+	R2Log float64 `json:"r2_log"`
+	RmseS float64 `json:"rmse_s"`
+
+	// Spread How far measurements lie about the line of logarithms, and where on it. Left out with fewer than three.
+	Spread     *PowerSpread `json:"spread,omitempty"`
+	Warnings   []Warning    `json:"warnings"`
+	WorstError float64      `json:"worst_error"`
+}
+
+// PowerFitMethod defines model for PowerFit.Method.
+type PowerFitMethod string
+
+// PowerModel A job takes a·n^b seconds on n VMs.
+type PowerModel struct {
+	A float64 `json:"a"`
+
+	// B 0 in answers where more VMs were seen to take longer.
+	B float64 `json:"b"`
+}
+
+// PowerSpread How far measurements lie about the line of logarithms, and where on it. Left out with fewer than three.
+type PowerSpread struct {
+	// Deviation Of the logarithms from the line.
+	Deviation  float64 `json:"deviation"`
+	MeanLogVms float64 `json:"mean_log_vms"`
+
+	// SquaredLogs Σ (ln n - mean)².
+	SquaredLogs float64 `json:"squared_logs"`
 }
 
 // Price A price of a VM type in [from, until), on demand or spot. Periods of one type and purchase do not overlap.
@@ -5445,6 +5792,13 @@ type Token struct {
 	Token string `json:"token"`
 }
 
+// TriedMachines What a batch comes to on so many machines.
+type TriedMachines struct {
+	EndS        float64 `json:"end_s"`
+	LowerBoundS float64 `json:"lower_bound_s"`
+	Machines    int64   `json:"machines"`
+}
+
 // TwoJobsAnswer When each of two jobs is done, and before which moment not both are.
 type TwoJobsAnswer struct {
 	Jobs       []PhaseAnswer `json:"jobs"`
@@ -5492,6 +5846,12 @@ type VMLayout struct {
 	// VmType Where the problem has several.
 	VmType *string `json:"vm_type,omitempty"`
 	Vms    int64   `json:"vms"`
+}
+
+// VMMeasurement How long a job took on so many VMs.
+type VMMeasurement struct {
+	Seconds float64 `json:"seconds"`
+	Vms     float64 `json:"vms"`
 }
 
 // VMType A kind of machine that can be rented.
@@ -7095,6 +7455,24 @@ type CreateKeyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// PackParams defines parameters for Pack.
+type PackParams struct {
+	// Compare Pack by every algorithm: `compared` instead of `packing`. The swarm is left out of batches of more than 60 jobs.
+	Compare *bool `form:"compare,omitempty" json:"compare,omitempty"`
+
+	// OneMore Say as well what one more machine makes of it.
+	OneMore *bool `form:"one_more,omitempty" json:"one_more,omitempty"`
+
+	// ByHours Find the fewest machines on which the batch is done within so many hours: `machines` instead of `packing`. The batch's own number of machines does not count.
+	ByHours *float64 `form:"by_hours,omitempty" json:"by_hours,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
 // PurchaseParams defines parameters for Purchase.
 type PurchaseParams struct {
 	// Format How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).
@@ -7430,6 +7808,9 @@ type HorizonJSONRequestBody = HorizonRequest
 
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
+
+// PackJSONRequestBody defines body for Pack for application/json ContentType.
+type PackJSONRequestBody = Batch
 
 // PurchaseJSONRequestBody defines body for Purchase for application/json ContentType.
 type PurchaseJSONRequestBody = PurchaseRequest
@@ -9274,6 +9655,32 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PackWithBody Pack a batch onto fixed machines
+	//
+	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+	//
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/packings (the `Pack` operationId).
+	PackWithBody(ctx context.Context, params *PackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Pack Pack a batch onto fixed machines
+	//
+	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+	//
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/packings (the `Pack` operationId).
+	Pack(ctx context.Context, params *PackParams, body PackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PurchaseWithBody Say what to buy for a problem
 	//
 	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
@@ -9364,7 +9771,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12535,6 +12942,52 @@ func (c *Client) RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestE
 	return c.Client.Do(req)
 }
 
+// PackWithBody Pack a batch onto fixed machines
+//
+// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+//
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/packings (the `Pack` operationId).
+func (c *Client) PackWithBody(ctx context.Context, params *PackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPackRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Pack Pack a batch onto fixed machines
+//
+// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+//
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/packings (the `Pack` operationId).
+func (c *Client) Pack(ctx context.Context, params *PackParams, body PackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPackRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PurchaseWithBody Say what to buy for a problem
 //
 // Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
@@ -12705,7 +13158,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -21431,6 +21884,123 @@ func NewRevokeKeyRequest(server string, id KeyID) (*http.Request, error) {
 	return req, nil
 }
 
+// NewPackRequest calls the generic Pack builder with application/json body
+func NewPackRequest(server string, params *PackParams, body PackJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPackRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPackRequestWithBody constructs an http.Request for the Pack method, with any body, and a specified content type
+func NewPackRequestWithBody(server string, params *PackParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/packings")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Compare != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "compare", *params.Compare, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.OneMore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "one_more", *params.OneMore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ByHours != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by_hours", *params.ByHours, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: "double"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewPurchaseRequest calls the generic Purchase builder with application/json body
 func NewPurchaseRequest(server string, params *PurchaseParams, body PurchaseJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -24480,6 +25050,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/keys/{id} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, id KeyID, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
 
+	// PackWithBodyWithResponse Pack a batch onto fixed machines
+	//
+	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+	//
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/packings (the `Pack` operationId).
+	PackWithBodyWithResponse(ctx context.Context, params *PackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PackResponse, error)
+
+	// PackWithResponse Pack a batch onto fixed machines
+	//
+	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+	//
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/packings (the `Pack` operationId).
+	PackWithResponse(ctx context.Context, params *PackParams, body PackJSONRequestBody, reqEditors ...RequestEditorFn) (*PackResponse, error)
+
 	// PurchaseWithBodyWithResponse Say what to buy for a problem
 	//
 	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
@@ -24578,7 +25174,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -27871,6 +28467,33 @@ func (r RevokeKeyResponse) StatusCode() int {
 	return 0
 }
 
+type PackResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PackingAnswer
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PackResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PackResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type PurchaseResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -30940,6 +31563,44 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, id KeyI
 	return ParseRevokeKeyResponse(rsp)
 }
 
+// PackWithBodyWithResponse Pack a batch onto fixed machines
+//
+// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+//
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/packings (the `Pack` operationId).
+func (c *ClientWithResponses) PackWithBodyWithResponse(ctx context.Context, params *PackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PackResponse, error) {
+	rsp, err := c.PackWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePackResponse(rsp)
+}
+
+// PackWithResponse Pack a batch onto fixed machines
+//
+// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
+//
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/packings (the `Pack` operationId).
+func (c *ClientWithResponses) PackWithResponse(ctx context.Context, params *PackParams, body PackJSONRequestBody, reqEditors ...RequestEditorFn) (*PackResponse, error) {
+	rsp, err := c.Pack(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePackResponse(rsp)
+}
+
 // PurchaseWithBodyWithResponse Say what to buy for a problem
 //
 // Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
@@ -31086,7 +31747,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -35890,6 +36551,46 @@ func ParseRevokeKeyResponse(rsp *http.Response) (*RevokeKeyResponse, error) {
 	switch {
 	case rsp.StatusCode == 204:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePackResponse parses an HTTP response from a PackWithResponse call
+func ParsePackResponse(rsp *http.Response) (*PackResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PackResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PackingAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
