@@ -185,7 +185,7 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 	if err != nil || pl.Status != capacity.InfeasibleStatus {
 		return pl, err
 	}
-	conflicts := []error{errors.New("No plan meets these demands.")}
+	conflicts := []error{errors.New("no plan meets these demands")}
 	for _, f := range pl.Conflicts {
 		conflicts = append(conflicts, errors.New(tables.Conflict(f)))
 	}
