@@ -184,7 +184,7 @@ func runResultCommand(to *connection) *cobra.Command {
 	var per string
 	c := &cobra.Command{
 		Use: "result RUN", Short: "Print what a run made", Args: cobra.ExactArgs(1),
-		Long: `Prints what a run made, in the form that it made it in, or of sweeps, months and purchases in another one. A run
+		Long: `Prints what a run made, in the form that it made it in, or of sweeps, simulations, months and purchases in another one. A run
 that failed or was cancelled may have made a part.`,
 		Example: "  headroom run result RUN -o xlsx -f months.xlsx",
 	}
