@@ -375,7 +375,7 @@ func (s *Store) RecordedJobs(ctx context.Context, cluster string, page app.Page)
 		}
 		rows, err := collect[history.RecordedJob](ctx, q, `
 			SELECT job, count(*) AS executions, count(sample) AS usable, count(*) - count(sample) AS refused, min(submitted_at) AS first_at, max(submitted_at) AS last_at,
-			       percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE sample IS NOT NULL) AS seconds
+			       round((percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE sample IS NOT NULL))::numeric, 6)::float8 AS seconds
 			FROM executions WHERE cluster_id = @cluster AND job > @after GROUP BY job ORDER BY job LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "after": after, "limit": limitOf(page) + 1})
 		list = listed(rows, page, func(j history.RecordedJob) []any { return []any{j.Job} })
