@@ -125,14 +125,25 @@ func Merge(samples []Sample) (Merged, error) {
 		}
 		return Durations{Count: reduces, Mean: avg, Max: longest}, measured - 1
 	}
-	phase("map", &p.MapAvgSeconds, &p.MapMaxSeconds, p.MapTasks, func(s *Sample) (Durations, int) { return s.Map, measured })
+	// What was made elsewhere may have a profile alone.
+	orProfile := func(d Durations, tasks int64, avg, longest float64) (Durations, int) {
+		if d.Count > 0 {
+			return d, measured
+		}
+		return Durations{Count: tasks, Mean: avg, Max: longest}, measured
+	}
+	phase("map", &p.MapAvgSeconds, &p.MapMaxSeconds, p.MapTasks, func(s *Sample) (Durations, int) {
+		return orProfile(s.Map, s.Profile.MapTasks, s.Profile.MapAvgSeconds, s.Profile.MapMaxSeconds)
+	})
 	phase("first shuffle", &p.FirstShuffleAvgSeconds, &p.FirstShuffleMaxSeconds, p.ReduceTasks, func(s *Sample) (Durations, int) {
 		return known(s.First, s.Profile.FirstShuffleAvgSeconds, s.Profile.FirstShuffleMaxSeconds, s.Profile.ReduceTasks)
 	})
 	phase("shuffle", &p.ShuffleAvgSeconds, &p.ShuffleMaxSeconds, p.ReduceTasks, func(s *Sample) (Durations, int) {
 		return known(s.Shuffle, s.Profile.ShuffleAvgSeconds, s.Profile.ShuffleMaxSeconds, s.Profile.ReduceTasks)
 	})
-	phase("reduce", &p.ReduceAvgSeconds, &p.ReduceMaxSeconds, p.ReduceTasks, func(s *Sample) (Durations, int) { return s.Reduce, measured })
+	phase("reduce", &p.ReduceAvgSeconds, &p.ReduceMaxSeconds, p.ReduceTasks, func(s *Sample) (Durations, int) {
+		return orProfile(s.Reduce, s.Profile.ReduceTasks, s.Profile.ReduceAvgSeconds, s.Profile.ReduceMaxSeconds)
+	})
 	var overheads []float64
 	for _, s := range all {
 		if s.Seconds != nil {

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"headroom/internal/capacity"
 )
 
 // made is a sample of an execution with these maps, and reduces if there are any.
@@ -204,6 +207,24 @@ func TestSpansOfExecutionsWithoutThem(t *testing.T) {
 		s, ok := c.e.Span()
 		if ok != (c.want != Span{}) || ok && s != c.want {
 			t.Errorf("%v %v, want %v", s, ok, c.want)
+		}
+	}
+}
+
+// A sample that was made elsewhere may have no durations, and those it has are its profile's.
+func TestSamplesOfProfilesAlone(t *testing.T) {
+	profile := capacity.Profile{MapTasks: 4, MapAvgSeconds: 5, MapMaxSeconds: 8, ReduceTasks: 2, ReduceAvgSeconds: 3, ReduceMaxSeconds: 4, ShuffleAvgSeconds: 1, ShuffleMaxSeconds: 1}
+	m, err := Merge([]Sample{{ID: "a", Name: "etl", Profile: profile}, {ID: "b", Name: "etl", Profile: profile}})
+	if err != nil || !reflect.DeepEqual(m.Profile, profile) {
+		t.Errorf("%+v, %v; want %+v", m.Profile, err, profile)
+	}
+	for durations, fits := range map[struct {
+		count     int64
+		mean, max float64
+	}]bool{{4, 5, 8}: true, {5, 5, 8}: false, {4, 6, 8}: false, {4, 5, 9}: false} {
+		r := Record{Facts: Facts{Job: "etl"}, Sample: &Sample{Profile: profile, Map: Durations{Count: durations.count, Mean: durations.mean, Max: durations.max}}}
+		if err := r.Check(); (err == nil) != fits || !fits && !strings.Contains(err.Error(), "they are of the same tasks") {
+			t.Errorf("%+v: %v", durations, err)
 		}
 	}
 }

@@ -241,6 +241,9 @@ func (r *Record) fault() string {
 		if findings := s.Profile.Findings(""); len(findings) > 0 {
 			return "Its figures are no profile: " + findings[0].Detail
 		}
+		if fault := s.atOdds(); fault != "" {
+			return fault
+		}
 	}
 	if c := r.Chain; c != nil {
 		if len(c.Phases) == 0 || len(c.Phases) > maxPhases {
@@ -261,6 +264,25 @@ func (r *Record) fault() string {
 					return fmt.Sprintf("Phase %d waits for phase %d, which does not stand before it.", i+1, before+1)
 				}
 			}
+		}
+	}
+	return ""
+}
+
+// atOdds is where the profile and the durations of the same tasks differ.
+func (s *Sample) atOdds() string {
+	const rounding = 1e-3 // of figures that somebody wrote with few digits
+	p := &s.Profile
+	for _, f := range []struct {
+		kind         string
+		d            Durations
+		tasks        int64
+		avg, longest float64
+	}{{"map", s.Map, p.MapTasks, p.MapAvgSeconds, p.MapMaxSeconds}, {"reduce", s.Reduce, p.ReduceTasks, p.ReduceAvgSeconds, p.ReduceMaxSeconds}} {
+		near := func(x, y float64) bool { return math.Abs(x-y) <= rounding*max(1, x, y) }
+		if f.d.Count > 0 && (f.d.Count != f.tasks || !near(f.d.Mean, f.avg) || !near(f.d.Max, f.longest)) {
+			return fmt.Sprintf("Its profile has %d %s tasks of %g s on average and %g s at most, and its durations say %d, %g s and %g s; they are of the same tasks.",
+				f.tasks, f.kind, f.avg, f.longest, f.d.Count, f.d.Mean, f.d.Max)
 		}
 	}
 	return ""
