@@ -231,7 +231,7 @@ func pooled(measured []Durations, name string, tasks int64, warn func(string, ..
 	}
 	longest = max(longest, avg) // a large execution may have most of the tasks
 	if least := longest / float64(tasks); avg < least {
-		warn("The %s tasks took %.1f s on average and %.1f s at most, which %d tasks cannot; the mean is taken for %.1f s.", name, avg, longest, tasks, least)
+		warn("The %s tasks took %.1f s on average and %.1f s at most, which cannot both be so with %d of them; the mean is taken for %.1f s.", name, avg, longest, tasks, least)
 		avg = least
 	}
 	if tasks == 1 {

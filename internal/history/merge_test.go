@@ -218,6 +218,11 @@ func TestSamplesOfProfilesAlone(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(m.Profile, profile) {
 		t.Errorf("%+v, %v; want %+v", m.Profile, err, profile)
 	}
+	one := Sample{ID: "a", Name: "etl", Profile: capacity.Profile{MapTasks: 1, MapAvgSeconds: 2, MapMaxSeconds: 2}}
+	other := Sample{ID: "b", Name: "etl", Profile: capacity.Profile{MapTasks: 1, MapAvgSeconds: 8, MapMaxSeconds: 8}}
+	if m, err = Merge([]Sample{one, other}); err != nil || m.Profile.MapAvgSeconds != 8 || !strings.Contains(strings.Join(m.Warnings, " "), "cannot both be so with 1 of them") {
+		t.Errorf("of one task each: %+v, %v", m, err)
+	}
 	for durations, fits := range map[struct {
 		count     int64
 		mean, max float64
