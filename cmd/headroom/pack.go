@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"headroom/internal/pack"
 	"headroom/internal/proof"
 	tables "headroom/internal/report"
+	"headroom/openapi/client"
 )
 
 // packFlags are what is asked about a batch.
@@ -30,6 +34,9 @@ type packFlags struct {
 func packCommand() *cobra.Command {
 	var out output
 	var flags packFlags
+	var to connection
+	var cluster string
+	var async bool
 	c := &cobra.Command{
 		Use:   "pack [FILE|-]",
 		Short: "Say which jobs of a batch to run at once on machines that are there",
@@ -39,13 +46,17 @@ packed exactly; for others the answer says how far from the shortest it is at mo
 
 Every packing is checked by code that shares nothing with the code that made it.
 
+With --cluster a server packs the batch and keeps the packing in one of its clusters; a long one is then a run
+that is waited for.
+
   {"machines": {"count": 11, "disks": 2, "hosts_per_extra": 2, "penalty": 1.1},
    "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},
             {"name": "index", "usage": {"cpu_percent": 85, "io_mb_s": 20},
-             "measurements": [{"vms": 6, "seconds": 900}, {"vms": 12, "seconds": 520}]}]}`,
-		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json",
+             "measurements": [{"vms": 6, "seconds": 900}, {"vms": 12, "seconds": 520}]}]}` + connectionHelp,
+		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json\n  headroom pack --cluster shop batch.json",
 		Args:    cobra.MaximumNArgs(1),
 	}
+	to.addFlags(c)
 	out.addFlags(c, "table", "json", "csv")
 	addChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", capacity.PackMulti, capacity.PackPair, capacity.PackSequential, capacity.PackSwarm)
 	c.Flags().Int64Var(&flags.maxMs, "max-solve-ms", 0, "override the time budget of a packing in `milliseconds` (1 to 600000)")
@@ -54,11 +65,15 @@ Every packing is checked by code that shares nothing with the code that made it.
 	c.Flags().BoolVar(&flags.compare, "compare", false, "pack by every algorithm and compare")
 	c.Flags().BoolVar(&flags.oneMore, "one-more", false, "say as well what one more machine would save")
 	c.Flags().Float64Var(&flags.by, "by", 0, "find the fewest machines that finish the batch within so many `hours`")
-	c.MarkFlagsMutuallyExclusive("compare", "one-more", "by")
+	c.Flags().StringVar(&cluster, "cluster", "", "have a server pack it and keep the packing in this `cluster`")
+	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
+	c.MarkFlagsMutuallyExclusive("compare", "one-more", "by", "cluster")
 	c.MarkFlagsMutuallyExclusive("compare", "algorithm")
 	c.MarkFlagsMutuallyExclusive("by", "machines")
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		switch {
+		case async && cluster == "":
+			return errors.New("--async is for a --cluster; without a server there is nobody to work in the background")
 		case c.Flags().Changed("by") && !(flags.by > 0 && flags.by*3600 <= capacity.MaxSeconds):
 			return fmt.Errorf("--by is %g; it must be more than 0 hours and at most %g", flags.by, capacity.MaxSeconds/3600)
 		case c.Flags().Changed("max-solve-ms") && (flags.maxMs < 1 || flags.maxMs > capacity.MaxSolveMs):
@@ -77,6 +92,9 @@ Every packing is checked by code that shares nothing with the code that made it.
 		}
 		if c.Flags().Changed("machines") {
 			problem.Machines.Count = flags.machines
+		}
+		if cluster != "" {
+			return packThere(c, &to, out, cluster, problem, async)
 		}
 		var p packer
 		defer p.close()
@@ -140,6 +158,57 @@ func packingForms(batch capacity.PackingProblem, a capacity.PackingAnswer) map[s
 		"json": asJSON(packedWithOneMore{*a.Packing, a.OneMore}),
 		"csv":  tables.PackedJobs(batch, *a.Packing).CSV,
 	}
+}
+
+// packThere has a server pack a batch and keep the packing.
+func packThere(c *cobra.Command, to *connection, out output, cluster string, batch capacity.PackingProblem, async bool) error {
+	s, err := to.openForPlanning(c)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(batch)
+	if err != nil {
+		return err
+	}
+	var prefer client.CreatePackingParams
+	if async {
+		prefer.Prefer = new("respond-async")
+	}
+	answered, err := s.said(s.api.CreatePackingWithBody(c.Context(), cluster, &prefer, jsonBody, bytes.NewReader(body)))
+	if err != nil {
+		return err
+	}
+	var run capacity.Run
+	if err := answered.into(&run); err != nil {
+		return err
+	}
+	if run.Kind != "" { // it was not answered at once
+		if async {
+			_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
+		if run, _, err = s.watchRun(c, run.ID); err != nil {
+			return err
+		}
+		if err := howItEnded(run); err != nil {
+			return err
+		}
+		if answered, err = s.said(s.runResult(c, run.ID)); err != nil {
+			return err
+		}
+	}
+	var kept capacity.KeptPacking
+	if err := answered.into(&kept); err != nil {
+		return err
+	}
+	var packing capacity.Packing
+	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
+		return fmt.Errorf("read packing %s: %w", kept.ID, err)
+	}
+	forms := packingForms(batch, capacity.PackingAnswer{Packing: &packing})
+	forms["json"] = asJSON(kept)
+	return out.write(c, forms)
 }
 
 // packer packs batches, each in its time, and starts a solver process only where one is there.

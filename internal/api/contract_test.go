@@ -188,7 +188,7 @@ var overlaid = map[string]reflect.Type{
 	"list[capacity.AllowedHost]": reflect.TypeFor[list[capacity.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[capacity.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[capacity.Delivery]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
 	"priceFetch":                    reflect.TypeFor[priceFetch](),
-	"list[capacity.ReportSchedule]": reflect.TypeFor[list[capacity.ReportSchedule]](), "list[capacity.Report]": reflect.TypeFor[list[capacity.Report]](),
+	"list[capacity.ReportSchedule]": reflect.TypeFor[list[capacity.ReportSchedule]](), "list[capacity.PackingSummary]": reflect.TypeFor[list[capacity.PackingSummary]](), "list[capacity.Report]": reflect.TypeFor[list[capacity.Report]](),
 	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
 	"list[capacity.StandingOffer]": reflect.TypeFor[list[capacity.StandingOffer]](),
 	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
@@ -214,7 +214,7 @@ func init() {
 		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
-		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](),
+		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),
 		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](),
 	} {
 		collectTypes(t)
@@ -362,6 +362,9 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 		}
 		if name == "plan" && strings.HasSuffix(p.Ref, "/Plan") {
 			members[name] = "any" // a stored plan is answered as the text it is kept as
+		}
+		if name == "batch" && strings.HasSuffix(p.Ref, "/Batch") || name == "packing" && s.Properties["batch"] != nil {
+			members[name] = "any" // so is a packing that is kept, with its batch
 		}
 	}
 	return members

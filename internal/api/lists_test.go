@@ -110,6 +110,7 @@ func TestListsAsTables(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/night/offers", `{"name":"one-year","vm_type":"small","price":"0.1","term_years":1,"note":"=1+1"}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/report-schedules", `{"name":"=1+1","every":"day","covers":"behind"}`).want(t, 201)
 	s.makeReport("night", `{"schedule":"=1+1"}`)
+	s.ask(s.admin, "POST", "/v1/clusters/night/packings", smallBatch).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/executions", strings.Replace(someExecution, `"nightly etl"`, `"=1+1"`, 1)).want(t, 200)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {

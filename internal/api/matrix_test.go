@@ -168,6 +168,15 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		s.ask(s.admin, "POST", "/v1/clusters/mine/report-schedules", strings.Replace(some, "}", `,"enabled":false}`, 1)) // is there after the first cell
 		thing("report-schedules", strings.Replace(some, `"some"`, fmt.Sprintf("%q", name), 1))
 		path = strings.Replace(path, "{name}", "some", 1)
+	case strings.Contains(path, "/clusters/{cluster}/packings"), strings.Contains(path, "/clusters/mine/packings"):
+		if operation == "createPacking" {
+			body = smallBatch
+		}
+		if strings.Contains(path, "{packing}") {
+			var k capacity.KeptPacking
+			s.ask(s.admin, "POST", "/v1/clusters/mine/packings", smallBatch).want(s, 201).into(s, &k)
+			path = strings.Replace(path, "{packing}", k.ID, 1)
+		}
 	case strings.Contains(path, "/reports"):
 		if operation == "createReport" {
 			body = `{"every":"day","covers":"behind","format":"csv"}`

@@ -1,10 +1,17 @@
 package api
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
+	"headroom/internal/app"
 	"headroom/internal/capacity"
+	"headroom/internal/report"
 )
 
 // pack answers what is asked about a batch that is sent along. Like the body of solve the batch is read by hand, once
@@ -52,4 +59,48 @@ func packingAsked(r *http.Request) (q capacity.PackingQuestion, err error) {
 		}
 	}
 	return q, nil
+}
+
+// createPacking packs a batch and keeps the packing in a cluster.
+func (s *server) createPacking(w http.ResponseWriter, r *http.Request) {
+	kept, run, err := s.app.KeepPacking(r.Context(), pathValue(r, "cluster"), prefersAsync(r), func() (capacity.PackingProblem, error) {
+		p, err := capacity.ReadPacking(bodyOf(r), s.config.Limits)
+		return p, readingProblem(err)
+	})
+	switch {
+	case err != nil:
+	case kept == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = reply[capacity.KeptPacking]{body: *kept, created: kept.ID, hashed: true}.write(w, r)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+func (s *server) ListPackings(ctx context.Context, r ListPackingsRequest) (reply[PackingList], error) {
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, r.Cluster+"-packings", report.KeptPackings, func(ctx context.Context, p app.Page) (app.Listed[capacity.PackingSummary], error) {
+		return s.app.Packings(ctx, r.Cluster, p)
+	})
+}
+
+func (s *server) GetPacking(ctx context.Context, r GetPackingRequest) (reply[KeptPacking], error) {
+	kept, err := s.app.Packing(ctx, r.Cluster, r.Packing)
+	if err != nil || r.Params.Format == nil || *r.Params.Format != "csv" {
+		return reply[KeptPacking]{body: kept, hashed: true}, err
+	}
+	var batch capacity.PackingProblem
+	var packing capacity.Packing
+	if err := errors.Join(json.Unmarshal(kept.Batch, &batch), json.Unmarshal(kept.Packing, &packing)); err != nil {
+		return reply[KeptPacking]{}, fmt.Errorf("read packing %s: %w", kept.ID, err)
+	}
+	var text bytes.Buffer
+	err = report.PackedJobs(batch, packing).CSV(&text)
+	return reply[KeptPacking]{table: &tableReply{name: r.Cluster + "-packing.csv", first: text.Bytes()}}, err
+}
+
+func (s *server) DeletePacking(ctx context.Context, r DeletePackingRequest) (reply[nothing], error) {
+	return done(s.app.DeletePacking(ctx, r.Cluster, r.Packing))
 }

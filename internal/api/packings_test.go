@@ -1,6 +1,9 @@
 package api
 
 import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -135,4 +138,60 @@ func TestPackingsThatAreRefused(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	s.ask(s.key("v", auth.Viewer, nil), "POST", "/v1/packings", smallBatch).want(t, 403)
+}
+
+func TestPackingsAreKept(t *testing.T) {
+	t.Parallel()
+	s := works(t)
+	s.cluster("mine")
+	const at = "/v1/clusters/mine/packings"
+	made := s.ask(s.admin, "POST", at, smallBatch, "Idempotency-Key", "night").want(t, 201)
+	again := s.ask(s.admin, "POST", at, smallBatch, "Idempotency-Key", "night").want(t, 201)
+	var kept, read, later capacity.KeptPacking
+	made.into(t, &kept)
+	again.into(t, &read)
+	if read.ID != kept.ID || again.Header.Get("Idempotency-Replayed") != "true" || made.Header.Get("Location") != at+"/"+kept.ID {
+		t.Errorf("one key has made %s and %s at %s", kept.ID, read.ID, made.Header.Get("Location"))
+	}
+	got := s.ask(s.admin, "GET", at+"/"+kept.ID, nil).want(t, 200)
+	got.into(t, &read)
+	if diff := cmp.Diff(kept, read); diff != "" {
+		t.Errorf("it is read as something else: %s", diff)
+	}
+	s.ask(s.admin, "GET", at+"/"+kept.ID, nil, "If-None-Match", got.etag()).want(t, 304)
+
+	// The batch that is kept is one that can be packed again, and the packing is its own.
+	batch, err := capacity.ReadPacking(read.Batch, capacity.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packing capacity.Packing
+	if err := json.Unmarshal(read.Packing, &packing); err != nil {
+		t.Fatal(err)
+	}
+	if wrong := proof.Packing(batch, packing); len(wrong) > 0 || read.Jobs != 3 || read.VMs != 8 || read.BusySeconds != packing.BusySeconds {
+		t.Errorf("got %+v: %v", read.PackingSummary, wrong)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(s.ask(s.admin, "GET", at+"/"+kept.ID+"?format=csv", nil).want(t, 200).text)).ReadAll()
+	if err != nil || len(rows) != 4 {
+		t.Errorf("as a table: %v, %v", rows, err)
+	}
+
+	run := s.over(s.ask(s.admin, "POST", at, smallBatch, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
+	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
+	if diff := cmp.Diff(string(kept.Packing), string(later.Packing)); diff != "" || later.ID == kept.ID || run.Kind != "kept_packing" {
+		t.Errorf("got %+v: %s", run, diff)
+	}
+	var l list[capacity.PackingSummary]
+	s.ask(s.admin, "GET", at, nil).want(t, 200).into(t, &l)
+	if diff := cmp.Diff([]capacity.PackingSummary{later.PackingSummary, kept.PackingSummary}, l.Items); diff != "" {
+		t.Errorf("the list is something else: %s", diff)
+	}
+	s.ask(s.key("v", auth.Viewer, nil), "DELETE", at+"/"+kept.ID, nil).want(t, 403)
+	s.ask(s.admin, "DELETE", at+"/"+kept.ID, nil).want(t, 204)
+	for _, gone := range []string{at + "/" + kept.ID, at + "/x", "/v1/clusters/none/packings"} {
+		s.ask(s.admin, "GET", gone, nil).want(t, 404)
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/none/packings", smallBatch).want(t, 404)
+	s.ask(s.admin, "POST", at, strings.Replace(smallBatch, `"count":4`, `"count":0`, 1)).want(t, 422)
 }

@@ -62,6 +62,12 @@ const (
 	ListExecutionsParamsOutcomeUnfinished ListExecutionsParamsOutcome = "unfinished"
 )
 
+// Defines values for GetPackingParamsFormat.
+const (
+	GetPackingParamsFormatCsv  GetPackingParamsFormat = "csv"
+	GetPackingParamsFormatJson GetPackingParamsFormat = "json"
+)
+
 // Defines values for ListRunsParamsState.
 const (
 	ListRunsParamsStateCancelled ListRunsParamsState = "cancelled"
@@ -99,6 +105,12 @@ type AuditEntry = app.AuditEntry
 
 // AuditList A page of changes, the newest first.
 type AuditList = list[app.AuditEntry]
+
+// Batch A batch of jobs and the machines that must run it.
+type Batch = capacity.PackingProblem
+
+// BatchJob One kind of job. How long one takes is said by a model or by measurements.
+type BatchJob = capacity.BatchJob
 
 // Better A plan that refutes a claim of optimality.
 type Better = proof.Better
@@ -330,11 +342,20 @@ type ImportedJob = app.ImportedJob
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
 type IntegerPlan = capacity.IntegerPlan
 
+// Interval From low to high.
+type Interval = capacity.Interval
+
 // JobRange How many jobs run at once. Fractions are allowed where the cluster is planned relaxed.
 type JobRange = capacity.JobRange
 
+// JobUsage What a job was seen to use, from which it is classified.
+type JobUsage = capacity.Usage
+
 // JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
 type JobsSplit = plan.JobsSplit
+
+// KeptPacking A packing that is kept, with the exact batch that it answers.
+type KeptPacking = capacity.KeptPacking
 
 // Key A key. Its token is known to its holder alone.
 type Key = auth.Key
@@ -350,6 +371,12 @@ type LeaseList = list[capacity.Lease]
 
 // LeftOut Attempts that are no part of a profile.
 type LeftOut = history.LeftOut
+
+// MachineVMs What stands on a machine. Numbers are those of the phase's jobs, from 0.
+type MachineVMs = capacity.MachineVMs
+
+// Machines Equal machines. Every disk carries a VM.
+type Machines = capacity.Machines
 
 // MaybeAmount An amount; null where there is none.
 type MaybeAmount = string
@@ -409,11 +436,35 @@ type Options = capacity.Options
 // Outcome Nothing speaks against it; it could not be decided; it is wrong.
 type Outcome = proof.Outcome
 
+// PackedDeadlines How many jobs with a deadline are done in time.
+type PackedDeadlines = capacity.PackedDeadlines
+
+// PackedJob What was planned with for a kind of job.
+type PackedJob = capacity.PackedJob
+
+// PackedPhase Some jobs that start at once; the phase ends when all have ended.
+type PackedPhase = capacity.PackedPhase
+
+// Packing In which phases a batch runs, one phase after the other.
+type Packing = capacity.Packing
+
+// PackingList A page of packings, the newest first.
+type PackingList = list[capacity.PackingSummary]
+
+// PackingOptions How to pack.
+type PackingOptions = capacity.PackingOptions
+
+// PackingSummary What a packing that is kept comes to.
+type PackingSummary = capacity.PackingSummary
+
 // PastExecution A past execution of a job with its sample or chain.
 type PastExecution = history.SampledExecution
 
 // PastExecutionList A page of executions, those submitted last first.
 type PastExecutionList = list[history.StoredExecution]
+
+// PhaseJob One job in its phase.
+type PhaseJob = capacity.PhaseJob
 
 // PinRequest Which plan to pin, by exactly one of its number and its id.
 type PinRequest = pinRequest
@@ -435,6 +486,15 @@ type PlanRequest = planRequest
 
 // PlanSummary A stored plan in one flat row; money is per period.
 type PlanSummary = capacity.PlanSummary
+
+// PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
+type PowerFit = capacity.PowerFit
+
+// PowerModel A job takes a·n^b seconds on n VMs.
+type PowerModel = capacity.PowerModel
+
+// PowerSpread How far measurements lie about the line of logarithms, and where on it. Left out with fewer than three.
+type PowerSpread = capacity.PowerSpread
 
 // Price A price of a VM type in [from, until), on demand or spot. Periods of one type and purchase do not overlap.
 type Price = capacity.PricePeriod
@@ -616,6 +676,9 @@ type TypeVMs = capacity.TypeVMs
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout = capacity.VMLayout
 
+// VMMeasurement How long a job took on so many VMs.
+type VMMeasurement = capacity.Measurement
+
 // VMType A kind of machine that can be rented.
 type VMType = capacity.VMType
 
@@ -738,6 +801,9 @@ type ObservedUntil = time.Time
 
 // OfferName defines model for OfferName.
 type OfferName = string
+
+// PackingID defines model for PackingID.
+type PackingID = string
 
 // PlanRef defines model for PlanRef.
 type PlanRef = string
@@ -1140,6 +1206,27 @@ type ReplaceOfferParams struct {
 	// IfMatch The ETag last seen. Without it the request is refused with 428.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
+
+// ListPackingsParams defines parameters for ListPackings.
+type ListPackingsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// GetPackingParams defines parameters for GetPacking.
+type GetPackingParams struct {
+	// Format The packing, or a table of its jobs.
+	Format *GetPackingParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// GetPackingParamsFormat defines parameters for GetPacking.
+type GetPackingParamsFormat string
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
@@ -1745,6 +1832,15 @@ type ServerInterface interface {
 	// ReplaceOffer Change an offer
 	// (PUT /v1/clusters/{cluster}/offers/{name})
 	ReplaceOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params ReplaceOfferParams)
+	// ListPackings List packings
+	// (GET /v1/clusters/{cluster}/packings)
+	ListPackings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPackingsParams)
+	// DeletePacking Delete a packing
+	// (DELETE /v1/clusters/{cluster}/packings/{packing})
+	DeletePacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID)
+	// GetPacking Read a packing
+	// (GET /v1/clusters/{cluster}/packings/{packing})
+	GetPacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID, params GetPackingParams)
 	// ListPlans List plans
 	// (GET /v1/clusters/{cluster}/plans)
 	ListPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPlansParams)
@@ -2204,6 +2300,24 @@ func (_ Unimplemented) GetOffer(w http.ResponseWriter, r *http.Request, cluster 
 // ReplaceOffer Change an offer
 // (PUT /v1/clusters/{cluster}/offers/{name})
 func (_ Unimplemented) ReplaceOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params ReplaceOfferParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListPackings List packings
+// (GET /v1/clusters/{cluster}/packings)
+func (_ Unimplemented) ListPackings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPackingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeletePacking Delete a packing
+// (DELETE /v1/clusters/{cluster}/packings/{packing})
+func (_ Unimplemented) DeletePacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPacking Read a packing
+// (GET /v1/clusters/{cluster}/packings/{packing})
+func (_ Unimplemented) GetPacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID, params GetPackingParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5060,6 +5174,160 @@ func (siw *ServerInterfaceWrapper) ReplaceOffer(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ReplaceOffer(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListPackings operation middleware
+func (siw *ServerInterfaceWrapper) ListPackings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPackingsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListPackings(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeletePacking operation middleware
+func (siw *ServerInterfaceWrapper) DeletePacking(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "packing" -------------
+	var packing PackingID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "packing", chi.URLParam(r, "packing"), &packing, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "packing", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeletePacking(w, r, cluster, packing)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPacking operation middleware
+func (siw *ServerInterfaceWrapper) GetPacking(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "packing" -------------
+	var packing PackingID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "packing", chi.URLParam(r, "packing"), &packing, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "packing", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPackingParams
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPacking(w, r, cluster, packing, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -8090,6 +8358,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/offers/{name}", wrapper.ReplaceOffer)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/packings", wrapper.ListPackings)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/packings/{packing}", wrapper.DeletePacking)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/packings/{packing}", wrapper.GetPacking)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/plans", wrapper.ListPlans)
 	})
 	r.Group(func(r chi.Router) {
@@ -8555,6 +8832,25 @@ type ReplaceOfferRequest struct {
 	Name    OfferName
 	Params  ReplaceOfferParams
 	Body    *ReplaceOfferJSONRequestBody
+}
+
+// ListPackingsRequest is what ListPackings is asked.
+type ListPackingsRequest struct {
+	Cluster ClusterName
+	Params  ListPackingsParams
+}
+
+// DeletePackingRequest is what DeletePacking is asked.
+type DeletePackingRequest struct {
+	Cluster ClusterName
+	Packing PackingID
+}
+
+// GetPackingRequest is what GetPacking is asked.
+type GetPackingRequest struct {
+	Cluster ClusterName
+	Packing PackingID
+	Params  GetPackingParams
 }
 
 // ListPlansRequest is what ListPlans is asked.
@@ -9066,6 +9362,15 @@ type StrictServerInterface interface {
 	// Change an offer
 	// (PUT /v1/clusters/{cluster}/offers/{name})
 	ReplaceOffer(ctx context.Context, request ReplaceOfferRequest) (reply[StandingOffer], error)
+	// List packings
+	// (GET /v1/clusters/{cluster}/packings)
+	ListPackings(ctx context.Context, request ListPackingsRequest) (reply[PackingList], error)
+	// Delete a packing
+	// (DELETE /v1/clusters/{cluster}/packings/{packing})
+	DeletePacking(ctx context.Context, request DeletePackingRequest) (reply[nothing], error)
+	// Read a packing
+	// (GET /v1/clusters/{cluster}/packings/{packing})
+	GetPacking(ctx context.Context, request GetPackingRequest) (reply[KeptPacking], error)
 	// List plans
 	// (GET /v1/clusters/{cluster}/plans)
 	ListPlans(ctx context.Context, request ListPlansRequest) (reply[PlanList], error)
@@ -9841,6 +10146,39 @@ func (h *strictHandler) ReplaceOffer(w http.ResponseWriter, r *http.Request, clu
 		return
 	}
 	answer, err := h.operations.ReplaceOffer(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListPackings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPackingsParams) {
+	request := ListPackingsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListPackings(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeletePacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID) {
+	request := DeletePackingRequest{Cluster: cluster, Packing: packing}
+	answer, err := h.operations.DeletePacking(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetPacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID, params GetPackingParams) {
+	request := GetPackingRequest{Cluster: cluster, Packing: packing, Params: params}
+	answer, err := h.operations.GetPacking(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -73,3 +73,60 @@ func (a *App) pack(ctx context.Context, p capacity.PackingProblem) (capacity.Pac
 	}
 	return packing, nil
 }
+
+// Packings is what the store keeps of packings. No plan depends on them, and none changes.
+type Packings interface {
+	SavePacking(ctx context.Context, k capacity.KeptPacking) (capacity.KeptPacking, error) // ID, CreatedAt and CreatedBy are the store's
+	// Packings lists the newest first.
+	Packings(ctx context.Context, cluster string, page Page) (Listed[capacity.PackingSummary], error)
+	Packing(ctx context.Context, cluster, id string) (capacity.KeptPacking, error)
+	DeletePacking(ctx context.Context, cluster, id string) error
+}
+
+// KeptPackingRun is the kind of run that packs a batch and keeps the packing.
+const KeptPackingRun = "kept_packing"
+
+// KeepPacking packs a batch and keeps the packing in a cluster, or starts the run that does.
+func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, read func() (capacity.PackingProblem, error)) (*capacity.KeptPacking, capacity.Run, error) {
+	if _, err := a.Cluster(ctx, cluster); err != nil {
+		return nil, capacity.Run{}, err
+	}
+	kept, run, err := answerOrRun(ctx, a, NewRun{Kind: KeptPackingRun, Cluster: cluster}, background, read, func(ctx context.Context, p capacity.PackingProblem) (*capacity.KeptPacking, error) {
+		answer, err := a.packAtOnce(ctx, capacity.PackingQuestion{Batch: p})
+		if err != nil {
+			return nil, err
+		}
+		kept, err := capacity.Keep(cluster, p, *answer.Packing)
+		return &kept, err
+	})
+	if err != nil || kept == nil {
+		return nil, run, err
+	}
+	saved, err := a.SavePacking(ctx, *kept)
+	return &saved, run, err
+}
+
+// KeepPackingForRun packs the batch of a run. save stores the packing.
+func (a *App) KeepPackingForRun(ctx context.Context, claim RunClaim) (save func(context.Context) (RunResult, error), err error) {
+	var p capacity.PackingProblem
+	if err := json.Unmarshal(claim.Input, &p); err != nil {
+		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	leave, err := a.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	packing, err := a.pack(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := capacity.Keep(claim.Cluster, p, packing)
+	return func(ctx context.Context) (RunResult, error) {
+		saved, err := a.SavePacking(ctx, kept)
+		if err != nil {
+			return RunResult{}, err
+		}
+		return jsonResult(claim, saved, nil)
+	}, err
+}

@@ -15,6 +15,7 @@ import (
 // database away, read-only, full or slow is capacity.Busy.
 type Store interface {
 	Planning
+	Packings
 
 	// Clusters lists by name. only, unless nil, names those the caller may see.
 	Clusters(ctx context.Context, only []string, page Page) (Listed[capacity.Cluster], error)

@@ -26,6 +26,7 @@ var ours = []string{
 	"plan_reigns_pkey", "plan_reigns_planning_fkey", "report_parts_pkey", "report_parts_report_fkey", "report_schedules_cluster_fkey", "report_schedules_pkey",
 	"class_calibrations_pkey", "class_calibrations_class_fkey",
 	"executions_pkey", "executions_cluster_fkey", "executions_execution_key", "executions_outcome_check", "executions_form_check", "executions_times_check", "executions_seconds_check", "executions_sample_check",
+	"packings_pkey", "packings_cluster_fkey", "packings_seconds_check", "packings_counts_check",
 	"reports_cluster_fkey", "reports_pkey", "reports_sha256_check", "reports_size_check",
 	"runs_cluster_fkey", "runs_error_check", "runs_finished_check", "runs_holder_check", "runs_pkey", "runs_progress_check", "runs_result_check", "runs_state_check",
 	"offers_cluster_fkey", "offers_pkey", "scenarios_changes_check", "scenarios_cluster_fkey", "scenarios_pkey", "sessions_pkey", "sessions_role_check", "sign_in_links_hash_check", "sign_in_links_pkey", "vm_types_cluster_fkey", "vm_types_pkey", "goose_db_version_pkey",

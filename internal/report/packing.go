@@ -212,3 +212,14 @@ func OneMore(w io.Writer, a, more capacity.Packing) error {
 	_, err := fmt.Fprintln(w, said)
 	return err
 }
+
+// KeptPackings is one row a packing that is kept.
+func KeptPackings(items []capacity.PackingSummary) Table {
+	names := []string{"id", "cluster", "created_at", "created_by", "algorithm", "status", "machines", "vms", "jobs", "busy_s", "end_s", "sequential_s", "lower_bound_s", "missed"}
+	return tableOf(names, items, func(p capacity.PackingSummary) []Cell {
+		return []Cell{
+			text(p.ID), text(p.Cluster), Time(p.CreatedAt), text(p.CreatedBy), text(string(p.Algorithm)), text(string(p.Status)), whole(p.Machines), whole(p.VMs), whole(p.Jobs),
+			number(p.BusySeconds), number(p.EndSeconds), number(p.SequentialSeconds), number(p.LowerBoundSeconds), whole(p.Missed),
+		}
+	})
+}

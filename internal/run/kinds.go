@@ -20,13 +20,14 @@ type Kind struct {
 
 // Kinds are those that need nothing but the App.
 var Kinds = map[string]Kind{
-	app.PlanRun:       {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
-	app.SweepRun:      {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
-	app.HorizonRun:    {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
-	app.PurchaseRun:   {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
-	app.SimulationRun: {Do: kept((*app.App).SimulationForRun), Timeout: time.Hour, Attempts: 5},
-	app.PackingRun:    {Do: kept((*app.App).PackForRun), Timeout: time.Hour, Attempts: 5},
-	app.ReportRun:     {Do: report, Timeout: time.Hour, Attempts: 5},
+	app.PlanRun:        {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	app.SweepRun:       {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
+	app.HorizonRun:     {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
+	app.PurchaseRun:    {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
+	app.SimulationRun:  {Do: kept((*app.App).SimulationForRun), Timeout: time.Hour, Attempts: 5},
+	app.PackingRun:     {Do: kept((*app.App).PackForRun), Timeout: time.Hour, Attempts: 5},
+	app.KeptPackingRun: {Do: keptPacking, Timeout: 15 * time.Minute, Attempts: 5},
+	app.ReportRun:      {Do: report, Timeout: time.Hour, Attempts: 5},
 }
 
 // Result is what work makes; the zero Result is nothing.
@@ -53,6 +54,17 @@ func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(capac
 		return Result{}, err
 	}
 	report(capacity.Progress{Done: 1, Total: 1, Unit: "plan"})
+	return Result{Make: save}, nil
+}
+
+// keptPacking packs a batch and keeps the packing.
+func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+	report(capacity.Progress{Total: 1, Unit: "packings"})
+	save, err := a.KeepPackingForRun(ctx, claim)
+	if err != nil {
+		return Result{}, err
+	}
+	report(capacity.Progress{Done: 1, Total: 1, Unit: "packings"})
 	return Result{Make: save}, nil
 }
 

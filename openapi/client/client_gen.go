@@ -232,6 +232,20 @@ const (
 	JobQuestionKindJob JobQuestionKind = "job"
 )
 
+// Defines values for KeptPackingAlgorithm.
+const (
+	KeptPackingAlgorithmMulti      KeptPackingAlgorithm = "multi"
+	KeptPackingAlgorithmPair       KeptPackingAlgorithm = "pair"
+	KeptPackingAlgorithmPso        KeptPackingAlgorithm = "pso"
+	KeptPackingAlgorithmSequential KeptPackingAlgorithm = "sequential"
+)
+
+// Defines values for KeptPackingStatus.
+const (
+	KeptPackingStatusFeasible KeptPackingStatus = "feasible"
+	KeptPackingStatusOptimal  KeptPackingStatus = "optimal"
+)
+
 // Defines values for OptionsBound.
 const (
 	OptionsBoundAverage    OptionsBound = "average"
@@ -294,6 +308,20 @@ const (
 	PackingOptionsAlgorithmPair       PackingOptionsAlgorithm = "pair"
 	PackingOptionsAlgorithmPso        PackingOptionsAlgorithm = "pso"
 	PackingOptionsAlgorithmSequential PackingOptionsAlgorithm = "sequential"
+)
+
+// Defines values for PackingSummaryAlgorithm.
+const (
+	PackingSummaryAlgorithmMulti      PackingSummaryAlgorithm = "multi"
+	PackingSummaryAlgorithmPair       PackingSummaryAlgorithm = "pair"
+	PackingSummaryAlgorithmPso        PackingSummaryAlgorithm = "pso"
+	PackingSummaryAlgorithmSequential PackingSummaryAlgorithm = "sequential"
+)
+
+// Defines values for PackingSummaryStatus.
+const (
+	PackingSummaryStatusFeasible PackingSummaryStatus = "feasible"
+	PackingSummaryStatusOptimal  PackingSummaryStatus = "optimal"
 )
 
 // Defines values for PastExecutionForm.
@@ -792,6 +820,19 @@ const (
 const (
 	ListOffersParamsNumbersDecimal ListOffersParamsNumbers = "decimal"
 	ListOffersParamsNumbersFloat   ListOffersParamsNumbers = "float"
+)
+
+// Defines values for ListPackingsParamsFormat.
+const (
+	ListPackingsParamsFormatCsv  ListPackingsParamsFormat = "csv"
+	ListPackingsParamsFormatJson ListPackingsParamsFormat = "json"
+	ListPackingsParamsFormatXlsx ListPackingsParamsFormat = "xlsx"
+)
+
+// Defines values for GetPackingParamsFormat.
+const (
+	GetPackingParamsFormatCsv  GetPackingParamsFormat = "csv"
+	GetPackingParamsFormatJson GetPackingParamsFormat = "json"
 )
 
 // Defines values for ListPlansParamsFormat.
@@ -3150,6 +3191,42 @@ type JobsSplit struct {
 	To   float64 `json:"to"`
 }
 
+// KeptPacking A packing that is kept, with the exact batch that it answers.
+type KeptPacking struct {
+	Algorithm KeptPackingAlgorithm `json:"algorithm"`
+
+	// Batch A batch of jobs and the machines that must run it.
+	Batch     Batch     `json:"batch"`
+	BusyS     float64   `json:"busy_s"`
+	Cluster   string    `json:"cluster"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The key's name.
+	CreatedBy   string  `json:"created_by"`
+	EndS        float64 `json:"end_s"`
+	Id          string  `json:"id"`
+	Jobs        int64   `json:"jobs"`
+	LowerBoundS float64 `json:"lower_bound_s"`
+	Machines    int64   `json:"machines"`
+
+	// Missed Jobs that end after their deadline.
+	Missed int64 `json:"missed"`
+
+	// Packing In which phases a batch runs, one phase after the other.
+	Packing     Packing           `json:"packing"`
+	SequentialS float64           `json:"sequential_s"`
+	Status      KeptPackingStatus `json:"status"`
+
+	// Vms That have a disk.
+	Vms int64 `json:"vms"`
+}
+
+// KeptPackingAlgorithm defines model for KeptPacking.Algorithm.
+type KeptPackingAlgorithm string
+
+// KeptPackingStatus defines model for KeptPacking.Status.
+type KeptPackingStatus string
+
 // Key A key. Its token is known to its holder alone.
 type Key struct {
 	// Clusters The only clusters it may see; null is all.
@@ -3663,6 +3740,14 @@ type PackingAnswer struct {
 	Packing *Packing `json:"packing,omitempty"`
 }
 
+// PackingList A page of packings, the newest first.
+type PackingList struct {
+	Items []PackingSummary `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // PackingOptions How to pack.
 type PackingOptions struct {
 	// Algorithm One job after the other; at most two at once; any number at once; the particle swarm of the paper, for comparison.
@@ -3686,6 +3771,36 @@ type PackingOptions struct {
 
 // PackingOptionsAlgorithm One job after the other; at most two at once; any number at once; the particle swarm of the paper, for comparison.
 type PackingOptionsAlgorithm string
+
+// PackingSummary What a packing that is kept comes to.
+type PackingSummary struct {
+	Algorithm PackingSummaryAlgorithm `json:"algorithm"`
+	BusyS     float64                 `json:"busy_s"`
+	Cluster   string                  `json:"cluster"`
+	CreatedAt time.Time               `json:"created_at"`
+
+	// CreatedBy The key's name.
+	CreatedBy   string  `json:"created_by"`
+	EndS        float64 `json:"end_s"`
+	Id          string  `json:"id"`
+	Jobs        int64   `json:"jobs"`
+	LowerBoundS float64 `json:"lower_bound_s"`
+	Machines    int64   `json:"machines"`
+
+	// Missed Jobs that end after their deadline.
+	Missed      int64                `json:"missed"`
+	SequentialS float64              `json:"sequential_s"`
+	Status      PackingSummaryStatus `json:"status"`
+
+	// Vms That have a disk.
+	Vms int64 `json:"vms"`
+}
+
+// PackingSummaryAlgorithm defines model for PackingSummary.Algorithm.
+type PackingSummaryAlgorithm string
+
+// PackingSummaryStatus defines model for PackingSummary.Status.
+type PackingSummaryStatus string
 
 // PairedJob One of two jobs; its share is in slots.
 type PairedJob struct {
@@ -6255,6 +6370,9 @@ type ObservedUntil = time.Time
 // OfferName defines model for OfferName.
 type OfferName = string
 
+// PackingID defines model for PackingID.
+type PackingID = string
+
 // Per defines model for Per.
 type Per string
 
@@ -6878,6 +6996,45 @@ type ReplaceOfferParams struct {
 	// IfMatch The ETag last seen. Without it the request is refused with 428.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
+
+// ListPackingsParams defines parameters for ListPackings.
+type ListPackingsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListPackingsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListPackingsParamsFormat defines parameters for ListPackings.
+type ListPackingsParamsFormat string
+
+// CreatePackingParams defines parameters for CreatePacking.
+type CreatePackingParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// GetPackingParams defines parameters for GetPacking.
+type GetPackingParams struct {
+	// Format The packing, or a table of its jobs.
+	Format *GetPackingParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetPackingParamsFormat defines parameters for GetPacking.
+type GetPackingParamsFormat string
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
@@ -7739,6 +7896,9 @@ type CreateOfferJSONRequestBody = StandingOffer
 
 // ReplaceOfferJSONRequestBody defines body for ReplaceOffer for application/json ContentType.
 type ReplaceOfferJSONRequestBody = StandingOffer
+
+// CreatePackingJSONRequestBody defines body for CreatePacking for application/json ContentType.
+type CreatePackingJSONRequestBody = Batch
 
 // CreatePlanJSONRequestBody defines body for CreatePlan for application/json ContentType.
 type CreatePlanJSONRequestBody = PlanRequest
@@ -8932,6 +9092,47 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
 	ReplaceOffer(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPackings List packings
+	//
+	// The newest first, one flat row each.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/packings (the `ListPackings` operationId).
+	ListPackings(ctx context.Context, cluster ClusterName, params *ListPackingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePackingWithBody Pack a batch and keep the packing
+	//
+	// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+	CreatePackingWithBody(ctx context.Context, cluster ClusterName, params *CreatePackingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreatePacking Pack a batch and keep the packing
+	//
+	// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+	CreatePacking(ctx context.Context, cluster ClusterName, params *CreatePackingParams, body CreatePackingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePacking Delete a packing
+	//
+	// It never changes, so no version is asked for.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/packings/{packing} (the `DeletePacking` operationId).
+	DeletePacking(ctx context.Context, cluster ClusterName, packing PackingID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPacking Read a packing
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/packings/{packing} (the `GetPacking` operationId).
+	GetPacking(ctx context.Context, cluster ClusterName, packing PackingID, params *GetPackingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPlans List plans
 	//
@@ -11390,6 +11591,97 @@ func (c *Client) ReplaceOfferWithBody(ctx context.Context, cluster ClusterName, 
 // Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
 func (c *Client) ReplaceOffer(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplaceOfferRequest(c.Server, cluster, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPackings List packings
+//
+// The newest first, one flat row each.
+//
+// Corresponds with GET /v1/clusters/{cluster}/packings (the `ListPackings` operationId).
+func (c *Client) ListPackings(ctx context.Context, cluster ClusterName, params *ListPackingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPackingsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePackingWithBody Pack a batch and keep the packing
+//
+// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+func (c *Client) CreatePackingWithBody(ctx context.Context, cluster ClusterName, params *CreatePackingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePackingRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreatePacking Pack a batch and keep the packing
+//
+// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+func (c *Client) CreatePacking(ctx context.Context, cluster ClusterName, params *CreatePackingParams, body CreatePackingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePackingRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePacking Delete a packing
+//
+// It never changes, so no version is asked for.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/packings/{packing} (the `DeletePacking` operationId).
+func (c *Client) DeletePacking(ctx context.Context, cluster ClusterName, packing PackingID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePackingRequest(c.Server, cluster, packing)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPacking Read a packing
+//
+// Corresponds with GET /v1/clusters/{cluster}/packings/{packing} (the `GetPacking` operationId).
+func (c *Client) GetPacking(ctx context.Context, cluster ClusterName, packing PackingID, params *GetPackingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPackingRequest(c.Server, cluster, packing, params)
 	if err != nil {
 		return nil, err
 	}
@@ -17559,6 +17851,303 @@ func NewReplaceOfferRequestWithBody(server string, cluster ClusterName, name Off
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListPackingsRequest constructs an http.Request for the ListPackings method
+func NewListPackingsRequest(server string, cluster ClusterName, params *ListPackingsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/packings", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreatePackingRequest calls the generic CreatePacking builder with application/json body
+func NewCreatePackingRequest(server string, cluster ClusterName, params *CreatePackingParams, body CreatePackingJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePackingRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreatePackingRequestWithBody constructs an http.Request for the CreatePacking method, with any body, and a specified content type
+func NewCreatePackingRequestWithBody(server string, cluster ClusterName, params *CreatePackingParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/packings", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeletePackingRequest constructs an http.Request for the DeletePacking method
+func NewDeletePackingRequest(server string, cluster ClusterName, packing PackingID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "packing", packing, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/packings/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPackingRequest constructs an http.Request for the GetPacking method
+func NewGetPackingRequest(server string, cluster ClusterName, packing PackingID, params *GetPackingParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "packing", packing, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/packings/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
 		}
 
 	}
@@ -24256,6 +24845,53 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/offers/{name} (the `ReplaceOffer` operationId).
 	ReplaceOfferWithResponse(ctx context.Context, cluster ClusterName, name OfferName, params *ReplaceOfferParams, body ReplaceOfferJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceOfferResponse, error)
 
+	// ListPackingsWithResponse List packings
+	//
+	// The newest first, one flat row each.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/packings (the `ListPackings` operationId).
+	ListPackingsWithResponse(ctx context.Context, cluster ClusterName, params *ListPackingsParams, reqEditors ...RequestEditorFn) (*ListPackingsResponse, error)
+
+	// CreatePackingWithBodyWithResponse Pack a batch and keep the packing
+	//
+	// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+	CreatePackingWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreatePackingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePackingResponse, error)
+
+	// CreatePackingWithResponse Pack a batch and keep the packing
+	//
+	// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+	CreatePackingWithResponse(ctx context.Context, cluster ClusterName, params *CreatePackingParams, body CreatePackingJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePackingResponse, error)
+
+	// DeletePackingWithResponse Delete a packing
+	//
+	// It never changes, so no version is asked for.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/packings/{packing} (the `DeletePacking` operationId).
+	DeletePackingWithResponse(ctx context.Context, cluster ClusterName, packing PackingID, reqEditors ...RequestEditorFn) (*DeletePackingResponse, error)
+
+	// GetPackingWithResponse Read a packing
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/packings/{packing} (the `GetPacking` operationId).
+	GetPackingWithResponse(ctx context.Context, cluster ClusterName, packing PackingID, params *GetPackingParams, reqEditors ...RequestEditorFn) (*GetPackingResponse, error)
+
 	// ListPlansWithResponse List plans
 	//
 	// The newest first, one flat row each.
@@ -26836,6 +27472,120 @@ func (r ReplaceOfferResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r ReplaceOfferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListPackingsResponse304Headers the declared response headers of an HTTP 304 response for ListPackings
+type ListPackingsResponse304Headers struct {
+	ETag *string
+}
+
+type ListPackingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PackingList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListPackingsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPackingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPackingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreatePackingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *KeptPacking
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePackingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePackingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeletePackingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePackingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePackingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetPackingResponse304Headers the declared response headers of an HTTP 304 response for GetPacking
+type GetPackingResponse304Headers struct {
+	ETag *string
+}
+
+type GetPackingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KeptPacking
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetPackingResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPackingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPackingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -30275,6 +31025,83 @@ func (c *ClientWithResponses) ReplaceOfferWithResponse(ctx context.Context, clus
 		return nil, err
 	}
 	return ParseReplaceOfferResponse(rsp)
+}
+
+// ListPackingsWithResponse List packings
+//
+// The newest first, one flat row each.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/packings (the `ListPackings` operationId).
+func (c *ClientWithResponses) ListPackingsWithResponse(ctx context.Context, cluster ClusterName, params *ListPackingsParams, reqEditors ...RequestEditorFn) (*ListPackingsResponse, error) {
+	rsp, err := c.ListPackings(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPackingsResponse(rsp)
+}
+
+// CreatePackingWithBodyWithResponse Pack a batch and keep the packing
+//
+// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+func (c *ClientWithResponses) CreatePackingWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreatePackingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePackingResponse, error) {
+	rsp, err := c.CreatePackingWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePackingResponse(rsp)
+}
+
+// CreatePackingWithResponse Pack a batch and keep the packing
+//
+// Packs a batch as `POST /v1/packings` does and keeps the packing with the exact batch that it answers. A cluster keeps 200 packings; none ever changes, and no plan depends on one.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; its result is the packing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/packings (the `CreatePacking` operationId).
+func (c *ClientWithResponses) CreatePackingWithResponse(ctx context.Context, cluster ClusterName, params *CreatePackingParams, body CreatePackingJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePackingResponse, error) {
+	rsp, err := c.CreatePacking(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePackingResponse(rsp)
+}
+
+// DeletePackingWithResponse Delete a packing
+//
+// It never changes, so no version is asked for.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/packings/{packing} (the `DeletePacking` operationId).
+func (c *ClientWithResponses) DeletePackingWithResponse(ctx context.Context, cluster ClusterName, packing PackingID, reqEditors ...RequestEditorFn) (*DeletePackingResponse, error) {
+	rsp, err := c.DeletePacking(ctx, cluster, packing, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePackingResponse(rsp)
+}
+
+// GetPackingWithResponse Read a packing
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/packings/{packing} (the `GetPacking` operationId).
+func (c *ClientWithResponses) GetPackingWithResponse(ctx context.Context, cluster ClusterName, packing PackingID, params *GetPackingParams, reqEditors ...RequestEditorFn) (*GetPackingResponse, error) {
+	rsp, err := c.GetPacking(ctx, cluster, packing, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPackingResponse(rsp)
 }
 
 // ListPlansWithResponse List plans
@@ -34187,6 +35014,179 @@ func ParseReplaceOfferResponse(rsp *http.Response) (*ReplaceOfferResponse, error
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListPackingsResponse parses an HTTP response from a ListPackingsWithResponse call
+func ParseListPackingsResponse(rsp *http.Response) (*ListPackingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPackingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PackingList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListPackingsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreatePackingResponse parses an HTTP response from a CreatePackingWithResponse call
+func ParseCreatePackingResponse(rsp *http.Response) (*CreatePackingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePackingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest KeptPacking
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeletePackingResponse parses an HTTP response from a DeletePackingWithResponse call
+func ParseDeletePackingResponse(rsp *http.Response) (*DeletePackingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePackingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPackingResponse parses an HTTP response from a GetPackingWithResponse call
+func ParseGetPackingResponse(rsp *http.Response) (*GetPackingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPackingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KeptPacking
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetPackingResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil
