@@ -172,12 +172,8 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 // planToTry is the plan of the second file, or the problem's.
 func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capacity.Plan, error) {
 	if len(args) == 2 {
-		data, label, err := read(c.Context(), args[1], c.InOrStdin(), c.ErrOrStderr())
-		if err != nil {
-			return capacity.Plan{}, err
-		}
-		pl, err := capacity.ReadPlan(data)
-		return pl, labelled(label, err)
+		pl, _, err := readPlan(c, args[1])
+		return pl, err
 	}
 	p := planner{}
 	defer p.close()

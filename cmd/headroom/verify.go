@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,13 +39,9 @@ nothing with the code that made it. A plan that is wrong ends with exit code 1.`
 		if err != nil {
 			return labelled(label, err)
 		}
-		data, label, err = read(c.Context(), fileArgument(args[1:]), c.InOrStdin(), c.ErrOrStderr())
+		pl, label, err := readPlan(c, fileArgument(args[1:]))
 		if err != nil {
 			return err
-		}
-		pl, err := capacity.ReadPlan(data)
-		if err != nil {
-			return labelled(label, err)
 		}
 		r := proof.Verify(problem, pl, proof.Options{})
 		if err := out.write(c, map[string]form{
@@ -59,4 +56,20 @@ nothing with the code that made it. A plan that is wrong ends with exit code 1.`
 		}
 		return nil
 	})
+}
+
+// readPlan reads a plan as solve writes it, or as "plan get" does: the record of a stored one, with the plan in it.
+func readPlan(c *cobra.Command, name string) (pl capacity.Plan, label string, err error) {
+	data, label, err := read(c.Context(), name, c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return pl, label, err
+	}
+	var stored struct {
+		Plan json.RawMessage `json:"plan"`
+	}
+	if json.Unmarshal(data, &stored) == nil && stored.Plan != nil {
+		data = stored.Plan
+	}
+	pl, err = capacity.ReadPlan(data)
+	return pl, label, labelled(label, err)
 }
