@@ -272,4 +272,4 @@ func membersOf(t reflect.Type) shapeOf {
 
 // readOnly is the members that the server alone decides, besides a Stamp's. They are accepted, so that
 // what it answered can be sent again.
-var readOnly = map[string]bool{"id": true, "inputs_version": true, "created_at": true, "warnings": true}
+var readOnly = map[string]bool{"id": true, "inputs_version": true, "created_at": true, "warnings": true, "drift": true}

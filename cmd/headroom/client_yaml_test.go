@@ -81,7 +81,7 @@ func TestFilesAreRefusedWithTheirPlace(t *testing.T) {
 		"a tab":                     {"cluster:\n\tname: a\n", "line 2, column 1: A tab stands here"},
 		"a member twice":            {"cluster:\n  name: a\n  name: b\n", `line 3, column 3: The member "name" is given twice`},
 		"a member twice in JSON":    {"{\"cluster\": {\"name\": \"a\",\n \"name\": \"b\"}}", `line 2, column 2: The member "name" is given twice`},
-		"an unknown member":         {"cluster: {name: a}\nclasses:\n  - name: x\n    deadline: 9\n", `line 4, column 5: There is no member "deadline" here; there are name, profile, demand, vms_per_job, deadline_s`},
+		"an unknown member":         {"cluster: {name: a}\nclasses:\n  - name: x\n    deadline: 9\n", `line 4, column 5: There is no member "deadline" here; there are name, profile, demand, vms_per_job, calibration, deadline_s, slots_per_vm, speed, jobs, penalty.`},
 		"a member in the 2nd file":  {"cluster: {name: a}\n---\ncluster:\n  nmae: b\n", `line 4, column 3: There is no member "nmae"`},
 		"mistaken slots":            {"cluster: {name: a}\nclasses:\n  - slots_per_vm: {map: 1, redcue: 2}\n", `line 3, column 28: There is no member "redcue" here; there are map, reduce`},
 		"mistaken slots of a type":  {"cluster: {name: a}\nclasses:\n  - slots_per_vm:\n      s: {map: 1, reduce: 1}\n      t: {map: 1, redcue: 1}\n", `line 5, column 19: There is no member "redcue" here`},

@@ -82,6 +82,9 @@ func runPacking(ctx context.Context, b *bench) error {
 	for _, w := range workloads {
 		p := w.problem()
 		pack := func(a capacity.PackingAlgorithm) (capacity.Packing, error) {
+			if err := ctx.Err(); err != nil { // a short packing does not look
+				return capacity.Packing{}, err
+			}
 			p.Options.Algorithm = a
 			defer b.step()
 			return b.Pack(ctx, p)
