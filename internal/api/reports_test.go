@@ -230,8 +230,8 @@ func TestFormsOfReports(t *testing.T) {
 }
 
 // A file of 64 MiB takes no memory to send, however often and in however small pieces.
+// It runs alone, because what others hold would be counted.
 func TestLargeReportsAreSentInParts(t *testing.T) {
-	t.Parallel()
 	s := newService(t)
 	s.cluster("night")
 	var started capacity.Run
