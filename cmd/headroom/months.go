@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,42 +141,9 @@ func (f *monthsFlags) format() string {
 	return f.out.format
 }
 
-// there asks a server, and waits for the run that long work becomes. The answer is the document, or the file that
-// was asked for; nil where nobody waits for it.
-func (f *monthsFlags) there(c *cobra.Command, ask func(s *service, body io.Reader, prefer *string) (*http.Response, error), question any, more ...string) (*answer, error) {
-	s, err := f.to.openForPlanning(c)
-	if err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(question)
-	if err != nil {
-		return nil, err
-	}
-	var prefer *string
-	if f.async {
-		prefer = new("respond-async")
-	}
-	answered, err := s.said(ask(s, bytes.NewReader(body), prefer))
-	if err != nil {
-		return nil, err
-	}
-	var run capacity.Run
-	if json.Unmarshal(answered.body, &run) != nil || run.Kind == "" { // a file, or an answer at once
-		return &answered, nil
-	}
-	if f.async {
-		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
-		return nil, err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
-	if run, _, err = s.watchRun(c, run.ID); err == nil {
-		err = howItEnded(run)
-	}
-	if err != nil {
-		return nil, err
-	}
-	answered, err = s.said(s.api.GetRunResult(c.Context(), run.ID, nil, query(append(more, "format", f.format())...)))
-	return &answered, err
+// there asks a server for months or a purchase; the answer is the document, or the file that was asked for.
+func (f *monthsFlags) there(c *cobra.Command, ask asking, question any, more ...string) (*answer, error) {
+	return f.to.there(c, f.async, ask, question, append(more, "format", f.format())...)
 }
 
 // deliver writes a file as the server made it.

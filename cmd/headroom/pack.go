@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -162,41 +162,11 @@ func packingForms(batch capacity.PackingProblem, a capacity.PackingAnswer) map[s
 
 // packThere has a server pack a batch and keep the packing.
 func packThere(c *cobra.Command, to *connection, out output, cluster string, batch capacity.PackingProblem, async bool) error {
-	s, err := to.openForPlanning(c)
-	if err != nil {
+	answered, err := to.there(c, async, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
+		return s.api.CreatePackingWithBody(c.Context(), cluster, &client.CreatePackingParams{Prefer: prefer}, jsonBody, body)
+	}, batch)
+	if err != nil || answered == nil {
 		return err
-	}
-	body, err := json.Marshal(batch)
-	if err != nil {
-		return err
-	}
-	var prefer client.CreatePackingParams
-	if async {
-		prefer.Prefer = new("respond-async")
-	}
-	answered, err := s.said(s.api.CreatePackingWithBody(c.Context(), cluster, &prefer, jsonBody, bytes.NewReader(body)))
-	if err != nil {
-		return err
-	}
-	var run capacity.Run
-	if err := answered.into(&run); err != nil {
-		return err
-	}
-	if run.Kind != "" { // it was not answered at once
-		if async {
-			_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
-			return err
-		}
-		fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
-		if run, _, err = s.watchRun(c, run.ID); err != nil {
-			return err
-		}
-		if err := howItEnded(run); err != nil {
-			return err
-		}
-		if answered, err = s.said(s.runResult(c, run.ID)); err != nil {
-			return err
-		}
 	}
 	var kept capacity.KeptPacking
 	if err := answered.into(&kept); err != nil {

@@ -202,8 +202,7 @@ func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.P
 
 // simulateThere asks a server, and waits for the run that a long simulation becomes.
 func simulateThere(c *cobra.Command, to *connection, out output, cluster string, q capacity.ClusterSimulationQuestion, async bool) error {
-	f := monthsFlags{to: *to, out: output{format: "json"}, async: async}
-	answered, err := f.there(c, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
+	answered, err := to.there(c, async, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
 		return s.api.ClusterSimulationWithBody(c.Context(), cluster, nil, jsonBody, body, preferring(prefer))
 	}, q)
 	if err != nil || answered == nil {

@@ -222,47 +222,58 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 
 // sweepThere asks a server, and waits for the run that a long sweep becomes.
 func sweepThere(c *cobra.Command, to *connection, out output, cluster string, q capacity.ClusterSweepQuestion, async bool) error {
-	s, err := to.openForPlanning(c)
-	if err != nil {
+	answered, err := to.there(c, async, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
+		return s.api.ClusterSweepWithBody(c.Context(), cluster, &client.ClusterSweepParams{Prefer: prefer}, jsonBody, body)
+	}, q)
+	if err != nil || answered == nil {
 		return err
-	}
-	body, err := json.Marshal(q)
-	if err != nil {
-		return err
-	}
-	var prefer client.ClusterSweepParams
-	if async {
-		prefer.Prefer = new("respond-async")
-	}
-	answered, err := s.said(s.api.ClusterSweepWithBody(c.Context(), cluster, &prefer, jsonBody, bytes.NewReader(body)))
-	if err != nil {
-		return err
-	}
-	var run capacity.Run
-	if err := answered.into(&run); err != nil {
-		return err
-	}
-	if run.Kind != "" { // it was not answered at once
-		if async {
-			_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
-			return err
-		}
-		fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
-		if run, _, err = s.watchRun(c, run.ID); err != nil {
-			return err
-		}
-		if err := howItEnded(run); err != nil {
-			return err
-		}
-		if answered, err = s.said(s.runResult(c, run.ID)); err != nil {
-			return err
-		}
 	}
 	var a plan.SweepAnswer
 	if err := answered.into(&a); err != nil {
 		return err
 	}
 	return writeSweep(c, out, a)
+}
+
+// asking is a question put to a server; prefer says that it is to be a run at once.
+type asking func(s *service, body io.Reader, prefer *string) (*http.Response, error)
+
+// there asks a server, and waits for the run that long work becomes. The query is how its result is wanted; nil is
+// answered where nobody waits for it.
+func (to *connection) there(c *cobra.Command, async bool, ask asking, question any, how ...string) (*answer, error) {
+	s, err := to.openForPlanning(c)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(question)
+	if err != nil {
+		return nil, err
+	}
+	var prefer *string
+	if async {
+		prefer = new("respond-async")
+	}
+	answered, err := s.said(ask(s, bytes.NewReader(body), prefer))
+	if err != nil {
+		return nil, err
+	}
+	var run capacity.Run
+	if json.Unmarshal(answered.body, &run) != nil || run.Kind == "" { // a file, or an answer at once
+		return &answered, nil
+	}
+	if async {
+		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
+		return nil, err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
+	if run, _, err = s.watchRun(c, run.ID); err == nil {
+		err = howItEnded(run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	answered, err = s.said(s.api.GetRunResult(c.Context(), run.ID, nil, query(how...)))
+	return &answered, err
 }
 
 func (s *service) runResult(c *cobra.Command, id string) (*http.Response, error) {
