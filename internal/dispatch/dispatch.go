@@ -7,11 +7,12 @@
 // offers of one node. A slot that was left idle is offered again after the next event, because what
 // a policy waits for (a deadline that comes nearer, a load that falls) shows in events alone.
 //
-// What other policies need beside what is here are members and kinds of events, not another form:
-// computing rates are learned from tasks that end on slots of a type; residual capacity and the
-// state of a node arrive as events of the slot and the node; an outcome that is judged later is
-// judged when that event comes.
+// Jobs and nodes are the caller's, who keeps what they say current (counts, fits, reports) before it
+// tells of the event that changed them. What a policy remembers beside them it can give away and take
+// back (Memory), so that a live cluster outlives the process that decides for it.
 package dispatch
+
+import "headroom/internal/perf"
 
 // Kind is what a task does.
 type Kind uint8
@@ -54,8 +55,26 @@ type Job struct {
 	DeadlineSeconds  float64    // the moment by which it must be done; 0 where there is none
 	Pending          [Kinds]int // tasks that could start now
 	Running          [Kinds]int
+	Unfinished       int // tasks of all kinds that have not ended well: running and not yet ready ones too
+
+	Wants
+	Known
 
 	seats [Kinds]seat // the policy's own: its places in the order of each pool
+}
+
+// Wants is what a job's owner asks for beside a deadline.
+type Wants struct {
+	Weight   float64 // its part under progress share; 0 is 1
+	MinShare float64 // under progress share: below it the job goes first
+}
+
+// Known is what has been measured of jobs like this one; nil and 0: nothing has.
+type Known struct {
+	TaskTime *perf.TaskTime // a task's seconds by what a node has left for it
+	Rates    *perf.Rates    // how fast types of nodes run its tasks
+	// ReadMBPerSecond is what one task on a dedicated node takes from each data node at its busiest.
+	ReadMBPerSecond float64
 }
 
 // pending and running are the job's tasks in a pool.
@@ -92,10 +111,37 @@ func (j *Job) before(other *Job) bool {
 	}
 }
 
+// Node is a machine that runs tasks.
+type Node struct {
+	Index int // where the caller keeps it
+	Name  string
+	Type  string // nodes of one type are alike: rates are measured by type
+	Cores float64
+	Slots [Kinds]int // by pool
+	// ComputeUnits stands for its rate until that is measured; 0: its cores do.
+	ComputeUnits float64
+	// Residual is the part of its processors that other work leaves to tasks: 1 on a dedicated node.
+	Residual float64
+	Running  [Kinds]int
+	Report   Report
+}
+
+// Report is the state that a node told of last.
+type Report struct {
+	Load1           float64 // the load average of the last minute
+	CPUPercent      float64
+	MemoryPercent   float64
+	NetMBPerSecond  float64
+	DiskMBPerSecond float64
+	Numbers         map[string]float64 // features that the cluster adds, by name
+	Words           map[string]string
+}
+
 // Slot is a place for one task at a time.
 type Slot struct {
 	Number int
 	Pool   Pool
+	Node   *Node // nil where all nodes are alike and nothing is known of them
 }
 
 // What is the kind of an event.
@@ -107,15 +153,32 @@ const (
 	Started             // one of its tasks runs on the slot
 	Ended               // that task has left the slot
 	Left                // the job is done with: nothing more will be told of it
+
+	// What happens to nodes. Where slots have none these never come.
+	Joined   // the node and its slots are new
+	Reported // it has told of its state, at a heartbeat
+	Gone     // it is dead or was taken out; its tasks have ended as Lost before
 )
 
-// Event is something that has happened to a job. Its counts follow the event already.
+// Outcome is how a task ended.
+type Outcome uint8
+
+const (
+	Done   Outcome = iota // it did its work: its seconds are a measurement
+	Failed                // it will be tried again
+	Lost                  // its node is gone, or a copy of it was faster: it says nothing of the job or the node
+)
+
+// Event is something that has happened to a job or a node. Their counts follow the event already.
 type Event struct {
-	What What
-	Now  float64 // seconds
-	Job  *Job
-	Task Kind // of Ready, Started and Ended
-	Slot Slot // of Started and Ended
+	What    What
+	Now     float64 // seconds
+	Job     *Job    // nil of Joined, Reported and Gone
+	Node    *Node   // of Joined, Reported and Gone
+	Task    Kind    // of Ready, Started and Ended
+	Slot    Slot    // of Started and Ended
+	Outcome Outcome // of Ended
+	Seconds float64 // of Ended: how long the task ran
 }
 
 // Choice is a task for a slot: the next one of a kind of a job. No job: the slot stays idle until the
@@ -131,4 +194,30 @@ type Policy interface {
 	Note(e Event)
 	// Choose picks a task for a free slot.
 	Choose(now float64, s Slot) Choice
+	// Why says what decided the last choice. It may be asked until the next event is told, and costs
+	// nothing where nobody asks.
+	Why() Why
+}
+
+// Why is the reason of a choice, for people and for whoever learns from decisions.
+type Why struct {
+	Rule    string   `json:"rule"`   // a stable name of what decided, as deadline, share, order, probe, idle
+	Reason  string   `json:"reason"` // a sentence with the figures that decided
+	Figures []Figure `json:"figures,omitempty"`
+}
+
+// Figure is a number that a choice was made by.
+type Figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// Memory is a policy that remembers more than the jobs, nodes and running tasks that a new one would be
+// told of: turns that were passed, counts that were learned.
+type Memory interface {
+	// Memory gives away what a new policy of the same kind, told of the same jobs, nodes and running
+	// tasks, needs to decide as this one does.
+	Memory() ([]byte, error)
+	// Recall takes it back, after those events were told.
+	Recall([]byte) error
 }

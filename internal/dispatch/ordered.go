@@ -6,18 +6,20 @@ import "math"
 // that has a task for it.
 type ordered struct {
 	layout Layout
+	rule   string
 	key    func(*Job) float64
 	jobs   [Kinds]ranking // by pool: those with tasks to start
+	last   Choice
 }
 
 // FIFO serves jobs in the order of their submission.
 func FIFO(l Layout) Policy {
-	return &ordered{layout: l, key: func(j *Job) float64 { return j.SubmittedSeconds }}
+	return &ordered{layout: l, rule: "order", key: func(j *Job) float64 { return j.SubmittedSeconds }}
 }
 
 // EDF serves the job with the earliest deadline first; jobs without one come last.
 func EDF(l Layout) Policy {
-	return &ordered{layout: l, key: func(j *Job) float64 {
+	return &ordered{layout: l, rule: "deadline", key: func(j *Job) float64 {
 		if j.DeadlineSeconds == 0 {
 			return math.Inf(1)
 		}
@@ -26,7 +28,7 @@ func EDF(l Layout) Policy {
 }
 
 func (o *ordered) Note(e Event) {
-	switch e.What {
+	switch e.What { // what happens to nodes changes no order
 	case Arrived:
 		o.rank(e.Job, o.layout.Of(Map))
 		o.rank(e.Job, o.layout.Of(Reduce))
@@ -48,9 +50,25 @@ func (o *ordered) rank(j *Job, p Pool) {
 }
 
 func (o *ordered) Choose(_ float64, s Slot) Choice {
-	if len(o.jobs[s.Pool]) == 0 {
-		return Choice{}
+	o.last = Choice{}
+	if len(o.jobs[s.Pool]) > 0 {
+		j := o.jobs[s.Pool][0].job
+		o.last = Choice{j, j.next(o.layout, s.Pool)}
 	}
-	j := o.jobs[s.Pool][0].job
-	return Choice{j, j.next(o.layout, s.Pool)}
+	return o.last
 }
+
+func (o *ordered) Why() Why {
+	j := o.last.Job
+	switch {
+	case j == nil:
+		return idle
+	case o.rule == "deadline" && j.DeadlineSeconds > 0:
+		return Why{Rule: o.rule, Reason: "Of the jobs with a task for this slot it has the earliest deadline.", Figures: []Figure{{"deadline_s", j.DeadlineSeconds}}}
+	default:
+		return Why{Rule: "order", Reason: "Of the jobs with a task for this slot it was submitted first.", Figures: []Figure{{"submitted_s", j.SubmittedSeconds}}}
+	}
+}
+
+// idle is why a slot stays idle where no job has a task that may start on it.
+var idle = Why{Rule: "idle", Reason: "No job has a task that may start on this slot."}

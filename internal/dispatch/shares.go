@@ -1,6 +1,9 @@
 package dispatch
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Share is what a class of jobs gets of the slots of each pool.
 type Share struct {
@@ -21,6 +24,8 @@ type shares struct {
 	inOrder bool // a class's jobs are served in the order of submission
 	classes []shareholder
 	ranks   [Kinds]ranking // by pool: classes with a task that may start
+	last    Choice
+	pool    Pool // of the last choice
 }
 
 type shareholder struct {
@@ -50,6 +55,9 @@ func newShares(l Layout, classes []Share, inOrder bool) *shares {
 }
 
 func (f *shares) Note(e Event) {
+	if e.Job == nil {
+		return
+	}
 	j, c := e.Job, &f.classes[e.Job.Class]
 	switch e.What {
 	case Arrived:
@@ -108,9 +116,28 @@ func (c *shareholder) key(p Pool) float64 {
 }
 
 func (f *shares) Choose(_ float64, s Slot) Choice {
-	if len(f.ranks[s.Pool]) == 0 {
-		return Choice{}
+	f.last, f.pool = Choice{}, s.Pool
+	if len(f.ranks[s.Pool]) > 0 {
+		j := f.ranks[s.Pool][0].job
+		f.last = Choice{j, j.next(f.layout, s.Pool)}
 	}
-	j := f.ranks[s.Pool][0].job
-	return Choice{j, j.next(f.layout, s.Pool)}
+	return f.last
+}
+
+func (f *shares) Why() Why {
+	j, p := f.last.Job, f.pool
+	if j == nil {
+		return idle
+	}
+	c := &f.classes[j.Class]
+	held := float64(c.running[p])
+	figures := []Figure{{"held", held}, {"min", c.Min[p]}, {"weight", c.Weight[p]}}
+	switch {
+	case held < c.Min[p]:
+		return Why{"minimum", fmt.Sprintf("Its class holds %g of the %g slots that are its minimum, the smallest part of any class.", held, c.Min[p]), figures}
+	case c.Weight[p] > 0:
+		return Why{"share", fmt.Sprintf("Its class holds %g slots with a weight of %g, the fewest for its weight.", held, c.Weight[p]), figures}
+	default:
+		return Why{"lent", "No class with a share has a task for this slot.", figures}
+	}
 }
