@@ -1,7 +1,8 @@
 package perf
 
 // Rates is how fast types of nodes run the tasks of one kind of job, from the tasks that have ended on
-// them. Only their ratios mean something: the slowest type that was measured has the rate 1.
+// them: CR(i,j) = T_ref / T_mean(i,j) (heterogeneity paper). Only their ratios mean something: the slowest
+// type that was measured has the rate 1. Its zero value is ready.
 type Rates struct {
 	Types map[string]Mean `json:"types"`
 }
@@ -12,8 +13,12 @@ type Mean struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Add counts a task that ended well after so many seconds on a node of a type.
-func (r *Rates) Add(kind string, seconds float64) {
+// Add counts a map that ended well after so many seconds on a node of a type; of failed tasks, and of copies
+// of others, nothing is to be added. What is no time is not counted.
+func (r *Rates) Add(kind string, seconds float64) (counted bool) {
+	if !isTime(seconds) {
+		return false
+	}
 	if r.Types == nil {
 		r.Types = map[string]Mean{}
 	}
@@ -21,6 +26,7 @@ func (r *Rates) Add(kind string, seconds float64) {
 	m.Count++
 	m.Seconds += (seconds - m.Seconds) / float64(m.Count)
 	r.Types[kind] = m
+	return true
 }
 
 // Rate is a type's rate, and whether it was measured.
@@ -37,4 +43,72 @@ func (r *Rates) Rate(kind string) (rate float64, measured bool) {
 		slowest = max(slowest, other.Seconds)
 	}
 	return slowest / m.Seconds, true
+}
+
+// NodeType is what is known of a type of nodes before tasks have run on it.
+type NodeType struct {
+	Name         string
+	ComputeUnits float64 // what its maker says of its speed; of one slot
+	Slots        int64   // of one node
+}
+
+// TypeRate is a type's rate in a cluster.
+type TypeRate struct {
+	Type    string  `json:"type"`
+	Rate    float64 `json:"rate"`    // of a slot
+	Node    float64 `json:"node"`    // of a node: of all its slots
+	Tasks   int64   `json:"tasks"`   // measured
+	Imputed bool    `json:"imputed"` // no task has been measured: the compute units stand for it
+}
+
+// Of is the rates of a cluster's types, in their order. Where no task of a type has been measured, the
+// ratio of compute units to those of the slowest type measured stands for its rate (to those of the
+// weakest type where none has been). Compute units of 0 count as 1.
+func (r *Rates) Of(types []NodeType) []TypeRate {
+	units := func(t NodeType) float64 {
+		if t.ComputeUnits > 0 {
+			return t.ComputeUnits
+		}
+		return 1
+	}
+	if r == nil {
+		r = &Rates{}
+	}
+	reference, slowest, weakest := 0.0, 0.0, 0.0
+	for i, t := range types {
+		if i == 0 || units(t) < weakest {
+			weakest = units(t)
+		}
+		m, measured := r.Types[t.Name]
+		if measured && (m.Seconds > slowest || m.Seconds == slowest && units(t) < reference) {
+			slowest, reference = m.Seconds, units(t)
+		}
+	}
+	all := make([]TypeRate, len(types))
+	for i, t := range types {
+		m, measured := r.Types[t.Name]
+		rate := TypeRate{Type: t.Name, Tasks: m.Count, Imputed: !measured}
+		switch {
+		case measured:
+			rate.Rate = slowest / m.Seconds
+		case reference > 0:
+			rate.Rate = units(t) / reference
+		default:
+			rate.Rate = units(t) / weakest
+		}
+		rate.Node = rate.Rate * float64(t.Slots)
+		all[i] = rate
+	}
+	return all
+}
+
+// Calibrating is the types of which no task has been measured, in their order: a job is calibrating until
+// there are none, and its first tasks go to them.
+func (r *Rates) Calibrating(types []NodeType) (missing []string) {
+	for _, t := range types {
+		if _, measured := r.Rate(t.Name); !measured {
+			missing = append(missing, t.Name)
+		}
+	}
+	return missing
 }
