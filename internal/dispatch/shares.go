@@ -22,7 +22,7 @@ type Share struct {
 type shares struct {
 	layout  Layout
 	inOrder bool // a class's jobs are served in the order of submission
-	classes []shareholder
+	classes []*shareholder
 	ranks   [Kinds]ranking // by pool: classes with a task that may start
 	last    Choice
 	pool    Pool // of the last choice
@@ -38,7 +38,7 @@ type shareholder struct {
 // Fair serves classes below their minimum first, those that have the smallest part of it before others,
 // then the class that holds the fewest slots for its weight. Within a class the job with the fewest
 // running tasks is next; classes that are even go by the submission of their next jobs, so that none
-// waits for ever behind another that always has a job. Job.Class is an index into the shares.
+// waits for ever behind another that always has a job. Job.Class is an index into the shares; a class beyond them has none.
 func Fair(l Layout, classes []Share) Policy { return newShares(l, classes, false) }
 
 // Capacity is classes as queues: the one that holds the smallest part of its share (Weight) is next, and
@@ -46,19 +46,26 @@ func Fair(l Layout, classes []Share) Policy { return newShares(l, classes, false
 func Capacity(l Layout, queues []Share) Policy { return newShares(l, queues, true) }
 
 func newShares(l Layout, classes []Share, inOrder bool) *shares {
-	f := &shares{layout: l, inOrder: inOrder, classes: make([]shareholder, len(classes))}
-	for i, s := range classes {
-		c := &f.classes[i]
-		c.Share = s
+	f := &shares{layout: l, inOrder: inOrder}
+	for _, s := range classes {
+		f.classes = append(f.classes, &shareholder{Share: s})
 	}
 	return f
+}
+
+// class is a job's; one that nothing was said of has no share.
+func (f *shares) class(j *Job) *shareholder {
+	for j.Class >= len(f.classes) {
+		f.classes = append(f.classes, &shareholder{})
+	}
+	return f.classes[j.Class]
 }
 
 func (f *shares) Note(e Event) {
 	if e.Job == nil {
 		return
 	}
-	j, c := e.Job, &f.classes[e.Job.Class]
+	j, c := e.Job, f.class(e.Job)
 	switch e.What {
 	case Arrived:
 		f.rank(c, j, f.layout.Of(Map))
@@ -129,7 +136,7 @@ func (f *shares) Why() Why {
 	if j == nil {
 		return idle
 	}
-	c := &f.classes[j.Class]
+	c := f.class(j)
 	held := float64(c.running[p])
 	figures := []Figure{{"held", held}, {"min", c.Min[p]}, {"weight", c.Weight[p]}}
 	switch {

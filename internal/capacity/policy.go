@@ -1,0 +1,365 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Policy says who gets a freed slot: a rule by its name, and what the rule is told. What is left out has
+// the default of Filled; a member of another rule is refused. Dispatch has the rules themselves.
+type Policy struct {
+	Kind PolicyKind `json:"kind"`
+
+	// Of progress-share.
+	AffinityThreshold *float64 `json:"affinity_threshold,omitempty"` // how much better a slot must suit another job than the one whose turn it is: by this part
+	MaxSkips          *int64   `json:"max_skips,omitempty"`          // how often in a row a job lets others before it; left out: as often as there are slots
+
+	// Of max-progress.
+	Mode          ProgressMode `json:"mode,omitempty"`
+	TimeFactor    *float64     `json:"time_factor,omitempty"`    // tasks are taken to last this many times as long as fitted, where a deadline is at stake; left out: as the mode has it
+	WholeTasks    *bool        `json:"whole_tasks,omitempty"`    // a slot counts for the tasks that it can complete, not for parts of them
+	LeastResidual *float64     `json:"least_residual,omitempty"` // slots of nodes that leave less of their processors stay idle
+	IOCap         *float64     `json:"io_cap_mb_s,omitempty"`    // what running tasks may read from each data node; left out: no limit
+	Late          LatePolicy   `json:"late,omitempty"`
+
+	// Of learned.
+	Classifier        ClassifierKind `json:"classifier,omitempty"`
+	Target            *float64       `json:"target,omitempty"`              // the load average per processor that nodes should have
+	Rules             []OverloadRule `json:"rules,omitempty"`               // a node is overloaded where one of them says so; left out: above the target
+	Utilities         []Utility      `json:"utilities,omitempty"`           // a job's utility is their product
+	Features          []NodeFeature  `json:"features,omitempty"`            // that nodes report besides the usual ones
+	TasksPerHeartbeat *int64         `json:"tasks_per_heartbeat,omitempty"` // that a node is given at most
+	EvaluationDelay   *int64         `json:"evaluation_delay_heartbeats,omitempty"`
+	ProbeWhenIdle     *bool          `json:"probe_when_idle,omitempty"` // an idle node gets a task although all look bad to it
+}
+
+// PolicyKind is the name of a rule.
+type PolicyKind string
+
+// The rules.
+const (
+	PolicyFIFO          PolicyKind = "fifo"           // in the order of submission
+	PolicyEDF           PolicyKind = "edf"            // earliest deadline first
+	PolicyFair          PolicyKind = "fair"           // minimums first, then by weight, jobs of a class evenly
+	PolicyCapacity      PolicyKind = "capacity"       // by share, jobs of a class in order
+	PolicyProgressShare PolicyKind = "progress-share" // by what slots are worth to each job
+	PolicyMaxProgress   PolicyKind = "max-progress"   // deadlines at risk first, then who suffers least here
+	PolicyLearned       PolicyKind = "learned"        // what nodes can bear, as they have shown
+)
+
+// PolicyKinds are the rules in the order in which people are shown them.
+var PolicyKinds = []PolicyKind{PolicyFIFO, PolicyEDF, PolicyFair, PolicyCapacity, PolicyProgressShare, PolicyMaxProgress, PolicyLearned}
+
+// ProgressMode is how max-progress decides.
+type ProgressMode string
+
+// The modes.
+const (
+	ProgressDefault ProgressMode = "default" // deadlines with room, only on slots that meet them; others where they suffer least compared with elsewhere
+	ProgressPaper   ProgressMode = "paper"   // as it was published
+)
+
+// LatePolicy is what becomes of a job whose deadline has passed.
+type LatePolicy string
+
+// The policies for late jobs.
+const (
+	LateKeep   LatePolicy = "keep"   // it goes on before others, as under edf
+	LateDemote LatePolicy = "demote" // it is a job without a deadline
+)
+
+// ClassifierKind is how decisions are learned from.
+type ClassifierKind string
+
+// The classifiers.
+const (
+	NaiveBayes ClassifierKind = "naive_bayes"
+	Perceptron ClassifierKind = "perceptron"
+)
+
+// OverloadRule says when a node is overloaded: where a metric that it reported is above the limit.
+type OverloadRule struct {
+	Metric NodeMetric `json:"metric"`
+	Limit  float64    `json:"limit"`
+	Per    MetricPer  `json:"per,omitempty"` // left out: node
+}
+
+// NodeMetric is something that nodes report.
+type NodeMetric string
+
+// The metrics.
+const (
+	MetricLoad1  NodeMetric = "load1"
+	MetricCPU    NodeMetric = "cpu_pct"
+	MetricMemory NodeMetric = "mem_pct"
+	MetricNet    NodeMetric = "net_mb_s"
+	MetricDisk   NodeMetric = "disk_mb_s"
+)
+
+// MetricPer is what a metric is divided by.
+type MetricPer string
+
+// What metrics are per.
+const (
+	PerNode MetricPer = "node"
+	PerCPU  MetricPer = "cpu"
+)
+
+// Utility is what a task of a job is worth; jobs that are worth nothing get no slot.
+type Utility struct {
+	Kind      UtilityKind `json:"kind"`
+	Value     *float64    `json:"value,omitempty"`      // of constant; left out: 1
+	SlowStart *float64    `json:"slow_start,omitempty"` // of map_before_reduce: the part of the maps that must be done; left out: 1
+}
+
+// UtilityKind is the name of a utility.
+type UtilityKind string
+
+// The utilities.
+const (
+	UtilityConstant  UtilityKind = "constant"
+	UtilityFIFO      UtilityKind = "fifo"               // the seconds since it was submitted, and one
+	UtilityMapsFirst UtilityKind = "map_before_reduce"  // 0 of reduces until enough maps are done
+	UtilityBudget    UtilityKind = "budget"             // what the job says, while its owner can pay
+	UtilityDedicated UtilityKind = "dedicated_capacity" // the part of its promised slots that it lacks
+	UtilityRevenue   UtilityKind = "revenue"            // what is offered for it
+)
+
+// NodeFeature is something that nodes report and decisions may depend on: a number in ranges, or one of
+// some words.
+type NodeFeature struct {
+	Name  string    `json:"name"`
+	Edges []float64 `json:"edges,omitempty"` // where ranges begin, ascending
+	Words []string  `json:"words,omitempty"` // any other is one more
+}
+
+var (
+	progressModes = []ProgressMode{ProgressDefault, ProgressPaper}
+	latePolicies  = []LatePolicy{LateKeep, LateDemote}
+	classifiers   = []ClassifierKind{NaiveBayes, Perceptron}
+	nodeMetrics   = []NodeMetric{MetricLoad1, MetricCPU, MetricMemory, MetricNet, MetricDisk}
+	metricPers    = []MetricPer{PerNode, PerCPU}
+	utilityKinds  = []UtilityKind{UtilityConstant, UtilityFIFO, UtilityMapsFirst, UtilityBudget, UtilityDedicated, UtilityRevenue}
+)
+
+// Limits of a policy: beyond them somebody has mistaken a unit, or decisions would take too long.
+const (
+	MaxAffinity        = 1_000
+	MaxSkipsOfJob      = 1_000_000
+	MaxTimeFactor      = 100
+	MaxIOCap           = 1e9
+	MaxLoadTarget      = 1_000
+	MaxMetric          = 1e12
+	MaxUtility         = 1e9
+	MaxTasksAtOnce     = 1_000
+	MaxEvaluationDelay = 1_000
+	MaxRules           = 20
+	MaxUtilities       = 10
+	MaxFeatures        = 20
+	MaxBins            = 100 // of a feature
+)
+
+// Filled is the policy with its defaults.
+func (p Policy) Filled() Policy {
+	switch p.Kind {
+	case PolicyProgressShare:
+		byDefault(&p.AffinityThreshold, 0.5)
+	case PolicyMaxProgress:
+		if p.Mode == "" {
+			p.Mode = ProgressDefault
+		}
+		if p.Mode == ProgressPaper {
+			byDefault(&p.TimeFactor, 1)
+		}
+		byDefault(&p.TimeFactor, 1.35) // fitted times were 35 % off on average
+		byDefault(&p.WholeTasks, false)
+		byDefault(&p.LeastResidual, 0.05)
+		if p.Late == "" {
+			p.Late = LateKeep
+		}
+	case PolicyLearned:
+		if p.Classifier == "" {
+			p.Classifier = NaiveBayes
+		}
+		byDefault(&p.Target, 1)
+		if len(p.Rules) == 0 {
+			p.Rules = []OverloadRule{{MetricLoad1, *p.Target, PerCPU}}
+		}
+		if len(p.Utilities) == 0 {
+			p.Utilities = []Utility{{Kind: UtilityFIFO}}
+		}
+		p.Rules, p.Utilities = slices.Clone(p.Rules), slices.Clone(p.Utilities)
+		for i := range p.Rules {
+			if p.Rules[i].Per == "" {
+				p.Rules[i].Per = PerNode
+			}
+		}
+		for i := range p.Utilities {
+			switch u := &p.Utilities[i]; u.Kind {
+			case UtilityConstant:
+				byDefault(&u.Value, 1)
+			case UtilityMapsFirst:
+				byDefault(&u.SlowStart, 1)
+			}
+		}
+		byDefault(&p.TasksPerHeartbeat, 1)
+		byDefault(&p.EvaluationDelay, 1)
+		byDefault(&p.ProbeWhenIdle, true)
+	}
+	return p
+}
+
+func byDefault[T any](member **T, value T) {
+	if *member == nil {
+		*member = &value
+	}
+}
+
+// Validate says everything that is wrong with the policy, with pointers below the one given, as an
+// *InputError, or nil.
+func (p Policy) Validate(pointer string) error {
+	c := checker{base: pointer}
+	p.check(&c)
+	return inputError(c.findings)
+}
+
+func (p *Policy) check(c *checker) {
+	oneOf(c, "kind", p.Kind, PolicyKinds)
+	if !slices.Contains(PolicyKinds, p.Kind) {
+		return
+	}
+	p.checkMembers(c)
+	above(c, "affinity_threshold", "The affinity threshold", p.AffinityThreshold, MaxAffinity)
+	within(c, "max_skips", "How often a job lets others before it", "times", p.MaxSkips, 1, MaxSkipsOfJob)
+	optional(c, "mode", p.Mode, progressModes)
+	if f := p.TimeFactor; f != nil && c.finite("time_factor", "The factor of task times", *f) && (*f < 1 || *f > MaxTimeFactor) {
+		c.refuse("time_factor", "range", "The factor of task times is %s; it must be from 1 to %d.", plain(*f), MaxTimeFactor)
+	}
+	if r := p.LeastResidual; r != nil {
+		c.number("least_residual", "The least part of the processors", "", *r, 1)
+	}
+	above(c, "io_cap_mb_s", "What may be read from each data node", p.IOCap, MaxIOCap)
+	optional(c, "late", p.Late, latePolicies)
+	optional(c, "classifier", p.Classifier, classifiers)
+	above(c, "target", "The load average per processor", p.Target, MaxLoadTarget)
+	within(c, "tasks_per_heartbeat", "The number of tasks a heartbeat", "tasks", p.TasksPerHeartbeat, 1, MaxTasksAtOnce)
+	within(c, "evaluation_delay_heartbeats", "The delay of the evaluation", "heartbeats", p.EvaluationDelay, 1, MaxEvaluationDelay)
+	atMost(c, "rules", "rules", len(p.Rules), MaxRules)
+	each(c, "rules", p.Rules, func(r *OverloadRule) {
+		oneOf(c, "metric", r.Metric, nodeMetrics)
+		c.number("limit", "The limit", "", r.Limit, MaxMetric)
+		optional(c, "per", r.Per, metricPers)
+	})
+	atMost(c, "utilities", "utilities", len(p.Utilities), MaxUtilities)
+	each(c, "utilities", p.Utilities, func(u *Utility) {
+		oneOf(c, "kind", u.Kind, utilityKinds)
+		above(c, "value", "The utility", u.Value, MaxUtility)
+		if u.SlowStart != nil {
+			c.number("slow_start", "The part of the maps", "", *u.SlowStart, 1)
+		}
+		if u.Value != nil && u.Kind != UtilityConstant {
+			c.refuse("value", "not_here", "A value is what the utility constant has; leave it out.")
+		}
+		if u.SlowStart != nil && u.Kind != UtilityMapsFirst {
+			c.refuse("slow_start", "not_here", "A slow start is what the utility map_before_reduce has; leave it out.")
+		}
+	})
+	p.checkFeatures(c)
+}
+
+// checkMembers refuses what only other rules are told.
+func (p *Policy) checkMembers(c *checker) {
+	for _, m := range []struct {
+		name  string
+		given bool
+		of    PolicyKind
+	}{
+		{"affinity_threshold", p.AffinityThreshold != nil, PolicyProgressShare},
+		{"max_skips", p.MaxSkips != nil, PolicyProgressShare},
+		{"mode", p.Mode != "", PolicyMaxProgress},
+		{"time_factor", p.TimeFactor != nil, PolicyMaxProgress},
+		{"whole_tasks", p.WholeTasks != nil, PolicyMaxProgress},
+		{"least_residual", p.LeastResidual != nil, PolicyMaxProgress},
+		{"io_cap_mb_s", p.IOCap != nil, PolicyMaxProgress},
+		{"late", p.Late != "", PolicyMaxProgress},
+		{"classifier", p.Classifier != "", PolicyLearned},
+		{"target", p.Target != nil, PolicyLearned},
+		{"rules", p.Rules != nil, PolicyLearned},
+		{"utilities", p.Utilities != nil, PolicyLearned},
+		{"features", p.Features != nil, PolicyLearned},
+		{"tasks_per_heartbeat", p.TasksPerHeartbeat != nil, PolicyLearned},
+		{"evaluation_delay_heartbeats", p.EvaluationDelay != nil, PolicyLearned},
+		{"probe_when_idle", p.ProbeWhenIdle != nil, PolicyLearned},
+	} {
+		if m.given && m.of != p.Kind {
+			c.refuse(m.name, "not_here", "The policy %s has no %s, which is of %s; leave it out, or choose that policy.", p.Kind, m.name, m.of)
+		}
+	}
+}
+
+func (p *Policy) checkFeatures(c *checker) {
+	atMost(c, "features", "features", len(p.Features), MaxFeatures)
+	named := map[string]bool{}
+	each(c, "features", p.Features, func(f *NodeFeature) {
+		c.name(f.Name)
+		if named[f.Name] {
+			c.refuse("name", "duplicate", "The feature %q is there twice; keep one.", clip(f.Name))
+		}
+		named[f.Name] = true
+		if (len(f.Edges) > 0) == (len(f.Words) > 0) {
+			c.refuse("", "one_of", "A feature is a number, which needs edges, or a word, which needs words; give one of the two.")
+		}
+		if most := MaxBins - 2; len(f.Edges) > most || len(f.Words) > most { // one more for the rest, one for what is missing
+			c.refuse("", "too_many", "A feature can have %d edges or words at most.", most)
+			return
+		}
+		for i, x := range f.Edges {
+			if c.finite("edges", "An edge", x) && i > 0 && x <= f.Edges[i-1] {
+				c.refuse("edges", "order", "The edge %s comes after %s; give them in ascending order.", plain(x), plain(f.Edges[i-1]))
+			}
+		}
+		for i, word := range f.Words {
+			if slices.Contains(f.Words[:i], word) {
+				c.refuse("words", "duplicate", "The word %q is there twice; keep one.", clip(word))
+			}
+		}
+	})
+}
+
+// optional checks a word that may be left out.
+func optional[T ~string](c *checker, member string, x T, known []T) {
+	if x != "" {
+		oneOf(c, member, x, known)
+	}
+}
+
+// above checks a number that must be above 0, if it is given.
+func above(c *checker, member, what string, x *float64, limit float64) {
+	if x != nil && c.number(member, what, "", *x, limit) && *x == 0 {
+		c.refuse(member, "range", "%s is 0; it must be above 0.", what)
+	}
+}
+
+// within checks a whole number, if it is given.
+func within(c *checker, member, what, unit string, x *int64, low, high int64) {
+	if x != nil {
+		c.whole(member, what, unit, *x, low, high)
+	}
+}
+
+func atMost(c *checker, member, what string, n, most int) {
+	if n > most {
+		c.refuse(member, "too_many", "There are %d %s; %d are possible.", n, what, most)
+	}
+}
+
+// each checks the elements of a list, each at its own pointer.
+func each[T any](c *checker, member string, items []T, check func(*T)) {
+	c.enter(member)
+	for i := range items {
+		c.enter(fmt.Sprint(i))
+		check(&items[i])
+		c.leave()
+	}
+	c.leave()
+}
