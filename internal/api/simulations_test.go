@@ -128,6 +128,17 @@ func TestALongSimulationIsARun(t *testing.T) {
 		t.Errorf("got %+v", run)
 	}
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 404)
+
+	// What was finished until then is kept.
+	long = simulated(`"hours":200,"replications":1000,"max_events":5000000000`)
+	location = s.ask(s.admin, "POST", "/v1/simulations", long, "Prefer", "respond-async").want(t, 202).Header.Get("Location")
+	s.until(location, func(r capacity.Run) bool { return r.Progress.Done > 3000 || r.State.Over() })
+	s.ask(s.admin, "DELETE", location, nil)
+	run = s.over(location)
+	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &a)
+	if run.State != capacity.RunCancelled || !run.Partial || a.Replications < 1 || a.Replications >= 1000 || a.Executions == 0 || a.Warnings[0].Code != "ended" {
+		t.Errorf("got %+v, %d replications and %+v", run, a.Replications, a.Warnings)
+	}
 }
 
 func TestSimulationsThatAreRefused(t *testing.T) {

@@ -152,8 +152,8 @@ func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial
 	return &answer, nil
 }
 
-// SimulationForRun tries the plan that a run asks for, a turn for each replication. One that is ended before comes to
-// nothing: figures need whole replications.
+// SimulationForRun tries the plan that a run asks for, a turn for each replication. When it is ended before, what the
+// replications until then came to comes with the error.
 func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
 	var asked AskedSimulation
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
@@ -170,11 +170,12 @@ func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(
 	}
 	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "steps"}) }
 	tell(0, t.Total())
-	if err := watched(t, tell, func() error {
+	worked := watched(t, tell, func() error {
 		return a.allPlaces(ctx, func(ctx context.Context) error { return steps(ctx, t, a.turn) })
-	}); err != nil {
-		return RunResult{}, err
-	}
+	})
 	tell(t.Done(), t.Total())
-	return jsonResult(claim, t.Answer(), nil)
+	if worked != nil && len(t.Whole()) == 0 {
+		return RunResult{}, worked
+	}
+	return jsonResult(claim, t.Answer(), worked)
 }

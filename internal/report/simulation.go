@@ -93,8 +93,8 @@ func SimulationText(w io.Writer, a trial.Answer) error {
 		pools += fmt.Sprintf("%s slots: %d, %s %% used%s.\n", visible(onType(p.Pool, p.VMType), 0), p.Slots, rounded(100*p.Use.Mean, 1), waiting)
 	}
 	o := a.Options
-	_, err := fmt.Fprintf(w, "%s\n%s\n%d replications of %s hours (the first %s left out), seed %d, policy %s, idle slots lent to %s, %s load.\n",
-		pools, visible(a.Sentence, 0), o.Replications, rounded(o.Hours, 2), rounded(*o.WarmUpHours, 2), o.Seed, o.Policy, o.Lending, o.Load)
+	_, err := fmt.Fprintf(w, "%s\n%s\n%s of %s (the first %s left out), seed %d, policy %s, idle slots lent to %s, %s load.\n",
+		pools, visible(a.Sentence, 0), count(float64(a.Replications), "replication", "replications"), count(o.Hours, "hour", "hours"), rounded(*o.WarmUpHours, 2), o.Seed, o.Policy, o.Lending, o.Load)
 	return err
 }
 

@@ -141,6 +141,9 @@ func (e *engine) close() {
 		c.sum(e, e.end)
 		c.unfinished = c.jobs
 	}
+	if e.end <= e.warmUp {
+		return // nothing is said of what was before
+	}
 	free := make(map[int]bool, len(e.unused))
 	for _, i := range e.unused {
 		free[i] = true

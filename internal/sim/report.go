@@ -117,6 +117,7 @@ type Places struct {
 
 // outcome is what is kept of a replication.
 type outcome struct {
+	whole   bool // it came to its end
 	classes []measures
 	counts  []int64 // submitted, by class
 	events  int64
@@ -242,15 +243,10 @@ func (m *model) reportClass(i int, outcomes []outcome) ClassReport {
 	c.Wait = times(func(s *measures) *series { return &s.wait })
 	if spec.DeadlineSeconds > 0 {
 		c.Deadline = &DeadlineReport{Seconds: spec.DeadlineSeconds, Missed: all.late + all.unfinishedLate, UnfinishedLate: all.unfinishedLate}
-		c.Deadline.Met = estimate(outcomes, func(o *outcome) (float64, bool) {
+		c.Deadline.Met = proportion(outcomes, func(o *outcome) (good, all int64) {
 			s := &o.classes[i]
-			return ratio(float64(s.response.n-s.late), float64(s.response.n+s.unfinishedLate))
+			return s.response.n - s.late, s.response.n + s.unfinishedLate
 		})
-		if known := c.Counted + all.unfinishedLate; known == 0 {
-			c.Deadline.Met.Mean = 1
-		} else {
-			c.Deadline.Met.Mean = 1 - float64(c.Deadline.Missed)/float64(known)
-		}
 	}
 	if spec.bounds != nil {
 		c.PlaceFromSubmission, c.PlaceFromFirstSlot = &all.submission, &all.firstSlot
@@ -274,6 +270,38 @@ func describe(all *series, outcomes []outcome, of func(*outcome) *series) *Times
 	t.Estimate = estimate(outcomes, func(o *outcome) (float64, bool) { return ratio(of(o).sum, float64(of(o).n)) })
 	t.Mean = all.mean()
 	return t
+}
+
+// proportion is the part of all jobs of which something holds, in all replications together. Where it fails for
+// few, most replications have none of them, and how far these differ says too little: none at all would be
+// certainty. So the jobs count as many as would differ as much by chance alone, and two for and two against
+// are added (Agresti and Coull).
+func proportion(outcomes []outcome, figure func(*outcome) (good, all int64)) Estimate {
+	var good, all int64
+	replications := 0
+	e := estimate(outcomes, func(o *outcome) (float64, bool) {
+		g, n := figure(o)
+		if n > 0 {
+			good, all, replications = good+g, all+n, replications+1
+		}
+		return ratio(float64(g), float64(n))
+	})
+	if all == 0 {
+		return Estimate{Mean: 1}
+	}
+	e.Mean = float64(good) / float64(all)
+	if e.HalfWidth == nil {
+		return e
+	}
+	t := student(replications)
+	many := float64(all)
+	if standard := *e.HalfWidth / t; standard > 0 {
+		many = min(many, e.Mean*(1-e.Mean)/float64(standard*standard))
+	}
+	middle := (e.Mean*many + 2) / (many + 4)
+	half := math.Abs(middle-e.Mean) + float64(t*math.Sqrt(middle*(1-middle)/(many+4)))
+	*e.HalfWidth = min(1, max(*e.HalfWidth, half))
+	return e
 }
 
 // confidence is that of half widths.
@@ -301,8 +329,12 @@ func estimate(outcomes []outcome, figure func(*outcome) (float64, bool)) Estimat
 	for _, x := range values {
 		squares += float64((x - e.Mean) * (x - e.Mean))
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
-	half := t * math.Sqrt(squares/(n-1)/n)
+	half := student(len(values)) * math.Sqrt(squares/(n-1)/n)
 	e.HalfWidth = &half
 	return e
+}
+
+// student is how many standard errors the mean of so many values may be from the true one.
+func student(n int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
 }

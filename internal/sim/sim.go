@@ -114,7 +114,7 @@ func (m *model) part(events int64, now float64) int64 {
 }
 
 func (e *engine) outcome() outcome {
-	o := outcome{events: e.events, end: e.end, stopped: e.stopped}
+	o := outcome{whole: true, events: e.events, end: e.end, stopped: e.stopped}
 	for i := range e.classes {
 		o.classes = append(o.classes, e.classes[i].measures)
 		o.counts = append(o.counts, e.classes[i].submitted)
@@ -122,8 +122,27 @@ func (e *engine) outcome() outcome {
 	return o
 }
 
-// Report is what came out, once all work is done without an error.
-func (s *Simulation) Report() Report { return s.model.report(s.seed, s.outcomes) }
+// Whole is the replications that were finished: all of them, unless the work was ended before.
+func (s *Simulation) Whole() (replications []int) {
+	for i := range s.outcomes {
+		if s.outcomes[i].whole {
+			replications = append(replications, i)
+		}
+	}
+	return replications
+}
+
+// Report is what came out of the replications that were finished, once the work is over.
+func (s *Simulation) Report() Report { return s.ReportOf(s.Whole()) }
+
+// ReportOf is Report of some of them.
+func (s *Simulation) ReportOf(replications []int) Report {
+	var outcomes []outcome
+	for _, i := range replications {
+		outcomes = append(outcomes, s.outcomes[i])
+	}
+	return s.model.report(s.seed, outcomes)
+}
 
 // Run simulates with so many workers.
 func Run(ctx context.Context, in Input, workers int) (Report, error) {

@@ -335,6 +335,47 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
+// What is said with 95 % confidence holds in about 95 of 100 simulations of a queue whose truth is known, and of a
+// deadline that few miss in most, where the replications' differences alone would say no more than half the time
+// how far off they are.
+func TestConfidence(t *testing.T) {
+	const mean, load = 2.0, 0.6
+	rate := load / mean
+	in := Input{Slots: Slots{Map: 1}, Policy: Policy{Kind: FIFO}, Replications: 10, Classes: []Class{{Name: "a", Profile: single(mean),
+		Load: Load{Kind: Poisson, PerHour: 3600 * rate}, Tasks: Tasks{Kind: Exponential}}}}
+	for _, c := range []struct {
+		jobs, missed, atLeast float64
+	}{{2000, .3, .93}, {200, .3, .93}, {200, .05, .88}, {200, .01, .8}, {200, .002, .9}} {
+		in.HorizonSeconds, in.WarmUpSeconds = c.jobs/rate, c.jobs/rate/10
+		in.Classes[0].DeadlineSeconds = -math.Log(c.missed) * mean / (1 - load)
+		var response, met, use int
+		n := trials(200)
+		for seed := range n {
+			in.Seed = uint64(seed)
+			r, err := Run(t.Context(), in, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds := func(count *int, e Estimate, truth float64) {
+				if math.Abs(e.Mean-truth) <= *e.HalfWidth {
+					*count++
+				}
+			}
+			holds(&response, r.Classes[0].Response.Estimate, mean/(1-load))
+			holds(&use, r.Pools[0].Use, load)
+			holds(&met, r.Classes[0].Deadline.Met, 1-c.missed)
+			if w := *r.Classes[0].Deadline.Met.HalfWidth; w == 0 {
+				t.Fatalf("seed %d: a part of %g is called certain", seed, r.Classes[0].Deadline.Met.Mean)
+			}
+		}
+		part := func(k int) float64 { return float64(k) / float64(n) }
+		t.Logf("%4.0f jobs, %g missed: right about times %.3f, use %.3f, the deadline %.3f", c.jobs, c.missed, part(response), part(use), part(met))
+		if part(met) < c.atLeast || c.jobs == 2000 && (part(response) < .9 || part(use) < .9) {
+			t.Errorf("%g jobs, %g missed: right too seldom", c.jobs, c.missed)
+		}
+	}
+}
+
 // A load above what the slots can do is told as such and ends.
 func TestOverloadIsUnstable(t *testing.T) {
 	in := Input{Slots: Slots{Map: 10}, HorizonSeconds: 1e9,
@@ -379,6 +420,16 @@ func TestLimitsAndEmptyLoadsHaveAnswers(t *testing.T) {
 			t.Errorf("nothing submitted by %+v: got %+v", load, c)
 		}
 	}
+	// Of what was before the end of the warm-up nothing is told, a missed deadline neither.
+	in := Input{Slots: Slots{Map: 1}, HorizonSeconds: 1000, WarmUpSeconds: 500, Limits: Limits{Events: 10},
+		Classes: []Class{{Name: "a", Profile: single(4), DeadlineSeconds: 1, Load: Load{Kind: Batch, Jobs: 100}}}}
+	if c := simulate(t, in).Classes[0]; c.Deadline.Missed != 0 || c.Unfinished == 0 {
+		t.Errorf("ended before the warm-up's end: got %d missed of %d unfinished, want none", c.Deadline.Missed, c.Unfinished)
+	}
+	// A name has as many letters as people count.
+	named := busy(1, 2, Slots{Map: 8, Reduce: 8}, 1000)
+	named.Classes[0].Name = strings.Repeat("数", capacity.MaxNameLength)
+	simulate(t, named)
 	// Promised nothing of what its jobs need, a class has figures and no bounds.
 	promised := busy(1, 2, Slots{Map: 8, Reduce: 8}, 100_000)
 	promised.Classes[0].Slots = &Slots{Map: 4}
@@ -386,7 +437,7 @@ func TestLimitsAndEmptyLoadsHaveAnswers(t *testing.T) {
 		t.Errorf("promised no reduce slots: got %s", text(t, r))
 	}
 	// No think time: the next job comes when the last has ended.
-	in := Input{Slots: Slots{Map: 1}, HorizonSeconds: 100, Classes: []Class{{Name: "a", Profile: single(4), Load: Load{Kind: Closed, Users: 1}}}}
+	in = Input{Slots: Slots{Map: 1}, HorizonSeconds: 100, Classes: []Class{{Name: "a", Profile: single(4), Load: Load{Kind: Closed, Users: 1}}}}
 	if c := simulate(t, in).Classes[0]; c.Ended != 25 || c.Response.Mean != 4 {
 		t.Errorf("without thinking: %d jobs of %g s end in 100 s, want 25 of 4", c.Ended, c.Response.Mean)
 	}
@@ -472,6 +523,7 @@ func TestBadInputIsRefusedWithItsPlace(t *testing.T) {
 		{func(in *Input) { in.Limits.Events = -1 }, "/limits/events", "range"},
 		{func(in *Input) { in.Classes[1].Name = "closed" }, "/classes/1/name", "duplicate"},
 		{func(in *Input) { in.Classes[1].Name = "" }, "/classes/1/name", "text"},
+		{func(in *Input) { in.Classes[1].Name = strings.Repeat("数", capacity.MaxNameLength+1) }, "/classes/1/name", "text"},
 		{func(in *Input) { in.Classes[0].Profile.MapTasks = 0 }, "/classes/0/profile/map_tasks", "range"},
 		{func(in *Input) { in.Classes[0].DeadlineSeconds = -1 }, "/classes/0/deadline_s", "range"},
 		{func(in *Input) { in.Classes[0].Weight = -1 }, "/classes/0/weight", "range"},

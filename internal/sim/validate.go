@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"headroom/internal/capacity"
 )
@@ -149,8 +150,8 @@ func (c *checker) classes() {
 		class := &c.in.Classes[i]
 		c.at = fmt.Sprintf("/classes/%d", i)
 		switch {
-		case class.Name == "" || len(class.Name) > capacity.MaxNameLength:
-			c.add("/name", "text", "The name has %d characters; give it 1 to %d.", len(class.Name), capacity.MaxNameLength)
+		case class.Name == "" || utf8.RuneCountInString(class.Name) > capacity.MaxNameLength:
+			c.add("/name", "text", "The name has %d characters; give it 1 to %d.", utf8.RuneCountInString(class.Name), capacity.MaxNameLength)
 		case names[class.Name]:
 			c.add("/name", "duplicate", "There are two classes %q; give each a name of its own.", class.Name)
 		}

@@ -17,6 +17,10 @@ type Answer struct {
 	VMs      float64                    `json:"vms"`      // that the plan rents
 	Cost     capacity.Cost              `json:"cost"`     // of the plan
 
+	// Replications is how many were finished: as many as the options say, unless the run was ended before. The
+	// figures are of those alone.
+	Replications int64 `json:"replications"`
+
 	Executions int64    `json:"executions"` // that ended after the warm-up
 	Judged     int64    `json:"judged"`     // by a deadline: those that have one, and unfinished ones whose deadline has passed
 	Missed     int64    `json:"missed"`     // of those judged
@@ -68,15 +72,20 @@ type Pool struct {
 	sim.PoolReport
 }
 
-// Answer is what came out, once all work is done without an error.
+// Answer is what came out of the replications that were finished, once the work is over.
 func (t *Trial) Answer() Answer {
+	whole := t.Whole()
 	a := Answer{Options: t.options, VMs: t.plan.VMs.Total, Cost: t.plan.Cost, Classes: []Class{}, Pools: []Pool{}, Warnings: append([]capacity.Warning{}, t.warnings...)}
+	a.Replications = int64(len(whole))
+	if a.Replications < t.options.Replications {
+		a.Warnings = append(a.Warnings, capacity.Warning{Code: "ended", Detail: fmt.Sprintf("The simulation was ended when %d of its %d replications were finished; the figures are of those.", a.Replications, t.options.Replications)})
+	}
 	for _, p := range t.parts {
 		name := ""
 		if len(t.problem.Supply.VMTypes) > 1 {
 			name = p.vmType
 		}
-		r := p.work.Report()
+		r := p.work.ReportOf(whole)
 		a.Events += r.Events
 		a.SimulatedHours += r.SimulatedS / 3600
 		a.Unstable = a.Unstable || r.Unstable
@@ -89,7 +98,7 @@ func (t *Trial) Answer() Answer {
 			}
 		}
 		for i := range r.Classes {
-			c := p.classes[i].answer(&r.Classes[i], p.input.Classes[i].Jobs)
+			c := p.classes[i].answer(&r.Classes[i], p.input.Classes[i].Jobs, whole)
 			c.VMType = name
 			a.add(c)
 		}
@@ -118,7 +127,7 @@ func (a *Answer) add(c Class) {
 	}
 }
 
-func (c *tried) answer(r *sim.ClassReport, jobs int64) Class {
+func (c *tried) answer(r *sim.ClassReport, jobs int64, whole []int) Class {
 	a := Class{
 		Name: r.Name, Jobs: jobs, Slots: c.slots, Submitted: r.Submitted, Executions: r.Counted, Unfinished: r.Unfinished,
 		PerHour: r.PerHour, InSystem: r.InSystem, Response: r.Response, Wait: r.Wait, Deadline: r.Deadline, Held: r.Slots,
@@ -130,8 +139,8 @@ func (c *tried) answer(r *sim.ClassReport, jobs int64) Class {
 	a.Bounds = &Bounds{Bounds: *r.Bounds, CalibratedSeconds: c.calibrated}
 	if c.calibrated != nil {
 		sum := int64(0)
-		for _, n := range c.within {
-			sum += n
+		for _, i := range whole {
+			sum += c.within[i]
 		}
 		a.Bounds.WithinCalibrated = &sum
 	}
@@ -142,7 +151,11 @@ func (a *Answer) sentence() string {
 	if a.Unstable {
 		return "More work comes than this plan's slots can do: queues grow as long as it comes, and the figures depend on the hours that were simulated."
 	}
-	if a.Executions == 0 {
+	switch {
+	case a.Executions+a.Judged > 0:
+	case a.Stopped == sim.StoppedEvents:
+		return "No job ended after the warm-up before the simulation had as many events as it may; raise max_events, or simulate fewer hours or replications."
+	default:
 		return "No job ended after the warm-up; simulate more hours."
 	}
 	if a.Met == nil {
@@ -153,6 +166,9 @@ func (a *Answer) sentence() string {
 		said = "With this plan all executions meet the deadline"
 	}
 	said += fmt.Sprintf(" (%d of %d)", a.Judged-a.Missed, a.Judged)
+	if a.Executions == 0 {
+		return said + "; no job ended after the warm-up."
+	}
 	var worst *Class
 	deadlines := 0
 	for i := range a.Classes {
@@ -212,6 +228,8 @@ func (p *part) pointer(pointer string) string {
 		return "/options/lending"
 	case "":
 		return ""
+	case "/classes":
+		return "/problem/classes"
 	default:
 		return "/problem"
 	}

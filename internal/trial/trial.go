@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"headroom/internal/capacity"
 	"headroom/internal/sim"
@@ -22,6 +24,7 @@ type Trial struct {
 	plan     capacity.Plan
 	options  capacity.SimulationOptions
 	parts    []*part
+	next     atomic.Int64
 	warnings []capacity.Warning
 }
 
@@ -106,14 +109,20 @@ func (t *Trial) Done() (sum int64) {
 }
 
 // Step simulates one replication and says whether there was one left; several may do so at once. An error is
-// the context's: what was begun is lost.
+// the context's: what was begun is lost. Types take turns, so that what is finished of one is of the others too.
 func (t *Trial) Step(ctx context.Context) (more bool, err error) {
-	for _, p := range t.parts {
-		if more, err = p.work.Step(ctx); more || err != nil {
-			return more, err
-		}
+	turn := t.next.Add(1) - 1
+	return t.parts[turn%int64(len(t.parts))].work.Step(ctx)
+}
+
+// Whole is the replications that were finished on every type: all of them, unless the work was ended before.
+func (t *Trial) Whole() []int {
+	whole := t.parts[0].work.Whole()
+	for _, p := range t.parts[1:] {
+		there := p.work.Whole()
+		whole = slices.DeleteFunc(whole, func(i int) bool { return !slices.Contains(there, i) })
 	}
-	return false, nil
+	return whole
 }
 
 // Work simulates until no replication is left or the context ends, with so many workers.

@@ -326,8 +326,58 @@ func TestATrialEndsWithItsContext(t *testing.T) {
 	if err := tr.Work(ctx, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want it to be cancelled", err)
 	}
+	if len(tr.Whole()) != 0 {
+		t.Errorf("got %v finished replications, want none", tr.Whole())
+	}
 	if done := tr.Done(); done > tr.Total()/10 {
 		t.Errorf("got %d of %d steps done, want few", done, tr.Total())
+	}
+}
+
+// What was finished before the end has figures, and says of how much they are: those of fewer replications.
+func TestFinishedReplicationsAreKept(t *testing.T) {
+	p, pl := planned([]capacity.Class{class("etl", 130), class("other", 1e4)}, []float64{3, 1}, []capacity.Slots{{Map: 21, Reduce: 6}, {Map: 1, Reduce: 1}})
+	few := options(func(o *capacity.SimulationOptions) { o.MaxEvents = 1e6 })
+	many := few
+	many.Replications, many.MaxEvents = 30, 1e7
+	tr, err := New(p, pl, many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range few.Replications {
+		if more, err := tr.Step(t.Context()); err != nil || !more {
+			t.Fatal(more, err)
+		}
+	}
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := tr.Step(ended); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	got, want := tr.Answer(), run(t, p, pl, few)
+	if got.Replications != 3 || want.Replications != 3 || len(got.Warnings) != 1 || got.Warnings[0].Code != "ended" || len(want.Warnings) != 0 {
+		t.Errorf("got %d replications and %+v", got.Replications, got.Warnings)
+	}
+	got.Options, want.Options, got.Warnings = capacity.SimulationOptions{}, capacity.SimulationOptions{}, want.Warnings
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("three of thirty replications say something else than three: %s", diff)
+	}
+}
+
+// Sentences about simulations in which nothing ended.
+func TestNothingEnded(t *testing.T) {
+	for _, c := range []struct {
+		change func(*capacity.SimulationOptions)
+		want   string
+	}{
+		{func(o *capacity.SimulationOptions) { o.MaxEvents = 3 }, "No job ended after the warm-up before the simulation had as many events as it may; raise max_events, or simulate fewer hours or replications."},
+		{func(o *capacity.SimulationOptions) { o.Hours = .01 }, "No job ended after the warm-up; simulate more hours."},
+		{func(o *capacity.SimulationOptions) { o.Slow, o.SlowBy = 1, 1000 }, "With this plan 0 % of executions meet the deadline (0 of 9); no job ended after the warm-up."},
+	} {
+		p, pl := planned([]capacity.Class{class("etl", 130)}, []float64{3}, []capacity.Slots{{Map: 21, Reduce: 6}})
+		if a := run(t, p, pl, options(c.change)); a.Sentence != c.want {
+			t.Errorf("got %q, want %q", a.Sentence, c.want)
+		}
 	}
 }
 

@@ -5433,6 +5433,9 @@ type Simulation struct {
 	Options SimulationOptions `json:"options"`
 	Pools   []SimulatedPool   `json:"pools"`
 
+	// Replications That were finished: as many as the options say, unless a run was ended before. The figures are of those alone.
+	Replications int64 `json:"replications"`
+
 	// Sentence Example: With this plan 97 % of executions meet the deadline (1940 of 2000).
 	Sentence string `json:"sentence"`
 
@@ -9681,7 +9684,7 @@ type ClientInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9694,7 +9697,7 @@ type ClientInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10020,7 +10023,7 @@ type ClientInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10033,7 +10036,7 @@ type ClientInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12869,7 +12872,7 @@ func (c *Client) AnswerScenario(ctx context.Context, cluster ClusterName, name S
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12892,7 +12895,7 @@ func (c *Client) ClusterSimulationWithBody(ctx context.Context, cluster ClusterN
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13558,7 +13561,7 @@ func (c *Client) CreateSession(ctx context.Context, body CreateSessionJSONReques
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13581,7 +13584,7 @@ func (c *Client) SimulationWithBody(ctx context.Context, params *SimulationParam
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -25501,7 +25504,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25514,7 +25517,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25866,7 +25869,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25879,7 +25882,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
-	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -32091,7 +32094,7 @@ func (c *ClientWithResponses) AnswerScenarioWithResponse(ctx context.Context, cl
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32110,7 +32113,7 @@ func (c *ClientWithResponses) ClusterSimulationWithBodyWithResponse(ctx context.
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32666,7 +32669,7 @@ func (c *ClientWithResponses) CreateSessionWithResponse(ctx context.Context, bod
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -32685,7 +32688,7 @@ func (c *ClientWithResponses) SimulationWithBodyWithResponse(ctx context.Context
 //
 // Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
-// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before makes nothing. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of problems that are sent along, so that its long simulations are refused.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
