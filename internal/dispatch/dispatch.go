@@ -12,7 +12,12 @@
 // back (Memory), so that a live cluster outlives the process that decides for it.
 package dispatch
 
-import "headroom/internal/perf"
+import (
+	"cmp"
+	"strings"
+
+	"headroom/internal/perf"
+)
 
 // Kind is what a task does.
 type Kind uint8
@@ -100,14 +105,16 @@ func (j *Job) next(l Layout, p Pool) Kind {
 }
 
 // before is the order of submission; jobs of one moment go by name, those of one name by number.
-func (j *Job) before(other *Job) bool {
+func (j *Job) before(other *Job) bool { return j.compare(other) < 0 }
+
+func (j *Job) compare(other *Job) int {
 	switch {
 	case j.SubmittedSeconds != other.SubmittedSeconds:
-		return j.SubmittedSeconds < other.SubmittedSeconds
+		return cmp.Compare(j.SubmittedSeconds, other.SubmittedSeconds)
 	case j.Name != other.Name:
-		return j.Name < other.Name
+		return strings.Compare(j.Name, other.Name)
 	default:
-		return j.Number < other.Number
+		return cmp.Compare(j.Number, other.Number)
 	}
 }
 
@@ -123,7 +130,9 @@ type Node struct {
 	// Residual is the part of its processors that other work leaves to tasks: 1 on a dedicated node.
 	Residual float64
 	Running  [Kinds]int
-	Report   Report
+	// Heartbeats is how many it has sent since it joined.
+	Heartbeats int64
+	Report     Report
 }
 
 // Report is the state that a node told of last.

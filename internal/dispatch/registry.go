@@ -28,6 +28,8 @@ func New(p capacity.Policy, s Setting) (Policy, error) {
 		return Fair(s.Layout, s.Shares), nil
 	case capacity.PolicyCapacity:
 		return Capacity(s.Layout, s.Shares), nil
+	case capacity.PolicyProgressShare:
+		return ProgressShare(s.Layout, p), nil
 	default:
 		return nil, fmt.Errorf("no policy is called %q", p.Kind)
 	}
