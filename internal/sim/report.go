@@ -310,12 +310,19 @@ const confidence = 0.95
 // estimate is the mean of a figure over the replications that have it.
 func estimate(outcomes []outcome, figure func(*outcome) (float64, bool)) Estimate {
 	var values []float64
-	sum := 0.0
 	for i := range outcomes {
 		if x, ok := figure(&outcomes[i]); ok {
 			values = append(values, x)
-			sum += x
 		}
+	}
+	return estimated(values)
+}
+
+// estimated is the mean of independent figures.
+func estimated(values []float64) Estimate {
+	sum := 0.0
+	for _, x := range values {
+		sum += x
 	}
 	n := float64(len(values))
 	if n == 0 {

@@ -1,0 +1,290 @@
+package capacity
+
+import (
+	"regexp"
+	"strconv"
+)
+
+// InterferenceQuestion is one core that answers requests and, beside them, runs batch work that never
+// ends: how much longer do the requests take, and what is left for the batch work?
+type InterferenceQuestion struct {
+	Interactive Interactive  `json:"interactive"`
+	Policies    []CorePolicy `json:"policies"` // left out: alone, background, nonpreemptive and fair
+	Host        BatchHost    `json:"host"`
+	Requests    int64        `json:"requests"` // simulated under each policy
+	Seed        int64        `json:"seed"`
+}
+
+// Interactive is requests that come at random (Poisson) and are served in their order.
+type Interactive struct {
+	PerSecond float64       `json:"per_second"`
+	Service   RequestTiming `json:"service"`
+}
+
+// RequestTiming is how long a request needs the core.
+type RequestTiming struct {
+	Kind      ServiceKind `json:"kind"`
+	MeanMs    float64     `json:"mean_ms,omitzero"`     // exponential, constant
+	SamplesMs []float64   `json:"samples_ms,omitempty"` // samples: each as likely as any other
+}
+
+// ServiceKind is how the times of requests are distributed.
+type ServiceKind string
+
+// The distributions of service times.
+const (
+	ExponentialService ServiceKind = "exponential"
+	ConstantService    ServiceKind = "constant"
+	SampledService     ServiceKind = "samples"
+)
+
+// CorePolicy says who runs when requests and the batch work both want the core.
+type CorePolicy struct {
+	Kind CorePolicyKind `json:"kind"`
+	// SliceMs is how long one runs before the other is looked at: nonpreemptive, fair. Left out: 30.
+	SliceMs float64 `json:"slice_ms,omitzero"`
+	// WindowMs and FloorMs, p and e of the paper: where the batch work ran less than e within p, it runs
+	// until it has. anti_starvation.
+	WindowMs float64 `json:"window_ms,omitzero"`
+	FloorMs  float64 `json:"floor_ms,omitzero"`
+}
+
+// CorePolicyKind is the policy's name.
+type CorePolicyKind string
+
+// The policies.
+const (
+	AloneOnCore    CorePolicyKind = "alone"           // there is no batch work
+	Background     CorePolicyKind = "background"      // a request takes the core from the batch work at once
+	Nonpreemptive  CorePolicyKind = "nonpreemptive"   // requests go first, but the batch work keeps its slice
+	FairOnCore     CorePolicyKind = "fair"            // slices in turn
+	AntiStarvation CorePolicyKind = "anti_starvation" // background with a floor
+)
+
+// BatchHost is what the hints for a host are made for.
+type BatchHost struct {
+	Cgroup string `json:"cgroup"` // the directory of the batch work's group
+	// CeilingCores is how many cores the batch work may use at most; 0: as many as there are.
+	CeilingCores float64 `json:"ceiling_cores,omitzero"`
+	// InteractiveWeight is cpu.weight of the group of the requests.
+	InteractiveWeight int64 `json:"interactive_weight"`
+}
+
+// Limits of a question about interference.
+const (
+	MinRequestsPerSecond    = 1e-6
+	MaxRequestsPerSecond    = 1_000_000
+	MinServiceMs            = 1e-6 // on average
+	MaxServiceMs            = 1e7
+	MinSliceMs              = 0.01
+	MaxSliceMs              = 60_000
+	MaxWindowMs             = 1e6
+	MaxServiceSamples       = 10_000
+	MaxCorePolicies         = 10
+	MinInterferenceRequests = 1_000
+	// MaxInterferenceRequests is of all policies together: a second of work or so.
+	MaxInterferenceRequests = 10_000_000
+	MinCeilingCores         = 0.01 // the kernel takes no quota below a millisecond, of a period of 100
+	MaxCeilingCores         = 10_000
+	MaxCgroupWeight         = 10_000
+	DefaultSliceMs          = 30 // of Xen's credit scheduler
+)
+
+// DefaultInterference is what is asked where nothing else is said.
+func DefaultInterference() InterferenceQuestion {
+	return InterferenceQuestion{Requests: 1_000_000, Seed: 1, Host: BatchHost{Cgroup: "/sys/fs/cgroup/batch", InteractiveWeight: 100},
+		Policies: []CorePolicy{{Kind: AloneOnCore}, {Kind: Background}, {Kind: Nonpreemptive, SliceMs: DefaultSliceMs}, {Kind: FairOnCore, SliceMs: DefaultSliceMs}}}
+}
+
+var (
+	interferenceShape  = newShape("a question about interference", []string{"interactive"}, "policies", "host", "requests", "seed")
+	interactiveShape   = newShape("the requests", []string{"per_second", "service"})
+	requestTimingShape = newShape("the service", []string{"kind"}, "mean_ms", "samples_ms")
+	corePolicyShape    = newShape("a policy", []string{"kind"}, "slice_ms", "window_ms", "floor_ms")
+	batchHostShape     = newShape("the host", nil, "cgroup", "ceiling_cores", "interactive_weight")
+
+	serviceKinds    = []ServiceKind{ExponentialService, ConstantService, SampledService}
+	corePolicyKinds = []CorePolicyKind{AloneOnCore, Background, Nonpreemptive, FairOnCore, AntiStarvation}
+)
+
+// ReadInterference reads a question about interference, as strictly as ReadProblem reads a problem.
+func ReadInterference(data []byte) (InterferenceQuestion, error) {
+	q := DefaultInterference()
+	r := &reader{data: data, path: make(path, 0, 8)}
+	r.start()
+	r.object(interferenceShape, func(name string) {
+		switch name {
+		case "interactive":
+			r.interactive(&q.Interactive)
+		case "policies":
+			q.Policies = list(r, "of policies", MaxCorePolicies, r.corePolicy)
+		case "host":
+			r.batchHost(&q.Host)
+		case "requests":
+			r.whole(&q.Requests)
+		case "seed":
+			r.whole(&q.Seed)
+		}
+	})
+	r.end()
+	if err := r.result(q.check); err != nil {
+		return InterferenceQuestion{}, err
+	}
+	return q, nil
+}
+
+func (r *reader) interactive(i *Interactive) {
+	r.object(interactiveShape, func(name string) {
+		if name == "per_second" {
+			r.float(&i.PerSecond)
+			return
+		}
+		r.object(requestTimingShape, func(name string) {
+			switch name {
+			case "kind":
+				word(r, &i.Service.Kind, serviceKinds)
+			case "mean_ms":
+				r.float(&i.Service.MeanMs)
+			case "samples_ms":
+				i.Service.SamplesMs = list(r, "of times", MaxServiceSamples, r.float)
+			}
+		})
+	})
+}
+
+func (r *reader) corePolicy(p *CorePolicy) {
+	r.object(corePolicyShape, func(name string) {
+		switch name {
+		case "kind":
+			word(r, &p.Kind, corePolicyKinds)
+		case "slice_ms":
+			r.float(&p.SliceMs)
+		case "window_ms":
+			r.float(&p.WindowMs)
+		case "floor_ms":
+			r.float(&p.FloorMs)
+		}
+	})
+	if p.SliceMs == 0 && p.takesSlices() {
+		p.SliceMs = DefaultSliceMs
+	}
+}
+
+func (r *reader) batchHost(h *BatchHost) {
+	r.object(batchHostShape, func(name string) {
+		switch name {
+		case "cgroup":
+			h.Cgroup, _ = r.text()
+		case "ceiling_cores":
+			r.float(&h.CeilingCores)
+		case "interactive_weight":
+			r.whole(&h.InteractiveWeight)
+		}
+	})
+}
+
+// Validate says everything that is wrong with the question, as an *InputError, or nil.
+func (q InterferenceQuestion) Validate() error { return findingsOf(q.check) }
+
+func (q InterferenceQuestion) check(c *checker) {
+	c.enter("interactive")
+	if c.number("per_second", "The number of requests", "a second", q.Interactive.PerSecond, MaxRequestsPerSecond) && q.Interactive.PerSecond < MinRequestsPerSecond {
+		c.refuse("per_second", "range", "There are %s requests a second, so that there is nothing to interfere with; give %s at least.", plain(q.Interactive.PerSecond), plain(MinRequestsPerSecond))
+	}
+	c.enter("service")
+	q.Interactive.Service.check(c)
+	c.leave()
+	c.leave()
+	c.enter("policies")
+	switch n := len(q.Policies); {
+	case n == 0:
+		c.refuse("", "missing", "There is no policy; give one at least, or leave the list out.")
+	case n > MaxCorePolicies:
+		c.refuse("", "too_many", "Here are %d policies; at most %d are compared at once.", n, MaxCorePolicies)
+	}
+	for i, p := range q.Policies {
+		c.element(i)
+		p.check(c)
+		c.leave()
+	}
+	c.leave()
+	c.enter("host")
+	q.Host.check(c)
+	c.leave()
+	c.whole("requests", "The number of requests", "", q.Requests, MinInterferenceRequests, MaxInterferenceRequests/int64(max(1, min(len(q.Policies), MaxCorePolicies))))
+	c.whole("seed", "The seed", "", q.Seed, 0, MaxSeed)
+}
+
+func (s RequestTiming) check(c *checker) {
+	oneOf(c, "kind", s.Kind, serviceKinds)
+	if s.Kind != SampledService {
+		if len(s.SamplesMs) > 0 {
+			c.refuse("samples_ms", "not_here", "Times of requests are given, and the kind is %q, which has a mean alone; leave them out, or choose samples.", s.Kind)
+		}
+		if c.number("mean_ms", "The mean time of a request", "ms", s.MeanMs, MaxServiceMs) && s.MeanMs < MinServiceMs {
+			c.refuse("mean_ms", "range", "The mean time of a request is %s ms; give what it needs of the core, %s ms at least.", plain(s.MeanMs), plain(MinServiceMs))
+		}
+		return
+	}
+	if s.MeanMs != 0 {
+		c.refuse("mean_ms", "not_here", "The samples have a mean of their own; leave mean_ms out.")
+	}
+	c.enter("samples_ms")
+	defer c.leave()
+	switch n := len(s.SamplesMs); {
+	case n == 0:
+		c.refuse("", "missing", "There are no times of requests; give one at least.")
+	case n > MaxServiceSamples:
+		c.refuse("", "too_many", "Here are %d times; give %d equally spaced quantiles of them at most.", n, MaxServiceSamples)
+	}
+	sum := 0.0
+	for i, ms := range s.SamplesMs {
+		if !c.number(strconv.Itoa(i), "The time of a request", "ms", ms, MaxServiceMs) {
+			return
+		}
+		sum += ms
+	}
+	if n := len(s.SamplesMs); n > 0 && sum < MinServiceMs*float64(n) {
+		c.refuse("", "range", "Requests take less than %s ms on average; give what they need of the core.", plain(MinServiceMs))
+	}
+}
+
+func (p CorePolicy) takesSlices() bool { return p.Kind == Nonpreemptive || p.Kind == FairOnCore }
+
+func (p CorePolicy) check(c *checker) {
+	oneOf(c, "kind", p.Kind, corePolicyKinds)
+	if p.takesSlices() {
+		if c.number("slice_ms", "The slice", "ms", p.SliceMs, MaxSliceMs) && p.SliceMs < MinSliceMs {
+			c.refuse("slice_ms", "range", "The slice is %s ms; give %s at least.", plain(p.SliceMs), plain(MinSliceMs))
+		}
+	} else if p.SliceMs != 0 {
+		c.refuse("slice_ms", "not_here", "The policy %q has no slices; leave slice_ms out.", p.Kind)
+	}
+	if p.Kind != AntiStarvation {
+		if p.WindowMs != 0 || p.FloorMs != 0 {
+			c.refuse("floor_ms", "not_here", "The policy %q has no floor; leave window_ms and floor_ms out, or choose anti_starvation.", p.Kind)
+		}
+		return
+	}
+	window := c.number("window_ms", "The window", "ms", p.WindowMs, MaxWindowMs)
+	if window && p.WindowMs < 1 {
+		c.refuse("window_ms", "range", "The window is %s ms; give 1 at least.", plain(p.WindowMs))
+		window = false
+	}
+	if c.number("floor_ms", "The floor", "ms", p.FloorMs, MaxWindowMs) && window && (p.FloorMs == 0 || p.FloorMs > p.WindowMs) {
+		c.refuse("floor_ms", "range", "The floor is %s ms of a window of %s ms; give more than 0 and no more than the window.", plain(p.FloorMs), plain(p.WindowMs))
+	}
+}
+
+// safePath is what stands in a command line as it is.
+var safePath = regexp.MustCompile(`^(/[A-Za-z0-9_@:][A-Za-z0-9_.@:-]*)+$`)
+
+func (h BatchHost) check(c *checker) {
+	if len(h.Cgroup) > 1000 || !safePath.MatchString(h.Cgroup) {
+		c.refuse("cgroup", "text", "The directory %q cannot stand in a command; give an absolute path of letters, digits and _ . @ : - whose parts do not begin with a dot or a dash.", clip(h.Cgroup))
+	}
+	if c.number("ceiling_cores", "The ceiling", "cores", h.CeilingCores, MaxCeilingCores) && h.CeilingCores != 0 && h.CeilingCores < MinCeilingCores {
+		c.refuse("ceiling_cores", "range", "The ceiling is %s cores; the kernel takes %s at least.", plain(h.CeilingCores), plain(MinCeilingCores))
+	}
+	c.whole("interactive_weight", "The weight of the requests' group", "", h.InteractiveWeight, 1, MaxCgroupWeight)
+}
