@@ -306,6 +306,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = smallProblem
 	case operation == "bounds":
 		body = `{"kind":"phase","tasks":3,"mean_s":1,"max_s":2,"slots":2}`
+	case operation == "estimateInterference":
+		body = smallInterference
 	case operation == "createKey":
 		body = fmt.Sprintf(`{"name":%q,"role":"viewer"}`, name)
 	case operation == "revokeKey":

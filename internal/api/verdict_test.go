@@ -128,6 +128,7 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		span = `"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"`
 	)
 	typed := strings.Replace(fleetProblem, `"currency"`, `"period_s":3600,"currency"`, 1)
+	interference := handReader{"InterferenceRequest", func(text []byte) error { _, err := capacity.ReadInterference(text); return err }}
 	readers := map[string]handReader{}
 	for i, r := range []struct {
 		text string
@@ -139,6 +140,8 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		{`{` + span + `,"detail":"summary"}`, handReader{"ClusterHorizonRequest", func(text []byte) error { _, err := capacity.ReadClusterHorizon(text); return err }}},
 		{`{` + span + `,"vm_type":"small","offers":` + offers + `,"factors":[1],"gap":0.01,"leave_out":["spot"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := capacity.ReadClusterPurchase(text); return err }}},
 		{`{` + span + `,"named":["a","b"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := capacity.ReadClusterPurchase(text); return err }}},
+		{`{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},"policies":[{"kind":"fair","slice_ms":10},{"kind":"anti_starvation","window_ms":1000,"floor_ms":50}],"host":{"cgroup":"/sys/fs/cgroup/a","ceiling_cores":2,"interactive_weight":50},"requests":1000,"seed":3}`, interference},
+		{`{"interactive":{"per_second":3,"service":{"kind":"samples","samples_ms":[1,2.5]}}}`, interference},
 	} {
 		if err := r.read([]byte(r.text)); err != nil {
 			t.Fatalf("%s: %v", r.text, err)

@@ -211,7 +211,10 @@ func (q InterferenceQuestion) check(c *checker) {
 	c.enter("host")
 	q.Host.check(c)
 	c.leave()
-	c.whole("requests", "The number of requests", "", q.Requests, MinInterferenceRequests, MaxInterferenceRequests/int64(max(1, min(len(q.Policies), MaxCorePolicies))))
+	c.whole("requests", "The number of requests", "", q.Requests, MinInterferenceRequests, MaxInterferenceRequests)
+	if n := int64(len(q.Policies)); n <= MaxCorePolicies && q.Requests <= MaxInterferenceRequests && n*q.Requests > MaxInterferenceRequests {
+		c.refuse("requests", "premise", "%d requests under each of %d policies are more than %d; give %d at most, or fewer policies.", q.Requests, n, MaxInterferenceRequests, MaxInterferenceRequests/n)
+	}
 	c.whole("seed", "The seed", "", q.Seed, 0, MaxSeed)
 }
 
@@ -219,21 +222,21 @@ func (s RequestTiming) check(c *checker) {
 	oneOf(c, "kind", s.Kind, serviceKinds)
 	if s.Kind != SampledService {
 		if len(s.SamplesMs) > 0 {
-			c.refuse("samples_ms", "not_here", "Times of requests are given, and the kind is %q, which has a mean alone; leave them out, or choose samples.", s.Kind)
+			c.refuse("samples_ms", "premise", "Times of requests are given, and the kind is %q, which has a mean alone; leave them out, or choose samples.", s.Kind)
 		}
 		if c.number("mean_ms", "The mean time of a request", "ms", s.MeanMs, MaxServiceMs) && s.MeanMs < MinServiceMs {
-			c.refuse("mean_ms", "range", "The mean time of a request is %s ms; give what it needs of the core, %s ms at least.", plain(s.MeanMs), plain(MinServiceMs))
+			c.refuse("mean_ms", "premise", "The mean time of a request is %s ms; give what it needs of the core, %s ms at least.", plain(s.MeanMs), plain(MinServiceMs))
 		}
 		return
 	}
 	if s.MeanMs != 0 {
-		c.refuse("mean_ms", "not_here", "The samples have a mean of their own; leave mean_ms out.")
+		c.refuse("mean_ms", "premise", "The samples have a mean of their own; leave mean_ms out.")
 	}
 	c.enter("samples_ms")
 	defer c.leave()
 	switch n := len(s.SamplesMs); {
 	case n == 0:
-		c.refuse("", "missing", "There are no times of requests; give one at least.")
+		c.refuse("", "premise", "There are no times of requests; give one at least.")
 	case n > MaxServiceSamples:
 		c.refuse("", "too_many", "Here are %d times; give %d equally spaced quantiles of them at most.", n, MaxServiceSamples)
 	}
@@ -245,7 +248,7 @@ func (s RequestTiming) check(c *checker) {
 		sum += ms
 	}
 	if n := len(s.SamplesMs); n > 0 && sum < MinServiceMs*float64(n) {
-		c.refuse("", "range", "Requests take less than %s ms on average; give what they need of the core.", plain(MinServiceMs))
+		c.refuse("", "premise", "Requests take less than %s ms on average; give what they need of the core.", plain(MinServiceMs))
 	}
 }
 
@@ -255,24 +258,24 @@ func (p CorePolicy) check(c *checker) {
 	oneOf(c, "kind", p.Kind, corePolicyKinds)
 	if p.takesSlices() {
 		if c.number("slice_ms", "The slice", "ms", p.SliceMs, MaxSliceMs) && p.SliceMs < MinSliceMs {
-			c.refuse("slice_ms", "range", "The slice is %s ms; give %s at least.", plain(p.SliceMs), plain(MinSliceMs))
+			c.refuse("slice_ms", "premise", "The slice is %s ms; give %s at least.", plain(p.SliceMs), plain(MinSliceMs))
 		}
 	} else if p.SliceMs != 0 {
-		c.refuse("slice_ms", "not_here", "The policy %q has no slices; leave slice_ms out.", p.Kind)
+		c.refuse("slice_ms", "premise", "The policy %q has no slices; leave slice_ms out.", p.Kind)
 	}
 	if p.Kind != AntiStarvation {
 		if p.WindowMs != 0 || p.FloorMs != 0 {
-			c.refuse("floor_ms", "not_here", "The policy %q has no floor; leave window_ms and floor_ms out, or choose anti_starvation.", p.Kind)
+			c.refuse("floor_ms", "premise", "The policy %q has no floor; leave window_ms and floor_ms out, or choose anti_starvation.", p.Kind)
 		}
 		return
 	}
 	window := c.number("window_ms", "The window", "ms", p.WindowMs, MaxWindowMs)
 	if window && p.WindowMs < 1 {
-		c.refuse("window_ms", "range", "The window is %s ms; give 1 at least.", plain(p.WindowMs))
+		c.refuse("window_ms", "premise", "The window is %s ms; give 1 at least.", plain(p.WindowMs))
 		window = false
 	}
 	if c.number("floor_ms", "The floor", "ms", p.FloorMs, MaxWindowMs) && window && (p.FloorMs == 0 || p.FloorMs > p.WindowMs) {
-		c.refuse("floor_ms", "range", "The floor is %s ms of a window of %s ms; give more than 0 and no more than the window.", plain(p.FloorMs), plain(p.WindowMs))
+		c.refuse("floor_ms", "premise", "The floor is %s ms of a window of %s ms; give more than 0 and no more than the window.", plain(p.FloorMs), plain(p.WindowMs))
 	}
 }
 
@@ -284,7 +287,7 @@ func (h BatchHost) check(c *checker) {
 		c.refuse("cgroup", "text", "The directory %q cannot stand in a command; give an absolute path of letters, digits and _ . @ : - whose parts do not begin with a dot or a dash.", clip(h.Cgroup))
 	}
 	if c.number("ceiling_cores", "The ceiling", "cores", h.CeilingCores, MaxCeilingCores) && h.CeilingCores != 0 && h.CeilingCores < MinCeilingCores {
-		c.refuse("ceiling_cores", "range", "The ceiling is %s cores; the kernel takes %s at least.", plain(h.CeilingCores), plain(MinCeilingCores))
+		c.refuse("ceiling_cores", "premise", "The ceiling is %s cores; the kernel takes %s at least.", plain(h.CeilingCores), plain(MinCeilingCores))
 	}
 	c.whole("interactive_weight", "The weight of the requests' group", "", h.InteractiveWeight, 1, MaxCgroupWeight)
 }

@@ -30,7 +30,7 @@ const (
 	fairWeight   = "As heavy as the requests' group, whose cpu.weight is %d: each gets half of a core that both want. The kernel's slices are shorter than those asked about."
 	softFloor    = "The kernel does not write cpu.weight where cpu.idle is 1, so that it is set to 0 first. A weight of %d beside one of %d leaves the batch work %.3g %% of a busy core in the long run, which is at least its floor of %.3g %%, as long as no third group wants the core."
 	hardFloor    = "No cgroup promises %s ms in every %s ms. Where heartbeats must not be late, run what sends them, and nothing else, under SCHED_DEADLINE with runtime %d ns and period %d ns (chrt --deadline)."
-	ceilingNote  = "cpu.max ends the batch work's turn after %d of every %d µs, also where the cores are idle; the simulation has no ceiling."
+	ceilingNote  = "cpu.max stops the batch work once it has had %d µs of all cores in %d µs, also where cores are idle; the simulation has no ceiling."
 	slicesOfIdle = "Linux does not let batch work keep a slice: requests take the core at once, so that they are as fast as under background."
 )
 

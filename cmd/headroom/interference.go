@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	tables "headroom/internal/report"
+	"headroom/internal/sim"
+)
+
+func interferenceCommand() *cobra.Command {
+	var out output
+	q := capacity.DefaultInterference()
+	service, policies := "", []string{}
+	c := &cobra.Command{
+		Use:   "interference [FILE|-]",
+		Short: "Say what batch work does to the requests beside it, and how a host is set up against that",
+		Long: `Simulates one core that answers requests and runs batch work that never ends, under each policy with the same
+requests: how long requests take, what the batch work gets, and whether requests pile up for ever. Beside the
+means stands what queueing theory says. For each policy it says what to write into the batch work's cgroup;
+"headroom agent --apply-hints" does that.
+
+The load is given by flags, or as the document that POST /v1/interference/estimate takes.
+
+Policies:
+  alone                      there is no batch work
+  background                 a request takes the core from the batch work at once
+  nonpreemptive[:SLICE]      requests go first, but the batch work keeps its slice (30 ms)
+  fair[:SLICE]               slices in turn
+  anti-starvation:FLOOR/WINDOW  background; where the batch work ran less than FLOOR ms in WINDOW ms it runs until it has`,
+		Example: "  headroom interference --per-second 300 --service exponential:2\n" +
+			"  headroom interference --per-second 90 --service constant:10 --policy background --policy anti-starvation:50/1000\n" +
+			"  headroom interference --per-second 90 --service samples:3,5,40 --ceiling-cores 2 --cgroup /sys/fs/cgroup/night -o json\n" +
+			"  headroom interference load.json",
+		Args: cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().Float64Var(&q.Interactive.PerSecond, "per-second", 0, "requests that the core answers a `second`, coming at random")
+	c.Flags().StringVar(&service, "service", "", "what a request needs of the core: exponential:`MS`, constant:MS or samples:MS,MS,…")
+	c.Flags().StringArrayVar(&policies, "policy", nil, "a `policy` to look at, as above; may be repeated (alone, background, nonpreemptive and fair)")
+	c.Flags().Int64Var(&q.Requests, "requests", q.Requests, "simulate so many under each policy")
+	c.Flags().Int64Var(&q.Seed, "seed", q.Seed, "of the random numbers")
+	c.Flags().StringVar(&q.Host.Cgroup, "cgroup", q.Host.Cgroup, "the batch work's `directory` in the hints")
+	c.Flags().Float64Var(&q.Host.CeilingCores, "ceiling-cores", 0, "so many `cores` at most for the batch work, in the hints")
+	c.Flags().Int64Var(&q.Host.InteractiveWeight, "interactive-weight", q.Host.InteractiveWeight, "cpu.weight of the requests' cgroup")
+	c.PreRunE = func(c *cobra.Command, args []string) (err error) {
+		if len(args) > 0 {
+			for _, name := range []string{"per-second", "service", "policy", "requests", "seed", "cgroup", "ceiling-cores", "interactive-weight"} {
+				if c.Flags().Changed(name) {
+					return fmt.Errorf("--%s stands in the file; give the file alone, or flags alone", name)
+				}
+			}
+			return nil
+		}
+		if service == "" || !c.Flags().Changed("per-second") {
+			return errors.New("say how many requests come and what they need: --per-second 300 --service exponential:2, or give a file")
+		}
+		if q.Interactive.Service, err = serviceFlag(service); err != nil {
+			return err
+		}
+		if len(policies) > 0 {
+			q.Policies = nil
+		}
+		for _, p := range policies {
+			policy, err := policyFlag(p)
+			if err != nil {
+				return err
+			}
+			q.Policies = append(q.Policies, policy)
+		}
+		return nil
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			data, label, err := read(c.Context(), args[0], c.InOrStdin(), c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if q, err = capacity.ReadInterference(data); err != nil {
+				return labelled(label, err)
+			}
+		}
+		answer, err := sim.EstimateInterference(c.Context(), q)
+		if err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return tables.InterferenceText(w, answer) },
+			"json":  asJSON(answer),
+			"csv":   tables.Interference(answer).CSV,
+		})
+	})
+}
+
+func serviceFlag(given string) (s capacity.RequestTiming, err error) {
+	kind, numbers, _ := strings.Cut(given, ":")
+	s.Kind = capacity.ServiceKind(kind)
+	var values []float64
+	for _, n := range strings.Split(numbers, ",") {
+		x, err := strconv.ParseFloat(strings.TrimSpace(n), 64)
+		if err != nil {
+			return s, fmt.Errorf("--service is %q; give exponential:MS, constant:MS or samples:MS,MS,… such as exponential:2", given)
+		}
+		values = append(values, x)
+	}
+	if s.Kind == capacity.SampledService {
+		s.SamplesMs = values
+		return s, nil
+	}
+	if s.Kind != capacity.ExponentialService && s.Kind != capacity.ConstantService || len(values) != 1 {
+		return s, fmt.Errorf("--service is %q; give exponential:MS, constant:MS or samples:MS,MS,… such as exponential:2", given)
+	}
+	s.MeanMs = values[0]
+	return s, nil
+}
+
+func policyFlag(given string) (capacity.CorePolicy, error) {
+	name, figures, has := strings.Cut(given, ":")
+	p := capacity.CorePolicy{Kind: capacity.CorePolicyKind(strings.ReplaceAll(name, "-", "_"))}
+	wrong := fmt.Errorf("--policy is %q; give alone, background, nonpreemptive:SLICE, fair:SLICE or anti-starvation:FLOOR/WINDOW, in milliseconds", given)
+	parse := func(text string, into *float64) error {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0) {
+			return wrong
+		}
+		*into = x
+		return nil
+	}
+	switch p.Kind {
+	case capacity.AloneOnCore, capacity.Background:
+		if has {
+			return p, wrong
+		}
+		return p, nil
+	case capacity.Nonpreemptive, capacity.FairOnCore:
+		if p.SliceMs = capacity.DefaultSliceMs; !has {
+			return p, nil
+		}
+		return p, parse(figures, &p.SliceMs)
+	case capacity.AntiStarvation:
+		floor, window, both := strings.Cut(figures, "/")
+		if !both {
+			return p, wrong
+		}
+		return p, errors.Join(parse(floor, &p.FloorMs), parse(window, &p.WindowMs))
+	default:
+		return p, wrong
+	}
+}
