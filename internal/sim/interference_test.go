@@ -47,7 +47,9 @@ func TestInterferenceMeetsTheClosedForms(t *testing.T) {
 	policies := []capacity.CorePolicy{{Kind: capacity.AloneOnCore}, {Kind: capacity.Background}, {Kind: capacity.Nonpreemptive, SliceMs: 10}, {Kind: capacity.Nonpreemptive, SliceMs: 30}}
 	for name, service := range services {
 		for _, use := range []float64{0.05, 0.3, 0.6, 0.9} {
-			for _, p := range interfere(t, asked(use, service, policies...)).Policies {
+			q := asked(use, service, policies...)
+			q.Requests = 500_000
+			for _, p := range interfere(t, q).Policies {
 				r, want := p.Response, p.Theory
 				if p.Unstable || r == nil || want.MeanMs == nil {
 					t.Fatalf("%s at %g: %+v", name, use, p)
