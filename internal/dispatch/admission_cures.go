@@ -18,9 +18,9 @@ func (t *timetable) cures(v capacity.DeadlineVerdict) *capacity.DeadlineCures {
 	if n := sort.Search(mostSlots, func(i int) bool { return with(i + 1) }) + 1; n <= mostSlots && with(n) {
 		c.DedicatedSlots = int64(n)
 	}
-	// Nor do fewer tasks.
-	few := func(tasks int) bool { q := t.ask; q.tasks = tasks; return t.keeps(q) }
-	if n := sort.Search(t.ask.tasks, func(i int) bool { return !few(i + 1) }); n > 0 && few(n) {
+	// Nor do fewer maps.
+	few := func(tasks int) bool { q := t.ask; q.tasks[Map] = tasks; return t.keeps(q) }
+	if n := sort.Search(t.ask.tasks[Map], func(i int) bool { return !few(i + 1) }); n > 0 && few(n) {
 		c.Tasks = int64(n)
 	}
 	if *c == (capacity.DeadlineCures{}) {
@@ -30,9 +30,9 @@ func (t *timetable) cures(v capacity.DeadlineVerdict) *capacity.DeadlineCures {
 }
 
 // laterDeadline is the earliest deadline after the one asked for that can be promised, in whole seconds
-// where the next whole second can be promised as well; 0 where none can.
+// where the next whole second can be promised as well, else in milliseconds; 0 where none can.
 func (t *timetable) laterDeadline(alone float64) float64 {
-	need, sums := t.needs(t.jobTimes, t.ask.tasks, 0), t.upTo(0)
+	need, sums := t.needs(t.ask.tasks, t.asks.times, 0), t.upTo(0)
 	if t.mode == capacity.AdmissionPaper {
 		alone = 0
 	}
@@ -46,7 +46,7 @@ func (t *timetable) laterDeadline(alone float64) float64 {
 			continue
 		}
 		q := t.ask
-		for _, q.due = range []float64{math.Ceil(due), due} {
+		for _, q.due = range []float64{math.Ceil(due), math.Ceil(due*1e3) / 1e3} {
 			if t.keeps(q) {
 				return q.due
 			}

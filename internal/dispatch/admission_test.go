@@ -19,27 +19,41 @@ func rounds(few, many int) int {
 	return few
 }
 
+// maps are the times of a job that has maps alone.
+func maps(t *perf.TaskTime) [Kinds]*perf.TaskTime { return [Kinds]*perf.TaskTime{t} }
+
 // randomRoom is a room that is neither empty nor far too full, and a job that asks.
 func randomRoom(r *rand.Rand, mode capacity.AdmissionMode) (*Room, Commitment) {
-	room := &Room{Mode: mode}
-	for range 1 + r.IntN(5) {
-		residual := math.Round(100*r.Float64()) / 100
-		if r.IntN(3) == 0 {
-			residual = 1
+	room := &Room{Mode: mode, Layout: Layout(r.IntN(2))}
+	for p := range Kinds {
+		if p == 1 && room.Layout == Shared {
+			break
 		}
-		room.Slots = append(room.Slots, Free{residual, r.IntN(12)})
+		for range 1 + r.IntN(5) {
+			residual := math.Round(100*r.Float64()) / 100
+			if r.IntN(3) == 0 {
+				residual = 1
+			}
+			room.Slots[p] = append(room.Slots[p], Free{residual, r.IntN(12)})
+		}
 	}
 	classes := make([]*perf.TaskTime, 3)
 	for i := range classes {
 		classes[i] = &perf.TaskTime{A: 20 + 200*r.Float64(), B: -4 * r.Float64(), C: 50 * r.Float64(), D: -r.Float64(), LeastResidual: 0.1}
 	}
 	job := func(name string) Commitment {
-		c := Commitment{ID: name, Name: name, DueSeconds: math.Round(3000 * r.Float64()), Tasks: 1 + r.IntN(60), TaskTime: classes[r.IntN(3)]}
-		switch r.IntN(12) {
+		c := Commitment{ID: name, Name: name, DueSeconds: math.Round(3000 * r.Float64()), Tasks: [Kinds]int{1 + r.IntN(60), 0}}
+		if r.IntN(3) == 0 {
+			c.Tasks[Reduce] = r.IntN(30)
+		}
+		for k := range c.Times {
+			c.Times[k] = classes[r.IntN(3)]
+		}
+		switch r.IntN(20) {
 		case 0:
-			c.TaskTime, c.Assumed = Constant(1+100*r.Float64()), true
+			c.Times[Reduce], c.Assumed = Constant(1+100*r.Float64()), true
 		case 1:
-			c.TaskTime = nil
+			c.Times[r.IntN(2)] = nil
 		}
 		return c
 	}
@@ -54,28 +68,36 @@ func randomRoom(r *rand.Rand, mode capacity.AdmissionMode) (*Room, Commitment) {
 // naive decides by the rule's own words: eq. 6 over every single slot for every job, and tasks handed
 // to the slot that ends its next one first.
 func naive(r *Room, c Commitment) bool {
-	var slots []float64
-	for _, s := range r.Slots {
-		for range s.Count {
-			if s.Residual >= 0.05 {
-				slots = append(slots, s.Residual)
+	var slots [Kinds][]float64 // by kind of task
+	for k := range Kind(Kinds) {
+		pool := k
+		if r.Layout == Shared {
+			pool = 0
+		}
+		for _, s := range r.Slots[pool] {
+			for range s.Count {
+				if s.Residual >= 0.05 {
+					slots[k] = append(slots[k], s.Residual)
+				}
 			}
 		}
-	}
-	if len(slots) == 0 || c.TaskTime == nil {
-		return false
+		if c.Tasks[k] > 0 && (len(slots[k]) == 0 || c.Times[k] == nil) {
+			return false
+		}
 	}
 	inTime := func(of Commitment) bool {
 		demand := 0.0
 		for _, a := range append([]Commitment{c}, r.Accepted...) {
-			if a.TaskTime == nil || a.DueSeconds > of.DueSeconds {
-				continue
+			for k := range Kind(Kinds) {
+				if a.Times[k] == nil || len(slots[k]) == 0 || a.DueSeconds > of.DueSeconds {
+					continue
+				}
+				sum := 0.0
+				for _, s := range slots[k] {
+					sum += a.Times[k].Seconds(s)
+				}
+				demand += float64(a.Tasks[k]) * sum / float64(len(slots[k])*len(slots[k]))
 			}
-			sum := 0.0
-			for _, s := range slots {
-				sum += a.TaskTime.Seconds(s)
-			}
-			demand += float64(a.Tasks) * sum / float64(len(slots)*len(slots))
 		}
 		return demand <= of.DueSeconds
 	}
@@ -86,23 +108,34 @@ func naive(r *Room, c Commitment) bool {
 		return true
 	}
 	for _, a := range r.Accepted {
-		if a.TaskTime != nil && a.DueSeconds > c.DueSeconds && !inTime(a) {
+		if a.DueSeconds > c.DueSeconds && !inTime(a) {
 			return false
 		}
 	}
-	ends := make([]float64, len(slots))
-	last := 0.0
-	for range c.Tasks {
-		best := 0
-		for i := range slots {
-			if ends[i]+c.TaskTime.Seconds(slots[i]) < ends[best]+c.TaskTime.Seconds(slots[best]) {
-				best = i
+	for k := range Kind(Kinds) {
+		ends := make([]float64, len(slots[k]))
+		for range c.Tasks[k] {
+			best := 0
+			for i, s := range slots[k] {
+				if ends[i]+c.Times[k].Seconds(s) < ends[best]+c.Times[k].Seconds(slots[k][best]) {
+					best = i
+				}
+			}
+			if ends[best] += c.Times[k].Seconds(slots[k][best]); ends[best] > c.DueSeconds {
+				return false
 			}
 		}
-		ends[best] += c.TaskTime.Seconds(slots[best])
-		last = max(last, ends[best])
 	}
-	return last <= c.DueSeconds
+	return true
+}
+
+// with is the room with so many more dedicated slots of each pool.
+func with(r *Room, more int) *Room {
+	wider := *r
+	for p := range wider.Slots {
+		wider.Slots[p] = append([]Free{{1, more}}, wider.Slots[p]...)
+	}
+	return &wider
 }
 
 // Every verdict is that of the naive way, strict promises are fewer than the paper's, and every cure
@@ -145,18 +178,14 @@ func TestDeadlinesAreJudged(t *testing.T) {
 			}
 			if n := v.Cures.DedicatedSlots; n > 0 && n < 200 {
 				cured[m]++
-				more := *room
-				more.Slots = append([]Free{{1, int(n)}}, room.Slots...)
-				fewer := *room
-				fewer.Slots = append([]Free{{1, int(n) - 1}}, room.Slots...)
-				if !naive(&more, c) || naive(&fewer, c) {
+				if !naive(with(room, int(n)), c) || naive(with(room, int(n)-1), c) {
 					t.Errorf("round %d, %s: %d more slots do not cure, or one less does", i, room.Mode, n)
 				}
 			}
 			few, more := c, c
-			few.Tasks, more.Tasks = int(v.Cures.Tasks), int(v.Cures.Tasks)+1
-			if few.Tasks > 0 && !naive(room, few) || naive(room, more) {
-				t.Errorf("round %d, %s: %d tasks do not cure, or one more does", i, room.Mode, few.Tasks)
+			few.Tasks[Map], more.Tasks[Map] = int(v.Cures.Tasks), int(v.Cures.Tasks)+1
+			if few.Tasks[Map] > 0 && !naive(room, few) || naive(room, more) {
+				t.Errorf("round %d, %s: %d tasks do not cure, or one more does", i, room.Mode, v.Cures.Tasks)
 			}
 		}
 		strict, loose := room.Admits(c), paper.Admits(c)
@@ -196,13 +225,13 @@ func TestPromisesAreMonotone(t *testing.T) {
 			turned++
 		}
 		few := c
-		few.Tasks = 1 + r.IntN(c.Tasks)
-		more := *room
-		more.Slots = append(more.Slots[:len(more.Slots):len(more.Slots)], Free{1, 1 + r.IntN(20)})
+		few.Tasks[Map] = 1 + r.IntN(c.Tasks[Map])
+		more := 1 + r.IntN(20)
 		less := *room
 		less.Accepted = less.Accepted[min(1, len(less.Accepted)):]
-		if !room.Admits(few) || !more.Admits(c) || !less.Admits(c) {
-			t.Fatalf("round %d, %s: %d tasks instead of %d, %v instead of %v, or one accepted job fewer are refused", i, mode, few.Tasks, c.Tasks, more.Slots, room.Slots)
+		// Tasks that no slot runs are counted as soon as one does.
+		if !room.Admits(few) || room.Judge(c).Uncounted == 0 && !with(room, more).Admits(c) || !less.Admits(c) {
+			t.Fatalf("round %d, %s: %d tasks instead of %d, %d more slots or one accepted job fewer are refused", i, mode, few.Tasks, c.Tasks, more)
 		}
 	}
 	if turned == 0 {
@@ -213,8 +242,8 @@ func TestPromisesAreMonotone(t *testing.T) {
 // As printed the rule is not monotone: due in 10 s the job passes an accepted one due in 11 s, which it
 // makes late; due in 11 s it does not pass it any more, and is refused.
 func TestThePapersRuleIsNotMonotone(t *testing.T) {
-	room := Room{Mode: capacity.AdmissionPaper, Slots: []Free{{1, 1}}, Accepted: []Commitment{{ID: "a", Name: "a", DueSeconds: 11, Tasks: 8, TaskTime: Constant(1)}}}
-	c := Commitment{DueSeconds: 10, Tasks: 5, TaskTime: Constant(1)}
+	room := Room{Mode: capacity.AdmissionPaper, Slots: [Kinds][]Free{{{1, 1}}}, Accepted: []Commitment{{ID: "a", Name: "a", DueSeconds: 11, Tasks: [Kinds]int{8}, Times: maps(Constant(1))}}}
+	c := Commitment{DueSeconds: 10, Tasks: [Kinds]int{5}, Times: maps(Constant(1))}
 	v := room.Judge(c)
 	if !v.Kept || len(v.Missed) != 1 || v.Missed[0].LateSeconds != 2 || v.Missed[0].AnywaySeconds != 0 {
 		t.Errorf("due in 10 s: %+v", v)
@@ -226,11 +255,11 @@ func TestThePapersRuleIsNotMonotone(t *testing.T) {
 }
 
 func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
-	slots := []Free{{1, 2}, {0.5, 2}, {0.04, 10}}
+	slots := [Kinds][]Free{{{1, 2}, {0.5, 2}, {0.04, 10}}}
 	mixed := &perf.TaskTime{A: 40, B: -2 * math.Ln2} // 40·¼ = 10 s dedicated, 20 s at half
 	accepted := []Commitment{
-		{ID: "1", Name: "hourly 7", DueSeconds: 100, Tasks: 20, TaskTime: mixed},
-		{ID: "2", Name: "nightly", DueSeconds: 300, Tasks: 40, TaskTime: mixed},
+		{ID: "1", Name: "hourly 7", DueSeconds: 100, Tasks: [Kinds]int{20}, Times: maps(mixed)},
+		{ID: "2", Name: "nightly", DueSeconds: 300, Tasks: [Kinds]int{40}, Times: maps(mixed)},
 	}
 	for name, c := range map[string]struct {
 		room Room
@@ -238,20 +267,20 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		code capacity.RefusalReason
 		want string
 	}{
-		"late itself": {Room{capacity.AdmissionStrict, slots, accepted}, Commitment{DueSeconds: 120, Tasks: 24, TaskTime: mixed}, capacity.DeadlineMissed,
+		"late itself": {Room{capacity.AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: maps(mixed)}, capacity.DeadlineMissed,
 			"It would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. 1 accepted job due later would be too late: \"nightly\" by 15 s. " +
 				"It would be admitted with a deadline in 315 s, beside 2 more dedicated slots or with at most 12 tasks."},
-		"later ones": {Room{capacity.AdmissionStrict, slots, accepted}, Commitment{DueSeconds: 200, Tasks: 24, TaskTime: mixed}, capacity.DeadlineMissed,
+		"later ones": {Room{capacity.AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: maps(mixed)}, capacity.DeadlineMissed,
 			"1 accepted job due later would be too late: \"nightly\" by 15 s. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 tasks."},
-		"too few seconds for a task": {Room{capacity.AdmissionStrict, slots, nil}, Commitment{DueSeconds: 9, Tasks: 1, TaskTime: mixed}, capacity.DeadlineMissed,
+		"too few seconds for a task": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s."},
-		"assumed times": {Room{capacity.AdmissionStrict, slots, nil}, Commitment{DueSeconds: 9, Tasks: 40, TaskTime: Constant(1), Assumed: true}, capacity.DeadlineMissed,
+		"assumed times": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Assumed: true}, capacity.DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 tasks. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
-		"no slots":   {Room{Mode: capacity.AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: 1, TaskTime: mixed}, capacity.NoSlots, ""},
-		"unusable":   {Room{Mode: capacity.AdmissionStrict, Slots: slots[2:]}, Commitment{DueSeconds: 9, Tasks: 1, TaskTime: mixed}, capacity.NoSlots, ""},
-		"unmeasured": {Room{Mode: capacity.AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: 1}, capacity.Unmeasured, ""},
-		"absurd":     {Room{Mode: capacity.AdmissionStrict, Slots: slots}, Commitment{DueSeconds: 9, Tasks: 1, TaskTime: Constant(math.NaN())}, capacity.Unmeasured, ""},
+		"no slots":   {Room{Mode: capacity.AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
+		"unusable":   {Room{Mode: capacity.AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
+		"unmeasured": {Room{Mode: capacity.AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}}, capacity.Unmeasured, ""},
+		"absurd":     {Room{Mode: capacity.AdmissionStrict, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(Constant(math.NaN()))}, capacity.Unmeasured, ""},
 	} {
 		v := c.room.Judge(c.job)
 		if got := v.Reason("etl"); v.Code() != c.code || c.want != "" && got != c.want {
@@ -265,12 +294,12 @@ func BenchmarkPromise(b *testing.B) {
 	r := seeded(1)
 	room := Room{Mode: capacity.AdmissionStrict}
 	for range 1_000 {
-		room.Slots = append(room.Slots, Free{0.1 + 0.9*r.Float64(), 4})
+		room.Slots[0] = append(room.Slots[0], Free{0.1 + 0.9*r.Float64(), 4})
 	}
 	for i := range 200 {
-		room.Accepted = append(room.Accepted, Commitment{ID: fmt.Sprint(i), DueSeconds: 36_000 * r.Float64(), Tasks: 1_000, TaskTime: &perf.TaskTime{A: 100 + float64(i%20), B: -2}})
+		room.Accepted = append(room.Accepted, Commitment{ID: fmt.Sprint(i), DueSeconds: 36_000 * r.Float64(), Tasks: [Kinds]int{1_000}, Times: maps(&perf.TaskTime{A: 100 + float64(i%20), B: -2})})
 	}
-	job := Commitment{DueSeconds: 300, Tasks: 100_000, TaskTime: &perf.TaskTime{A: 100, B: -2}}
+	job := Commitment{DueSeconds: 300, Tasks: [Kinds]int{100_000}, Times: maps(&perf.TaskTime{A: 100, B: -2})}
 	b.Run("admits", func(b *testing.B) {
 		for b.Loop() {
 			room.Admits(job)
