@@ -30,6 +30,8 @@ func New(p capacity.Policy, s Setting) (Policy, error) {
 		return Capacity(s.Layout, s.Shares), nil
 	case capacity.PolicyProgressShare:
 		return ProgressShare(s.Layout, p), nil
+	case capacity.PolicyMaxProgress:
+		return MaxProgress(s.Layout, p), nil
 	default:
 		return nil, fmt.Errorf("no policy is called %q", p.Kind)
 	}

@@ -21,6 +21,7 @@ type world struct {
 	recalled Policy
 	choose   func(w *world, s Slot) (*Job, Kind)
 	noted    func(w *world, e Event)
+	refit    func() // changes what is known of jobs, sometimes
 
 	now    float64
 	nodes  []*Node
@@ -132,6 +133,9 @@ func (w *world) report(n *Node) {
 // step is a random event, and offers of all free slots.
 func (w *world) step(families []Known) {
 	w.now += float64(w.r.IntN(5))
+	if w.refit != nil && w.r.IntN(10) == 0 {
+		w.refit()
+	}
 	switch what := w.r.IntN(20); {
 	case what < 4:
 		w.submit(families)

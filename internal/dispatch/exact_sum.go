@@ -1,0 +1,57 @@
+package dispatch
+
+import (
+	"math"
+	"math/bits"
+)
+
+// exactSum is a sum of numbers that come and go. It is exact, so that it is the same in whatever order they
+// came, and nothing is left of those that went: 128 bits in units of 2^-80, for numbers from 0 to 2^46;
+// of those below 2^-28 the last bits are cut.
+type exactSum struct {
+	high int64
+	low  uint64
+}
+
+const (
+	unitBits     = 80
+	mostOfSum    = 1 << 46
+	mantissaBits = 53
+)
+
+func (s *exactSum) add(x float64) {
+	high, low := inUnits(x)
+	var carry uint64
+	s.low, carry = bits.Add64(s.low, low, 0)
+	s.high += int64(high + carry)
+}
+
+func (s *exactSum) remove(x float64) {
+	high, low := inUnits(x)
+	var borrow uint64
+	s.low, borrow = bits.Sub64(s.low, low, 0)
+	s.high -= int64(high + borrow)
+}
+
+// inUnits is a number as 128 bits.
+func inUnits(x float64) (high, low uint64) {
+	if !(x > 0) {
+		return 0, 0
+	}
+	fraction, exponent := math.Frexp(min(x, mostOfSum))
+	whole := uint64(fraction * (1 << mantissaBits)) // exact
+	switch shift := exponent - mantissaBits + unitBits; {
+	case shift <= -64:
+		return 0, 0
+	case shift < 0:
+		return 0, whole >> -shift
+	case shift >= 64:
+		return whole << (shift - 64), 0
+	default:
+		return whole >> (64 - shift), whole << shift
+	}
+}
+
+func (s exactSum) value() float64 {
+	return math.Ldexp(float64(s.high), 64-unitBits) + math.Ldexp(float64(s.low), -unitBits)
+}
