@@ -7,13 +7,15 @@ import (
 	"headroom/internal/dispatch"
 )
 
-// What a code of an event says: its kind in the upper bits, which slot, job, user or class in the lower.
+// What a code of an event says: its kind in the upper bits, which slot, job, user, class or node in the lower.
 // Events of one moment come in this order: slots are freed before jobs ask for them.
 const (
 	taskEnds uint64 = iota << kindShift
 	jobReady        // its overhead is over
 	userSubmits
 	classSubmits
+	nodeChanges // its background load
+	nodeReports // its heartbeat
 
 	kindShift = 60
 	indexMask = 1<<kindShift - 1
@@ -37,6 +39,7 @@ type engine struct {
 	events   int64
 	finished func(Execution) // told of every execution that ends; may be nil
 	stopped  Stopped
+	mixed    *mixture // nil where slots are all alike
 }
 
 // place is a slot and the task on it.
@@ -83,11 +86,16 @@ func newEngine(m *model, seed uint64) *engine {
 	number := 0
 	for p, n := range m.pools {
 		for i := range n {
-			e.idle[p] = append(e.idle[p], number+n-1-i) // the last is taken first
+			if m.fleet == nil {
+				e.idle[p] = append(e.idle[p], number+n-1-i) // the last is taken first
+			}
 		}
 		number += n
 	}
 	e.slots = make([]place, number)
+	if m.fleet != nil {
+		e.mixed = newMixed(e, seed)
+	}
 	for i := range m.classes {
 		c := &e.classes[i]
 		c.arrivals = child(seed, int64(i))
@@ -141,6 +149,15 @@ func (e *engine) run(ctx context.Context, tell func(events int64, now float64)) 
 	look := int64(betweenLooks)
 	e.end = e.horizon
 	for {
+		if e.mixed != nil {
+			if over, stuck := e.mixed.over(e); stuck {
+				e.stick()
+				break
+			} else if over {
+				e.end = min(e.end, e.now)
+				break
+			}
+		}
 		if e.queue.empty() {
 			e.end = min(e.end, e.now)
 			break
@@ -158,6 +175,10 @@ func (e *engine) run(ctx context.Context, tell func(events int64, now float64)) 
 			break
 		}
 		e.now = now
+		if e.mixed != nil {
+			e.mixed.shares.advance(now)
+			e.mixed.reads.advance(now)
+		}
 		for { // all that happens at this moment, before slots are offered
 			code := e.queue.first().code
 			e.queue.take()
@@ -169,6 +190,9 @@ func (e *engine) run(ctx context.Context, tell func(events int64, now float64)) 
 		}
 		e.assign(0)
 		e.assign(1)
+		if e.mixed != nil {
+			e.mixed.reporting = e.mixed.reporting[:0]
+		}
 		if e.events >= look {
 			look = e.events + betweenLooks
 			if err := ctx.Err(); err != nil {
@@ -184,6 +208,15 @@ func (e *engine) run(ctx context.Context, tell func(events int64, now float64)) 
 func (e *engine) stop(why Stopped) {
 	e.stopped = why
 	e.end = e.now
+}
+
+// stick ends a replication in which nothing will happen any more, though tasks wait: until the horizon they
+// do so.
+func (e *engine) stick() {
+	e.stopped = StoppedStuck
+	if math.IsInf(e.horizon, 1) {
+		e.end = e.now
+	}
 }
 
 func (e *engine) happen(code uint64) {
@@ -204,19 +237,28 @@ func (e *engine) happen(code uint64) {
 		} else if n := c.submitted; n < int64(len(spec.moments)) {
 			e.queue.put(event{spec.moments[n], classSubmits | uint64(index)})
 		}
+	case nodeChanges:
+		e.mixed.change(e, index)
+	case nodeReports:
+		e.mixed.report(e, index)
 	}
 }
 
 func (e *engine) submit(class, user int, seed uint64) {
 	c, spec := &e.classes[class], &e.model.classes[class]
+	if e.mixed != nil {
+		e.mixed.shares.count(class, e.now, +1)
+	}
 	c.count(e, +1)
 	c.submitted++
 	j := e.newJob()
 	index := j.Index
 	*j = job{user: user, waiting: -1, firstSlot: math.NaN(), mapDraws: stream(seed), reduceDraws: stream(mix(seed))}
 	j.Index, j.Class, j.Name, j.Number, j.SubmittedSeconds = index, class, spec.Name, c.submitted, e.now
-	if spec.DeadlineSeconds > 0 {
-		j.DeadlineSeconds = e.now + spec.DeadlineSeconds
+	j.DeadlineSeconds = spec.due(e.now, c.submitted, seed)
+	j.Wants = dispatch.Wants{Weight: spec.weight(), MinShare: spec.MinShare}
+	if e.mixed != nil {
+		j.Known = e.mixed.learns[class].Known
 	}
 	j.left = [2]int{spec.stages[0].tasks, spec.reduces}
 	if spec.Profile.OverheadSeconds > 0 {
@@ -286,6 +328,10 @@ func (e *engine) note(what dispatch.What, j *job, k dispatch.Kind, s dispatch.Sl
 // assign offers a pool's idle slots while there are tasks. They are all alike: one that stays idle
 // speaks for the others.
 func (e *engine) assign(p dispatch.Pool) {
+	if e.mixed != nil {
+		e.mixed.offer(e, p)
+		return
+	}
 	for e.pending[p] > 0 && len(e.idle[p]) > 0 {
 		last := len(e.idle[p]) - 1
 		s := dispatch.Slot{Number: e.idle[p][last], Pool: p}
@@ -307,16 +353,17 @@ func (e *engine) start(j *job, k dispatch.Kind, s dispatch.Slot) {
 	}
 	slot := &e.slots[s.Number]
 	*slot = place{job: j, since: e.now, kind: k, next: -1}
+	if e.mixed != nil {
+		e.mixed.take(e, s.Number, j, k, s.Pool)
+	}
 	switch {
 	case k == dispatch.Map:
 		stage := &e.model.classes[j.Class].stages[j.stage]
 		seconds := stage.draw(&j.mapDraws, stage.tasks-j.Pending[k]-1)
-		j.drawn.maps.add(seconds)
-		e.queue.put(event{e.now + seconds, taskEnds | uint64(s.Number)})
+		j.drawn.maps.add(seconds * e.work(s.Number, seconds, &j.mapDraws))
 	case j.mapsEnded:
 		seconds := e.model.classes[j.Class].shuffle.draw(&j.reduceDraws, j.drawn.shuffles.count)
-		j.drawn.shuffles.add(seconds)
-		e.reduce(j, s.Number, seconds)
+		e.reduce(j, s.Number, seconds, &j.drawn.shuffles)
 	default:
 		slot.next = j.waiting
 		j.waiting = s.Number
@@ -328,22 +375,42 @@ func (e *engine) start(j *job, k dispatch.Kind, s dispatch.Slot) {
 }
 
 // reduce lets a reduce end, after its shuffle and its own time.
-func (e *engine) reduce(j *job, slot int, shuffle float64) {
+func (e *engine) reduce(j *job, slot int, shuffle float64, shuffles *figure) {
 	seconds := e.model.classes[j.Class].reduce.draw(&j.reduceDraws, j.drawn.reduces.count)
-	j.drawn.reduces.add(seconds)
-	e.queue.put(event{e.now + (shuffle + seconds), taskEnds | uint64(slot)})
+	times := e.work(slot, shuffle+seconds, &j.reduceDraws)
+	shuffles.add(shuffle * times)
+	j.drawn.reduces.add(seconds * times)
+}
+
+// work lets a slot's task end after so much work, and says how many times as long that takes there.
+func (e *engine) work(slot int, seconds float64, draws *stream) float64 {
+	if e.mixed != nil {
+		return e.mixed.begin(e, slot, seconds, draws)
+	}
+	e.queue.put(event{e.now + seconds, taskEnds | uint64(slot)})
+	return 1
 }
 
 func (e *engine) taskEnded(number int) {
 	slot := &e.slots[number]
 	j, k := slot.job, slot.kind
+	if e.mixed != nil && !e.mixed.ends(number, j, e.now) {
+		return
+	}
 	p := e.layout.Of(k)
 	e.account(slot, e.now)
 	slot.job = nil
-	e.idle[p] = append(e.idle[p], number)
 	j.Running[k]--
 	j.left[k]--
-	e.note(dispatch.Ended, j, k, dispatch.Slot{Number: number, Pool: p})
+	ended := dispatch.Event{What: dispatch.Ended, Now: e.now, Job: &j.Job, Task: k, Slot: dispatch.Slot{Number: number, Pool: p}, Seconds: e.now - slot.since}
+	if e.mixed != nil {
+		n := e.mixed.leave(e, number, j, k, p)
+		ended.Slot.Node = &n.Node
+		e.mixed.learn(e, j, n, ended)
+	} else {
+		e.idle[p] = append(e.idle[p], number)
+	}
+	e.policy.Note(ended)
 	if k == dispatch.Map {
 		e.mapEnded(j)
 	} else if j.left[dispatch.Reduce] == 0 {
@@ -380,14 +447,16 @@ func (e *engine) firstWave(j *job) {
 			e.classes[j.Class].waited += e.now - since
 		}
 		seconds := e.model.classes[j.Class].firstShuffle.draw(&j.reduceDraws, j.drawn.firstShuffles.count)
-		j.drawn.firstShuffles.add(seconds)
-		e.reduce(j, at, seconds)
+		e.reduce(j, at, seconds, &j.drawn.firstShuffles)
 	}
 	j.waiting = -1
 }
 
 func (e *engine) finish(j *job) {
 	c := &e.classes[j.Class]
+	if e.mixed != nil {
+		e.mixed.shares.count(j.Class, e.now, -1)
+	}
 	c.count(e, -1)
 	c.finish(e, j)
 	e.note(dispatch.Left, j, 0, dispatch.Slot{})

@@ -1,12 +1,21 @@
 package sim
 
-import "headroom/internal/capacity"
+import (
+	"headroom/internal/capacity"
+	"headroom/internal/perf"
+)
 
 // Input is a cluster, who uses it and how long it is watched.
 type Input struct {
-	Slots   Slots   `json:"slots"`
+	Slots   Slots   `json:"slots,omitzero"` // all alike; or
 	Policy  Policy  `json:"policy"`
 	Classes []Class `json:"classes"`
+
+	Nodes     []NodeType `json:"nodes,omitempty"` // mixed nodes, with slots of their own
+	DataNodes *DataNodes `json:"data_nodes,omitempty"`
+	// HeartbeatSeconds is how often a node tells of itself and is given tasks; 0: whenever it has a free slot.
+	HeartbeatSeconds float64   `json:"heartbeat_s,omitzero"`
+	Known            Knowledge `json:"known,omitempty"` // of rates and task times; left out: learned
 
 	// HorizonSeconds ends the simulation; 0 lets it run until all work is done, which needs loads that end.
 	HorizonSeconds float64 `json:"horizon_s,omitzero"`
@@ -72,6 +81,25 @@ type Class struct {
 
 	Load  Load  `json:"load"`
 	Tasks Tasks `json:"tasks,omitzero"`
+
+	// Deadlines in place of one that is the same from every submission on.
+	Deadlines *Deadlines `json:"deadlines,omitempty"`
+	// On nodes: how many times as fast its tasks go on a type; how a task's seconds depend on what is
+	// left to it of its node; what one of its tasks reads in a second on a dedicated node; how many cores
+	// one keeps busy (0: one); and the progress share below which its jobs go first.
+	Rates           map[string]float64 `json:"rates,omitempty"`
+	TaskTime        *perf.TaskTime     `json:"task_time,omitempty"`
+	ReadMBPerSecond float64            `json:"read_mb_s,omitzero"`
+	CPULoad         float64            `json:"cpu_load,omitzero"`
+	MinShare        float64            `json:"min_share,omitzero"`
+}
+
+// Deadlines is when jobs of a class must be done: one of these.
+type Deadlines struct {
+	AtSeconds   float64   `json:"at_s,omitzero"`    // the same moment for all
+	EachSeconds []float64 `json:"each_s,omitempty"` // from submission, in the order of submissions, from the beginning again; 0 is none
+	Low         float64   `json:"low_s,omitzero"`   // from submission, drawn from low to high
+	High        float64   `json:"high_s,omitzero"`
 }
 
 // Load is when jobs of a class are submitted. The users of a closed load begin by thinking.
@@ -113,6 +141,7 @@ type Tasks struct {
 	Spread float64  `json:"spread,omitzero"`  // lognormal: the deviation of the logarithm; 0: 0.5
 	Slow   float64  `json:"slow,omitzero"`    // the part of tasks that are stragglers
 	SlowBy float64  `json:"slow_by,omitzero"` // how many times as long a straggler takes
+	Noise  *Noise   `json:"noise,omitempty"`  // on nodes: besides all that
 
 	// Measured tasks, or equally spaced quantiles of them; draws lie between neighbours.
 	MapSeconds          []float64   `json:"map_s,omitzero"`

@@ -60,6 +60,9 @@ type measures struct {
 	inSystem              float64    // job seconds
 	held                  [2]float64 // slot seconds by kind of task
 	waited                float64    // of them, in reduces that wait for the last map
+	judged                int64      // that ended and had a deadline
+	rejected              int64      // by admission
+	lastEnd               float64    // when the last job so far ended
 }
 
 // count follows the number of jobs in the system.
@@ -84,6 +87,7 @@ func (c *running) finish(e *engine, j *job) {
 		e.finished(j.execution(e.now, spec.Profile.OverheadSeconds))
 	}
 	c.ended++
+	c.lastEnd = e.now
 	if e.now < e.warmUp {
 		return
 	}
@@ -92,8 +96,15 @@ func (c *running) finish(e *engine, j *job) {
 	c.response.add(response)
 	c.fromFirst.add(fromFirst)
 	c.wait.add(j.firstSlot - j.SubmittedSeconds)
-	if spec.DeadlineSeconds > 0 && response > spec.DeadlineSeconds*(1+capacity.PremiseSlack) {
-		c.late++
+	if due := j.DeadlineSeconds; due > 0 {
+		c.judged++
+		allowed := spec.DeadlineSeconds
+		if spec.Deadlines != nil {
+			allowed = due - j.SubmittedSeconds
+		}
+		if response > allowed*(1+capacity.PremiseSlack) {
+			c.late++
+		}
 	}
 	if b := spec.bounds; b != nil {
 		c.submission.add(b, response)
@@ -124,6 +135,9 @@ func (e *engine) account(s *place, now float64) {
 
 // close brings the sums up to the end.
 func (e *engine) close() {
+	if e.mixed != nil {
+		e.mixed.close(e)
+	}
 	for i := range e.slots {
 		s := &e.slots[i]
 		if s.job == nil {

@@ -15,7 +15,10 @@ type model struct {
 	pools   [2]int // slots; where they are shared all are in the first
 	kind    PolicyKind
 	shares  []dispatch.Share
+	weights float64
 	classes []classModel
+	fleet   *fleet // nil where slots are all alike
+	readCap float64
 
 	horizon, warmUp float64
 	limits          Limits
@@ -35,6 +38,7 @@ type classModel struct {
 	shuffle      durations
 	reduce       durations
 	moments      []float64 // submissions of a load that is a list
+	speeds       []float64 // by kind of node
 	bounds       *Bounds
 }
 
@@ -60,22 +64,30 @@ func makeModel(in Input) *model {
 	if m.limits.Jobs == 0 {
 		m.limits.Jobs = DefaultJobs
 	}
-	m.pools = [2]int{int(in.Slots.Map), int(in.Slots.Reduce)}
-	if in.Slots.Shared > 0 {
-		m.layout, m.pools = dispatch.Shared, [2]int{int(in.Slots.Shared), 0}
+	slots := in.totals()
+	m.pools = [2]int{int(slots.Map), int(slots.Reduce)}
+	if slots.Shared > 0 {
+		m.layout, m.pools = dispatch.Shared, [2]int{int(slots.Shared), 0}
+	}
+	m.fleet = makeFleet(&in)
+	if in.DataNodes != nil {
+		m.readCap = in.DataNodes.CapMBPerSecond
 	}
 	reducesAfter := DefaultReducesAfter
 	if in.Policy.ReducesAfter != nil {
 		reducesAfter = *in.Policy.ReducesAfter
 	}
-	weights := 0.0
 	for i := range in.Classes {
-		weights += in.Classes[i].weight()
+		m.weights += in.Classes[i].weight()
 	}
 	for i := range in.Classes {
-		slots := in.Classes[i].slots(m.pools, weights)
+		slots := in.Classes[i].slots(m.pools, m.weights)
 		m.addClass(in.Classes[i], slots, in.Policy.Lending, reducesAfter)
-		m.addBounds(i, slots)
+		if m.fleet == nil {
+			m.addBounds(i, slots)
+		} else {
+			m.fleet.addSpeeds(&m.classes[i])
+		}
 	}
 	m.expect()
 	return m
@@ -114,6 +126,29 @@ func (c *Class) slots(pools [2]int, weights float64) [2]float64 {
 	return [2]float64{float64(c.Slots.Map), float64(c.Slots.Reduce)}
 }
 
+// due is the moment by which a job must be done; 0 where there is none.
+func (spec *classModel) due(submitted float64, number int64, seed uint64) float64 {
+	seconds := spec.DeadlineSeconds
+	if d := spec.Deadlines; d != nil {
+		switch {
+		case d.AtSeconds > 0:
+			return d.AtSeconds
+		case len(d.EachSeconds) > 0:
+			seconds = d.EachSeconds[int(number-1)%len(d.EachSeconds)]
+		default:
+			s := child(seed, 0)
+			seconds = d.Low + float64((d.High-d.Low)*s.unit())
+		}
+	}
+	if seconds == 0 {
+		return 0
+	}
+	return submitted + seconds
+}
+
+// hasDeadlines says that jobs of the class may have one.
+func (c *Class) hasDeadlines() bool { return c.DeadlineSeconds > 0 || c.Deadlines != nil }
+
 // work is the slot seconds of one execution, as its profile or measured tasks say.
 func (c *Class) work() float64 {
 	spec := makeClass(*c, 0)
@@ -146,7 +181,11 @@ func (m *model) addClass(c Class, slots [2]float64, lending Lending, reducesAfte
 func makeClass(c Class, reducesAfter float64) classModel {
 	p, t := c.Profile, c.Tasks
 	spec := classModel{Class: c, reduces: int(p.ReduceTasks)}
-	spec.stages = []stage{{int(p.MapTasks), p.MapAvgSeconds, newDurations(t, t.MapSeconds, p.MapAvgSeconds, p.MapMaxSeconds)}}
+	maps := newDurations(t, t.MapSeconds, p.MapAvgSeconds, p.MapMaxSeconds)
+	if c.TaskTime != nil && len(t.MapSeconds) == 0 {
+		maps = durations{kind: Constant, a: c.TaskTime.Seconds(1), slow: t.Slow, slowBy: t.SlowBy}
+	}
+	spec.stages = []stage{{int(p.MapTasks), p.MapAvgSeconds, maps}}
 	if p.Stages != nil {
 		spec.stages = spec.stages[:0]
 	}
@@ -204,7 +243,7 @@ func (m *model) expect() {
 			m.expected = math.Inf(1)
 		}
 		m.expected += tasks * float64(len(spec.moments))
-		if spec.Load.Kind != Poisson {
+		if spec.Load.Kind != Poisson || m.fleet != nil { // which tasks go where decides what nodes can do
 			continue
 		}
 		for k, seconds := range spec.work() {

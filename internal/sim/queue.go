@@ -18,6 +18,14 @@ func (e event) before(other event) bool {
 
 func (q *queue) empty() bool { return len(q.events) == 0 || q.hole && len(q.events) == 1 }
 
+// len is how many events are to come.
+func (q *queue) len() int {
+	if q.hole {
+		return len(q.events) - 1
+	}
+	return len(q.events)
+}
+
 // first is the soonest event; there must be one.
 func (q *queue) first() event {
 	if q.hole {

@@ -20,6 +20,7 @@ type Report struct {
 	Stopped      Stopped       `json:"stopped"`     // why a replication ended before its horizon; empty if none did
 	Pools        []PoolReport  `json:"pools"`
 	Classes      []ClassReport `json:"classes"`
+	Nodes        *NodesReport  `json:"nodes,omitempty"`
 
 	Warnings []capacity.Warning `json:"warnings"`
 }
@@ -31,6 +32,8 @@ type Stopped string
 const (
 	StoppedEvents Stopped = "events"
 	StoppedJobs   Stopped = "jobs"
+	// StoppedStuck is no limit: tasks wait, and nothing will happen any more.
+	StoppedStuck Stopped = "stuck"
 )
 
 // Estimate is a mean over time or executions. HalfWidth says how far the true mean may be from it with
@@ -70,6 +73,8 @@ type ClassReport struct {
 	Bounds              *Bounds `json:"bounds"` // null where nothing says how many jobs the slots are meant for
 	PlaceFromSubmission *Places `json:"place_from_submission"`
 	PlaceFromFirstSlot  *Places `json:"place_from_first_slot"`
+
+	OnNodes *ClassOnNodes `json:"on_nodes,omitempty"`
 }
 
 // Times describes seconds. Quantiles are right to a thousandth.
@@ -86,7 +91,7 @@ type Times struct {
 
 // DeadlineReport is how a deadline was kept. Jobs that had not ended count once it has passed.
 type DeadlineReport struct {
-	Seconds        float64  `json:"deadline_s"`
+	Seconds        float64  `json:"deadline_s"` // 0 where jobs have their own
 	Missed         int64    `json:"missed"`
 	UnfinishedLate int64    `json:"unfinished_late"` // of those missed
 	Met            Estimate `json:"met"`             // the part of the jobs; 1 where there were none
@@ -123,6 +128,7 @@ type outcome struct {
 	events  int64
 	end     float64
 	stopped Stopped
+	nodes   *nodesOutcome
 }
 
 // span is the time that figures are about.
@@ -143,6 +149,7 @@ func (m *model) report(seed uint64, outcomes []outcome) Report {
 	for i := range m.classes {
 		r.Classes = append(r.Classes, m.reportClass(i, outcomes))
 	}
+	r.Nodes = m.reportNodes(outcomes)
 	m.explain(&r)
 	return r
 }
@@ -156,6 +163,8 @@ func (m *model) explain(r *Report) {
 		add("unstable", "More than %d jobs were in the system at once, and a replication ended there: more work comes than the slots can do. Lower the load or give more slots.", m.limits.Jobs)
 	case StoppedEvents:
 		add("stopped", "A replication ended after %d events, before its horizon; the figures are about the time until there. Raise limits.events or shorten the horizon.", m.limits.Events)
+	case StoppedStuck:
+		add("stuck", "Tasks wait and nothing happens any more: no slot is given to them. Look at what is left of the nodes to tasks, and at the cap of the data nodes.")
 	}
 	for _, c := range r.Classes {
 		if c.Counted == 0 {
@@ -214,6 +223,7 @@ func (m *model) reportClass(i int, outcomes []outcome) ClassReport {
 		c.Ended += o.ended
 		c.Unfinished += o.unfinished
 		all.late += o.late
+		all.judged += o.judged
 		all.unfinishedLate += o.unfinishedLate
 		all.waited += o.waited
 		all.held[dispatch.Reduce] += o.held[dispatch.Reduce]
@@ -241,13 +251,14 @@ func (m *model) reportClass(i int, outcomes []outcome) ClassReport {
 	c.Response = times(func(s *measures) *series { return &s.response })
 	c.FromFirstSlot = times(func(s *measures) *series { return &s.fromFirst })
 	c.Wait = times(func(s *measures) *series { return &s.wait })
-	if spec.DeadlineSeconds > 0 {
+	if spec.hasDeadlines() {
 		c.Deadline = &DeadlineReport{Seconds: spec.DeadlineSeconds, Missed: all.late + all.unfinishedLate, UnfinishedLate: all.unfinishedLate}
 		c.Deadline.Met = proportion(outcomes, func(o *outcome) (good, all int64) {
 			s := &o.classes[i]
-			return s.response.n - s.late, s.response.n + s.unfinishedLate
+			return s.judged - s.late, s.judged + s.unfinishedLate
 		})
 	}
+	c.OnNodes = m.classOnNodes(i, outcomes)
 	if spec.bounds != nil {
 		c.PlaceFromSubmission, c.PlaceFromFirstSlot = &all.submission, &all.firstSlot
 	}

@@ -119,6 +119,9 @@ func (e *engine) outcome() outcome {
 		o.classes = append(o.classes, e.classes[i].measures)
 		o.counts = append(o.counts, e.classes[i].submitted)
 	}
+	if e.mixed != nil {
+		o.nodes = e.mixed.outcome()
+	}
 	return o
 }
 

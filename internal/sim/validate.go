@@ -31,10 +31,15 @@ const (
 // those of its JSON; nil where it can be simulated.
 func Validate(in Input) error {
 	c := checker{in: in}
-	c.slots()
+	if len(in.Nodes) > 0 {
+		c.nodes()
+	} else {
+		c.slots()
+	}
 	c.policy()
 	c.classes()
 	c.times()
+	c.around()
 	if len(c.findings) == 0 {
 		return nil
 	}
@@ -91,15 +96,20 @@ func (c *checker) slots() {
 	if s.Shared != 0 && (s.Map != 0 || s.Reduce != 0) {
 		c.add("/slots/shared", "one_of", "There are shared slots and separate ones; give shared alone, or map and reduce.")
 	}
+	c.enough("/slots", s)
+}
+
+// enough checks that there are slots of the kinds that are needed.
+func (c *checker) enough(member string, s Slots) {
 	reduces := false
 	for _, class := range c.in.Classes {
 		reduces = reduces || class.Profile.ReduceTasks > 0
 	}
 	if s.Shared == 0 && s.Map == 0 {
-		c.add("/slots/map", "missing", "There are no slots for maps; give map slots, or shared ones.")
+		c.add(member+"/map", "missing", "There are no slots for maps; give map slots, or shared ones.")
 	}
 	if s.Shared == 0 && s.Reduce == 0 && reduces {
-		c.add("/slots/reduce", "missing", "There are no slots for reduces, and some class has reduces; give reduce slots, or shared ones.")
+		c.add(member+"/reduce", "missing", "There are no slots for reduces, and some class has reduces; give reduce slots, or shared ones.")
 	}
 }
 
@@ -166,16 +176,23 @@ func (c *checker) classes() {
 		c.share(class, weights)
 		c.load(class)
 		c.tasks(class.Tasks, len(class.Profile.Stages))
+		c.deadlines(class)
+		c.onNodes(class)
 	}
 	c.at = ""
+	there := c.in.totals()
+	member := "/slots/"
+	if len(c.in.Nodes) > 0 {
+		member = "/nodes/0/slots/"
+	}
 	for _, p := range []struct {
 		name            string
 		promised, there int64
 	}{
-		{"map", promised.Map, c.in.Slots.Map}, {"reduce", promised.Reduce, c.in.Slots.Reduce}, {"shared", promised.Shared, c.in.Slots.Shared},
+		{"map", promised.Map, there.Map}, {"reduce", promised.Reduce, there.Reduce}, {"shared", promised.Shared, there.Shared},
 	} {
 		if p.promised > p.there {
-			c.add("/slots/"+p.name, "premise", "The classes are promised %d %s slots, and there are %d; promise fewer or give more.", p.promised, p.name, p.there)
+			c.add(member+p.name, "premise", "The classes are promised %d %s slots, and there are %d; promise fewer or give more.", p.promised, p.name, p.there)
 		}
 	}
 }
@@ -196,11 +213,12 @@ func (c *checker) share(class *Class, weights float64) {
 	if in.Policy.Lending == LendNone && class.jobs() == 0 {
 		c.add("/jobs", "missing", "With lending %q each job has its part of the class's slots; say for how many jobs they are meant.", in.Policy.Lending)
 	}
-	pools := [2]int{int(in.Slots.Map), int(in.Slots.Reduce)}
+	all := in.totals()
+	pools := [2]int{int(all.Map), int(all.Reduce)}
 	needed := [2]bool{true, class.Profile.ReduceTasks > 0}
 	members := [2]string{"map", "reduce"}
-	if in.Slots.Shared > 0 {
-		pools, needed, members[0] = [2]int{int(in.Slots.Shared), 0}, [2]bool{true, false}, "shared"
+	if all.Shared > 0 {
+		pools, needed, members[0] = [2]int{int(all.Shared), 0}, [2]bool{true, false}, "shared"
 	}
 	for p, n := range class.slots(pools, weights) {
 		if needed[p] && wholeSlots(n) < 1 {

@@ -1,0 +1,50 @@
+package sim
+
+import "math"
+
+// begin is what is left of a node at the start, and when that changes; infinite: it never does.
+func (b *Background) begin(number int, s *stream) (residual, next float64) {
+	never := math.Inf(1)
+	switch {
+	case b == nil:
+		return 1, never
+	case b.Kind == ConstantBackground:
+		return b.Residual[number%len(b.Residual)], never
+	case b.Kind == UniformBackground:
+		return b.draw(s), b.redrawn(0, s)
+	default:
+		if b.Steps[0].AtSeconds == 0 {
+			return b.Steps[0].Residual, b.moment(1)
+		}
+		return 1, b.moment(0)
+	}
+}
+
+// change is what is left from a change on, the step-th of the node's (from 0), and when the next one comes.
+func (b *Background) change(step int, now float64, s *stream) (residual, next float64) {
+	if b.Kind == UniformBackground {
+		return b.draw(s), b.redrawn(now, s)
+	}
+	if b.Steps[0].AtSeconds == 0 {
+		step++ // the first one was the beginning
+	}
+	return b.Steps[step%len(b.Steps)].Residual, b.moment(step + 1)
+}
+
+// moment is when a step comes, counted through all repetitions.
+func (b *Background) moment(step int) float64 {
+	round := step / len(b.Steps)
+	if round > 0 && b.RepeatSeconds == 0 {
+		return math.Inf(1)
+	}
+	return float64(float64(round)*b.RepeatSeconds) + b.Steps[step%len(b.Steps)].AtSeconds
+}
+
+func (b *Background) draw(s *stream) float64 { return b.Low + float64((b.High-b.Low)*s.unit()) }
+
+func (b *Background) redrawn(now float64, s *stream) float64 {
+	if b.EverySeconds == 0 {
+		return math.Inf(1)
+	}
+	return now + s.exponential(b.EverySeconds)
+}
