@@ -42,7 +42,7 @@ func alone(in Input) (Report, error) {
 
 // The whole simulator beside a bare heap: as many events, each taken and put again, nothing else.
 func BenchmarkEvents(b *testing.B) {
-	for _, kind := range []PolicyKind{Fair, Capacity, FIFO} {
+	for _, kind := range []capacity.PolicyKind{capacity.PolicyFair, capacity.PolicyCapacity, capacity.PolicyFIFO} {
 		for _, tasks := range []TaskKind{Constant, Lognormal} {
 			b.Run(fmt.Sprintf("%s/%s", kind, tasks), func(b *testing.B) {
 				in := busy(3, 5, Slots{Map: 64, Reduce: 64}, 1e9)

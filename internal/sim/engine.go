@@ -406,7 +406,7 @@ func (e *engine) taskEnded(number int) {
 	if e.mixed != nil {
 		n := e.mixed.leave(e, number, j, k, p)
 		ended.Slot.Node = &n.Node
-		e.mixed.learn(e, j, n, ended)
+		e.mixed.learn(e, j.Class, n, ended)
 	} else {
 		e.idle[p] = append(e.idle[p], number)
 	}

@@ -40,7 +40,7 @@ func leaves(v reflect.Value) []reflect.Value {
 func spoil(v reflect.Value, s *stream) {
 	floats := []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-300, 5e-324, 1e300, 1e9, 1e7, 1, 1e-9, 0.5}
 	whole := []int64{0, -1, 1, 2, 1000, 1_000_000, math.MaxInt64, math.MinInt64}
-	words := []string{"", "fair", "capacity", "fifo", "class", "none", "closed", "poisson", "trace", "batch", "exponential", "recorded", "constant", "?"}
+	words := []string{"", "fair", "capacity", "fifo", "progress-share", "max-progress", "steps", "uniform", "given", "class", "none", "closed", "poisson", "trace", "batch", "exponential", "recorded", "constant", "?"}
 	pick := func(n int) int { return int(s.next() % uint64(n)) }
 	switch v.Kind() {
 	case reflect.Float64:
@@ -62,9 +62,9 @@ func spoil(v reflect.Value, s *stream) {
 func TestEveryInputHasAnAnswer(t *testing.T) {
 	s := stream(5)
 	refused, answered := 0, 0
-	for range trials(1_000) {
+	for n := range trials(2_000) {
 		var in Input
-		if err := json.Unmarshal([]byte(everyMember), &in); err != nil {
+		if err := json.Unmarshal([]byte([]string{everyMember, everyMemberOnNodes}[n%2]), &in); err != nil {
 			t.Fatal(err)
 		}
 		all := leaves(reflect.ValueOf(&in))
@@ -76,6 +76,10 @@ func TestEveryInputHasAnAnswer(t *testing.T) {
 		in.Replications = min(in.Replications, 3)
 		const many = 20_000
 		in.Slots.Map, in.Slots.Reduce, in.Slots.Shared = min(in.Slots.Map, many), min(in.Slots.Reduce, many), min(in.Slots.Shared, many)
+		for i := range in.Nodes {
+			n := &in.Nodes[i]
+			n.Count, n.Slots.Map, n.Slots.Reduce, n.Slots.Shared = min(n.Count, 100), min(n.Slots.Map, 100), min(n.Slots.Reduce, 100), min(n.Slots.Shared, 100)
+		}
 		for i := range in.Classes {
 			l := &in.Classes[i].Load
 			l.Users, l.Jobs = min(l.Users, many), min(l.Jobs, many)

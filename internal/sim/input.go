@@ -34,9 +34,10 @@ type Slots struct {
 	Shared int64 `json:"shared,omitzero"`
 }
 
-// Policy says who gets a freed slot. Slots are never taken from running tasks.
+// Policy says who gets a freed slot, as dispatch has it, and how slots are used under it. Slots are never
+// taken from running tasks.
 type Policy struct {
-	Kind PolicyKind `json:"kind,omitempty"` // left out: fair
+	capacity.Policy // kind left out: fair
 	// Lending says who may use slots that their owner leaves idle; left out: all.
 	Lending Lending `json:"lending,omitempty"`
 	// ReducesAfter is the part of a job's maps that must have ended before its reduces take slots; left
@@ -44,18 +45,7 @@ type Policy struct {
 	ReducesAfter *float64 `json:"reduces_after,omitempty"`
 }
 
-// PolicyKind is the rule's name.
-type PolicyKind string
-
-// The rules; dispatch says what they do.
-const (
-	FIFO     PolicyKind = "fifo"
-	EDF      PolicyKind = "edf"
-	Fair     PolicyKind = "fair"
-	Capacity PolicyKind = "capacity"
-)
-
-// Lending says how far idle slots are lent. FIFO and EDF know no shares and lend to all.
+// Lending says how far idle slots are lent. Only fair and capacity know shares; the others lend to all.
 type Lending string
 
 const (

@@ -5,10 +5,13 @@ import (
 	"headroom/internal/perf"
 )
 
-// learner is what policies know of a class's jobs.
+// learner is what policies know of a class's jobs, and how they came to know it.
 type learner struct {
 	dispatch.Known
-	given bool
+	given    bool
+	times    perf.TaskTimes
+	fitted   perf.TaskTime
+	fittedAt int64 // tasks
 }
 
 func (x *mixture) newLearner(spec *classModel) learner {
@@ -21,9 +24,26 @@ func (x *mixture) newLearner(spec *classModel) learner {
 	return l
 }
 
-// learn counts a map that has ended well, as a live cluster does.
-func (x *mixture) learn(e *engine, j *job, n *nodeAtWork, ended dispatch.Event) {
-	if l := &x.learns[j.Class]; !l.given && ended.Task == dispatch.Map {
-		l.Rates.Add(n.Type, ended.Seconds)
+// learn counts a map that has ended well, as a live cluster does: its class's rates follow each, and its
+// task times are fitted anew when enough has been added.
+func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Event) {
+	l := &x.learns[class]
+	if l.given || ended.Task != dispatch.Map {
+		return
+	}
+	l.Rates.Add(n.Type, ended.Seconds)
+	if !l.times.Add(n.Residual, ended.Seconds) || !l.times.Due(l.fittedAt) {
+		return
+	}
+	fit, _ := l.times.Fit()
+	l.fitted, l.fittedAt = fit.TaskTime, l.times.Added
+	if l.TaskTime != nil {
+		return // the class's jobs know it already
+	}
+	l.TaskTime = &l.fitted
+	for _, j := range e.jobs {
+		if j.Class == class {
+			j.TaskTime = l.TaskTime
+		}
 	}
 }

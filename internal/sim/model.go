@@ -13,7 +13,7 @@ import (
 type model struct {
 	layout  dispatch.Layout
 	pools   [2]int // slots; where they are shared all are in the first
-	kind    PolicyKind
+	rule    capacity.Policy
 	shares  []dispatch.Share
 	weights float64
 	classes []classModel
@@ -51,10 +51,7 @@ type stage struct {
 
 // makeModel makes a valid input ready.
 func makeModel(in Input) *model {
-	m := &model{kind: in.Policy.Kind, horizon: in.HorizonSeconds, warmUp: in.WarmUpSeconds, limits: in.Limits, warnings: []capacity.Warning{}}
-	if m.kind == "" {
-		m.kind = Fair
-	}
+	m := &model{rule: in.rule(), horizon: in.HorizonSeconds, warmUp: in.WarmUpSeconds, limits: in.Limits, warnings: []capacity.Warning{}}
 	if m.horizon == 0 {
 		m.horizon = math.Inf(1)
 	}
@@ -162,7 +159,7 @@ func wholeSlots(part float64) int { return int(math.Floor(part * (1 + capacity.P
 func (m *model) addClass(c Class, slots [2]float64, lending Lending, reducesAfter float64) {
 	share := dispatch.Share{Weight: [2]float64{c.weight(), c.weight()}}
 	for p, n := range slots {
-		if m.kind == Capacity {
+		if m.rule.Kind == capacity.PolicyCapacity {
 			share.Weight[p] = n
 		} else if c.Slots != nil {
 			share.Min[p] = n
@@ -251,7 +248,7 @@ func (m *model) expect() {
 			busy := seconds * spec.Load.PerHour / 3600
 			m.offered[p] += busy / max(1, float64(m.pools[p]))
 			m.open = true
-			if most := m.shares[i].Most[p]; most > 0 && busy >= float64(most) && m.knowsShares() {
+			if most := m.shares[i].Most[p]; most > 0 && busy >= float64(most) && knowsShares(m.rule.Kind) {
 				m.overloaded = true
 				m.warn("overloaded", "The jobs of class %q bring work for %.4g slots, and it may hold %d of them: its queue grows without end.", spec.Name, busy, most)
 			}
@@ -265,20 +262,29 @@ func (m *model) expect() {
 	}
 }
 
-// knowsShares says that the policy does.
-func (m *model) knowsShares() bool { return m.kind == Fair || m.kind == Capacity }
+// rule is the policy of dispatch.
+func (in *Input) rule() capacity.Policy {
+	p := in.Policy.Policy
+	if p.Kind == "" {
+		p.Kind = capacity.PolicyFair
+	}
+	if d := in.DataNodes; p.Kind == capacity.PolicyMaxProgress && p.IOCap == nil && d != nil && d.CapMBPerSecond > 0 {
+		p.IOCap = &d.CapMBPerSecond
+	}
+	return p
+}
+
+// knowsShares says that a policy does.
+func knowsShares(k capacity.PolicyKind) bool {
+	return k == "" || k == capacity.PolicyFair || k == capacity.PolicyCapacity
+}
 
 func (m *model) policy() dispatch.Policy {
-	switch m.kind {
-	case FIFO:
-		return dispatch.FIFO(m.layout)
-	case EDF:
-		return dispatch.EDF(m.layout)
-	case Capacity:
-		return dispatch.Capacity(m.layout, m.shares)
-	default:
-		return dispatch.Fair(m.layout, m.shares)
+	p, err := dispatch.New(m.rule, dispatch.Setting{Layout: m.layout, Shares: m.shares})
+	if err != nil {
+		panic(err) // Validate has made one
 	}
+	return p
 }
 
 // addBounds computes between what executions of a class should lie: on its slots, with as many at once

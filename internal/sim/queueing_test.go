@@ -64,14 +64,14 @@ func TestQueuesWithPoissonArrivals(t *testing.T) {
 		name    string
 		servers int
 		load    float64 // of the servers
-		policy  PolicyKind
+		policy  capacity.PolicyKind
 	}{
-		{"M/M/1", 1, 0.7, FIFO}, {"M/M/1", 1, 0.5, Fair}, {"M/M/4", 4, 0.8, FIFO}, {"M/M/4", 4, 0.8, Capacity}, {"M/M/32", 32, 0.9, FIFO},
+		{"M/M/1", 1, 0.7, capacity.PolicyFIFO}, {"M/M/1", 1, 0.5, capacity.PolicyFair}, {"M/M/4", 4, 0.8, capacity.PolicyFIFO}, {"M/M/4", 4, 0.8, capacity.PolicyCapacity}, {"M/M/32", 32, 0.9, capacity.PolicyFIFO},
 	} {
 		const service = 2.0
 		rate := q.load * float64(q.servers) / service
 		in := Input{
-			Slots: Slots{Map: int64(q.servers)}, Policy: Policy{Kind: q.policy}, Seed: 7, Replications: manyReplications,
+			Slots: Slots{Map: int64(q.servers)}, Policy: byKind(q.policy), Seed: 7, Replications: manyReplications,
 			HorizonSeconds: 20_000 / rate, WarmUpSeconds: 1_000 / rate,
 			Classes: []Class{{Name: "a", Profile: single(service), Load: Load{Kind: Poisson, PerHour: 3600 * rate}, Tasks: Tasks{Kind: Exponential}}},
 		}
@@ -104,7 +104,7 @@ func TestQueuesWithOtherTasks(t *testing.T) {
 		Triangular: mean*mean + (1+25-5)/18.0,
 	} {
 		r := simulate(t, Input{
-			Slots: Slots{Map: 1}, Policy: Policy{Kind: FIFO}, Seed: 3, Replications: manyReplications, HorizonSeconds: 80_000, WarmUpSeconds: 3_000,
+			Slots: Slots{Map: 1}, Policy: byKind(capacity.PolicyFIFO), Seed: 3, Replications: manyReplications, HorizonSeconds: 80_000, WarmUpSeconds: 3_000,
 			Classes: []Class{{Name: "a", Load: Load{Kind: Poisson, PerHour: 3600 * rate}, Tasks: Tasks{Kind: kind},
 				Profile: single(mean)}},
 		}, func(m *model) { // a profile of one task has its mean as its longest
@@ -133,7 +133,7 @@ func TestClosedLoadsAreTheMachineRepairModel(t *testing.T) {
 		}
 		throughput := busy / sum / service
 		r := simulate(t, Input{
-			Slots: Slots{Shared: int64(q.servers)}, Policy: Policy{Kind: FIFO}, Seed: 5, Replications: manyReplications, HorizonSeconds: 15_000, WarmUpSeconds: 500,
+			Slots: Slots{Shared: int64(q.servers)}, Policy: byKind(capacity.PolicyFIFO), Seed: 5, Replications: manyReplications, HorizonSeconds: 15_000, WarmUpSeconds: 500,
 			Classes: []Class{{Name: "a", Profile: single(service), Load: Load{Kind: Closed, Users: int64(q.users), ThinkSeconds: q.think}, Tasks: Tasks{Kind: Exponential}}},
 		})
 		c := r.Classes[0]

@@ -25,23 +25,31 @@ const everyMember = `{
   "horizon_s": 20000, "warm_up_s": 100, "seed": 1, "replications": 3, "limits": {"events": 1000000, "jobs": 1000}
 }`
 
+// everyMemberOnNodes is the JSON of an input that has every member of mixed nodes.
+const everyMemberOnNodes = `{
+  "nodes": [
+    {"type": "new", "count": 2, "slots": {"map": 3, "reduce": 2}, "cores": 4, "compute_units": 5, "speed": 1.5},
+    {"type": "old", "count": 3, "slots": {"map": 2, "reduce": 1}, "background": {"kind": "constant", "residual": [0.5, 0.25, 1]}},
+    {"type": "day", "count": 1, "slots": {"map": 2, "reduce": 1}, "background": {"kind": "steps", "steps": [{"at_s": 10, "residual": 0}, {"at_s": 60, "residual": 0.75}], "repeat_s": 100}},
+    {"type": "any", "count": 2, "slots": {"map": 2, "reduce": 1}, "background": {"kind": "uniform", "low": 0.2, "high": 0.9, "every_s": 50}}
+  ],
+  "policy": {"kind": "fair"}, "data_nodes": {"count": 2, "cap_mb_s": 30}, "heartbeat_s": 3, "known": "given",
+  "classes": [
+    {"name": "etl", "deadline_s": 900, "weight": 2, "slots": {"map": 4, "reduce": 3}, "rates": {"new": 3, "old": 0.5}, "read_mb_s": 8, "cpu_load": 0.5, "min_share": 0.2,
+      "profile": {"map_tasks": 10, "map_avg_s": 20, "map_max_s": 40, "reduce_tasks": 4, "reduce_avg_s": 10, "reduce_max_s": 15,
+        "first_shuffle_avg_s": 4, "first_shuffle_max_s": 6, "shuffle_avg_s": 8, "shuffle_max_s": 12, "overhead_s": 3},
+      "load": {"kind": "closed", "users": 3, "think_s": 60}, "tasks": {"noise": {"dedicated": 0.03, "loaded": 0.25}}},
+    {"name": "curve", "profile": {"map_tasks": 4, "map_avg_s": 5, "map_max_s": 9, "reduce_tasks": 1}, "load": {"kind": "poisson", "per_hour": 20},
+      "task_time": {"a": 12, "b": -0.5, "c": 40, "d": -6, "least_residual": 0.1, "most_residual": 0.9}, "deadlines": {"low_s": 100, "high_s": 200}},
+    {"name": "ad hoc", "profile": {"map_tasks": 4, "map_avg_s": 5, "map_max_s": 9, "reduce_tasks": 0}, "load": {"kind": "trace", "at_s": [10, 20]}, "deadlines": {"each_s": [10, 300]}},
+    {"name": "night", "profile": {"map_tasks": 4, "map_avg_s": 5, "map_max_s": 9, "reduce_tasks": 0}, "load": {"kind": "batch", "jobs": 3, "at_s": [60]}, "deadlines": {"at_s": 150}}
+  ],
+  "horizon_s": 4000, "warm_up_s": 100, "seed": 1, "replications": 3, "limits": {"events": 1000000, "jobs": 1000}
+}`
+
 // What can be read of an input, and the members of an answer.
 func TestTheShapeOfInputAndAnswer(t *testing.T) {
-	var in Input
-	d := json.NewDecoder(strings.NewReader(everyMember))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.Marshal(simulate(t, in))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer map[string]any
-	if err := json.Unmarshal(b, &answer); err != nil {
-		t.Fatal(err)
-	}
-	for at, want := range map[string][]string{
+	shapeOf(t, everyMember, map[string][]string{
 		"":                                {"classes", "events", "pools", "replications", "seed", "simulated_s", "stopped", "unstable", "warnings"},
 		"pools/0":                         {"offered", "pool", "slots", "use", "waiting"},
 		"classes/0":                       {"bounds", "counted", "deadline", "ended", "from_first_slot_s", "in_system", "name", "per_hour", "place_from_first_slot", "place_from_submission", "response_s", "slots", "submitted", "unfinished", "wait_s"},
@@ -51,7 +59,35 @@ func TestTheShapeOfInputAndAnswer(t *testing.T) {
 		"classes/0/place_from_submission": {"above_upper", "average_to_upper", "below_lower", "lower_to_average"},
 		"classes/0/slots":                 {"map", "reduce", "waiting"},
 		"classes/0/in_system":             {"half_width", "mean"},
-	} {
+	})
+	shapeOf(t, everyMemberOnNodes, map[string][]string{
+		"":                   {"classes", "events", "nodes", "pools", "replications", "seed", "simulated_s", "stopped", "unstable", "warnings"},
+		"nodes":              {"below_one", "data_nodes", "share_sum", "types"},
+		"nodes/types/0":      {"nodes", "residual", "slots", "tasks", "type", "use"},
+		"nodes/data_nodes":   {"mb_s", "most_mb_s", "over_cap"},
+		"classes/0/on_nodes": {"below_part", "last_end_s", "rejected", "share", "task_s"},
+	})
+}
+
+func read(t *testing.T, input string) (in Input) {
+	d := json.NewDecoder(strings.NewReader(input))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func shapeOf(t *testing.T, input string, shape map[string][]string) {
+	b, err := json.Marshal(simulate(t, read(t, input)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer map[string]any
+	if err := json.Unmarshal(b, &answer); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range shape {
 		var here any = answer
 		for _, step := range strings.FieldsFunc(at, func(r rune) bool { return r == '/' }) {
 			switch x := here.(type) {

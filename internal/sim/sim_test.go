@@ -28,10 +28,19 @@ func mixed(seed uint64) Input {
 	}
 }
 
+// byKind is a policy without options.
+func byKind(kind capacity.PolicyKind, lending ...Lending) Policy {
+	p := Policy{Policy: capacity.Policy{Kind: kind}}
+	for _, l := range lending {
+		p.Lending = l
+	}
+	return p
+}
+
 func policies(layouts ...Slots) []Input {
 	var all []Input
 	for _, slots := range layouts {
-		for _, p := range []Policy{{}, {Kind: Capacity}, {Kind: FIFO}, {Kind: EDF}, {Kind: Fair, Lending: LendClass}, {Kind: Capacity, Lending: LendNone}} {
+		for _, p := range []Policy{{}, byKind(capacity.PolicyCapacity), byKind(capacity.PolicyFIFO), byKind(capacity.PolicyEDF), byKind(capacity.PolicyFair, LendClass), byKind(capacity.PolicyCapacity, LendNone)} {
 			in := mixed(31)
 			in.Slots, in.Policy = slots, p
 			if slots.Shared > 0 {
@@ -510,7 +519,7 @@ func TestBadInputIsRefusedWithItsPlace(t *testing.T) {
 		{func(in *Input) { in.Slots.Map = -1; in.Classes[2].Slots = nil }, "/slots/map", "range"},
 		{func(in *Input) { in.Classes = nil }, "/classes", "range"},
 		{func(in *Input) { in.Policy.Kind = "lottery" }, "/policy/kind", "choice"},
-		{func(in *Input) { in.Policy = Policy{Kind: FIFO, Lending: LendNone} }, "/policy/lending", "not_here"},
+		{func(in *Input) { in.Policy = byKind(capacity.PolicyFIFO, LendNone) }, "/policy/lending", "not_here"},
 		{func(in *Input) { in.Policy.Lending = "some" }, "/policy/lending", "choice"},
 		{func(in *Input) { in.Policy.Lending = LendNone }, "/classes/2/jobs", "missing"},
 		{func(in *Input) { in.Policy.Lending = LendClass; in.Classes[1].Slots = &Slots{Map: 1} }, "/classes/1/slots", "premise"},

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
 )
 
 // Limits of an input: beyond them somebody has mistaken a unit, or the answer would not fit in memory.
@@ -115,9 +117,15 @@ func (c *checker) enough(member string, s Slots) {
 
 func (c *checker) policy() {
 	p := c.in.Policy
-	word(c, "/policy/kind", p.Kind, Fair, Capacity, FIFO, EDF)
+	rule := c.in.rule()
+	var wrong *capacity.InputError
+	if err := rule.Validate("/policy"); errors.As(err, &wrong) {
+		c.findings = append(c.findings, wrong.Findings...)
+	} else if _, err := dispatch.New(rule, dispatch.Setting{}); err != nil {
+		c.add("/policy/kind", "not_here", "The policy cannot be simulated: %v.", err)
+	}
 	word(c, "/policy/lending", p.Lending, LendAll, LendClass, LendNone)
-	if (p.Kind == FIFO || p.Kind == EDF) && (p.Lending == LendClass || p.Lending == LendNone) {
+	if !knowsShares(p.Kind) && (p.Lending == LendClass || p.Lending == LendNone) {
 		c.add("/policy/lending", "not_here", "%s knows no shares, so that all slots are lent; leave lending out, or choose fair or capacity.", p.Kind)
 	}
 	if p.ReducesAfter != nil {

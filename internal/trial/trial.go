@@ -70,7 +70,7 @@ func New(problem capacity.Problem, plan capacity.Plan, options capacity.Simulati
 // ready makes a part's simulation.
 func (t *Trial) ready(number int, p *part) error {
 	o := &t.options
-	p.input.Policy = sim.Policy{Kind: sim.PolicyKind(o.Policy), Lending: sim.Lending(o.Lending)}
+	p.input.Policy = sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyKind(o.Policy)}, Lending: sim.Lending(o.Lending)}
 	p.input.HorizonSeconds, p.input.WarmUpSeconds = o.Hours*3600, *o.WarmUpHours*3600
 	p.input.Seed, p.input.Replications = uint64(o.Seed)+uint64(number), int(o.Replications)
 	p.input.Limits.Events = max(1, o.MaxEvents/(o.Replications*int64(len(t.parts))))
