@@ -350,7 +350,7 @@ func TestQuantiles(t *testing.T) {
 func TestConfidence(t *testing.T) {
 	const mean, load = 2.0, 0.6
 	rate := load / mean
-	in := Input{Slots: Slots{Map: 1}, Policy: Policy{Kind: FIFO}, Replications: 10, Classes: []Class{{Name: "a", Profile: single(mean),
+	in := Input{Slots: Slots{Map: 1}, Policy: byKind(capacity.PolicyFIFO), Replications: 10, Classes: []Class{{Name: "a", Profile: single(mean),
 		Load: Load{Kind: Poisson, PerHour: 3600 * rate}, Tasks: Tasks{Kind: Exponential}}}}
 	for _, c := range []struct {
 		jobs, missed, atLeast float64
