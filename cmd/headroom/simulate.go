@@ -33,7 +33,7 @@ func (f *simulationFlags) add(c *cobra.Command) {
 	addChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", capacity.LendAll, capacity.LendClass, capacity.LendNone)
 	addChoice(c, &f.given.Load, "load", "", "when jobs are submitted", capacity.ClosedLoad, capacity.PoissonLoad)
 	c.Flags().Float64Var(&f.given.ThinkSeconds, "think", 0, "the mean `seconds` from the end of a job to the next one of a closed load")
-	addChoice(c, &f.given.Durations, "durations", "", "how tasks last", capacity.LognormalDurations, capacity.UniformDurations, capacity.TriangularDurations, capacity.ConstantDurations)
+	addChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal", capacity.MeasuredDurations, capacity.LognormalDurations, capacity.UniformDurations, capacity.TriangularDurations, capacity.ConstantDurations)
 	c.Flags().Float64Var(&f.given.Slow, "slow", 0, "the `part` of tasks that are slow")
 	c.Flags().Float64Var(&f.given.SlowBy, "slow-by", 2, "how many `times` as long those take")
 	c.Flags().StringVar(&f.measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
@@ -190,7 +190,7 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 
 // simulateHere tries a plan on this machine's processors.
 func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.Plan, options capacity.SimulationOptions) (trial.Answer, error) {
-	t, err := trial.New(problem, plan, options)
+	t, err := trial.New(problem, plan, options, nil)
 	if err != nil {
 		return trial.Answer{}, err
 	}

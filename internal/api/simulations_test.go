@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/history"
 	"headroom/internal/plan"
 	"headroom/internal/trial"
 )
@@ -47,7 +48,7 @@ func TestSimulationsOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := trial.New(q.Problem, pl, q.Options)
+	alone, err := trial.New(q.Problem, pl, q.Options, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,5 +187,58 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 	}
 	if a := s.ask(s.admin, "POST", "/v1/simulations", simulated(`"max_events":5`)).want(t, 200); !strings.Contains(string(a.text), `"stopped":"events"`) {
 		t.Errorf("got %s", a.text)
+	}
+}
+
+// Tasks of a class whose profile was made of executions last as theirs did: most short and a few long, which no
+// distribution with their mean and maximum says.
+func TestSimulationsDrawFromThePast(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.cluster("mine")
+	quantiles := make([]float64, history.QuantileCount)
+	for i := range quantiles {
+		if quantiles[i] = 10; i > 15 {
+			quantiles[i] = 70
+		}
+	}
+	execution := func(id string, day int) history.Record {
+		d := history.Durations{Count: 4, Mean: 25, Max: 70, Median: 10, P95: 70, Quantiles: quantiles}
+		at := time.Date(2026, 1, day, 22, 0, 0, 0, time.UTC)
+		r := history.Record{Facts: history.Facts{Job: "etl", Execution: id, SubmittedAt: new(at), FinishedAt: new(at.Add(time.Hour))},
+			Sample: &history.Sample{Seconds: new(3600.0), Map: d, MapSlots: 2, Profile: capacity.Profile{MapTasks: 4, MapAvgSeconds: 25, MapMaxSeconds: 70}}}
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", executionBatch{[]history.Record{execution("1", 5), execution("2", 6), execution("3", 7)}}).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/mine/profiles/from-history", `{"job":"etl","profile":"measured"}`).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/mine/classes", `{"name":"past","profile":{"name":"measured"},"deadline_s":300,"slots_per_vm":{"map":4,"reduce":1},"jobs":{"min":1,"max":2},"penalty":"100"}`).want(t, 201)
+	s.ask(s.admin, "POST", "/v1/clusters/mine/plans", `{}`).want(t, 201)
+	// An execution that came after the profile was made is not one of it.
+	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", executionBatch{[]history.Record{execution("4", 9)}}).want(t, 200)
+	ask := func(options string) (past trial.Class) {
+		t.Helper()
+		var a trial.Answer
+		s.ask(s.admin, "POST", "/v1/clusters/mine/simulations", `{"options":{"hours":20,"replications":2`+options+`}}`).want(t, 200).into(t, &a)
+		for _, c := range a.Classes {
+			if c.Name == "past" {
+				past = c
+			} else if c.MeasuredExecutions != 0 {
+				t.Errorf("%q draws from %d executions", c.Name, c.MeasuredExecutions)
+			}
+		}
+		return past
+	}
+	drawn, said := ask(""), ask(`,"durations":"lognormal"`)
+	if drawn.MeasuredExecutions != 3 || said.MeasuredExecutions != 0 {
+		t.Errorf("drawn from %d executions, and as a lognormal from %d; want 3 and none", drawn.MeasuredExecutions, said.MeasuredExecutions)
+	}
+	if drawn.Response.Deviation < 1.2*said.Response.Deviation {
+		t.Errorf("response times deviate by %g s, and by %g with a lognormal; want more", drawn.Response.Deviation, said.Response.Deviation)
+	}
+	if given := ask(`,"measured":{"past":{"map_s":[25]}}`); given.MeasuredExecutions != 0 || given.Response.Deviation > drawn.Response.Deviation/2 {
+		t.Errorf("given seconds: got %+v", given.Response)
 	}
 }

@@ -70,7 +70,7 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 	if !named {
 		q.Profile = slug(q.Job)
 	}
-	records, warnings, err := a.samplesOf(ctx, cluster, q)
+	records, warnings, err := a.samplesOf(ctx, cluster, q, MostMerged, withoutQuantiles)
 	if err != nil {
 		return ProfileMade{}, err
 	}
@@ -145,9 +145,9 @@ func clipNote(s string) string {
 	return s
 }
 
-// samplesOf are the samples that a profile is made of, those submitted last first, and what is to be told of
-// their choice.
-func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistory) (records []history.Record, warnings []string, err error) {
+// samplesOf are the samples that a profile is made of, those submitted last first, so many at most, and what is to
+// be told of their choice.
+func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistory, most int64, keep func(history.Record) history.Record) (records []history.Record, warnings []string, err error) {
 	of := ExecutionFilter{Job: q.Job, User: q.User, Queue: q.Queue}
 	if q.From != nil {
 		of.From = *q.From
@@ -155,7 +155,6 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 	if q.Until != nil {
 		of.Until = *q.Until
 	}
-	most := int64(MostMerged)
 	if q.Last > 0 {
 		most = min(most, q.Last)
 	}
@@ -173,7 +172,7 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 			if phases > mostPhases {
 				return records, []string{fmt.Sprintf("The chains have more stages than are merged at once; those of the %d executions submitted last are.", len(records))}, nil
 			}
-			records = append(records, withoutQuantiles(r))
+			records = append(records, keep(r))
 		}
 		page.After = some.Next
 		switch {

@@ -18,7 +18,8 @@ const SimulationRun = "simulation"
 // AskedSimulation is a plan that is to be tried, and how: what a run works on. Without a plan the problem's is made.
 type AskedSimulation struct {
 	capacity.SimulationQuestion
-	Plan *capacity.Plan `json:"plan,omitempty"`
+	Plan *capacity.Plan                `json:"plan,omitempty"`
+	Past map[string]capacity.PastTasks `json:"past,omitempty"` // by class
 }
 
 // Simulate answers a simulation that brings its problem along, or the run that goes on with it where it takes long
@@ -35,6 +36,9 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q capacity.Cl
 	asked, err := a.clusterSimulation(ctx, cluster, q)
 	if err == nil {
 		err = asked.Options.CheckFor(&asked.Problem)
+	}
+	if err == nil && asked.Options.Durations == capacity.MeasuredDurations {
+		asked.Past, err = a.pastTasks(ctx, cluster, &asked)
 	}
 	if err != nil {
 		return nil, capacity.Run{}, err
@@ -55,7 +59,7 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q capacity.Cl
 func (a *App) clusterSimulation(ctx context.Context, cluster string, q capacity.ClusterSimulationQuestion) (AskedSimulation, error) {
 	if q.Scenario == nil {
 		_, answered, err := a.AnsweredPlan(ctx, cluster, PlanRef{})
-		return AskedSimulation{capacity.SimulationQuestion{Problem: answered.Problem, Options: q.Options}, &answered.Plan}, err
+		return AskedSimulation{SimulationQuestion: capacity.SimulationQuestion{Problem: answered.Problem, Options: q.Options}, Plan: &answered.Plan}, err
 	}
 	p, err := a.comparable(ctx, cluster, time.Time{})
 	if err != nil {
@@ -90,7 +94,7 @@ func (a *App) trial(ctx context.Context, asked AskedSimulation) (*trial.Trial, e
 		}
 		asked.Plan = &pl
 	}
-	return trial.New(asked.Problem, *asked.Plan, asked.Options)
+	return trial.New(asked.Problem, *asked.Plan, asked.Options, asked.Past)
 }
 
 // looks is how long is between two looks at how far a simulation is.

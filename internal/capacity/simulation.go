@@ -35,7 +35,8 @@ type SimulationOptions struct {
 	// jobs as the plan admits are there at any time.
 	ThinkSeconds float64 `json:"think_s"`
 
-	// Tasks last as the profile's averages and maxima say, distributed like this; a part of them is slow.
+	// Tasks last as was measured, or as the profile's averages and maxima say, distributed like this; a part of
+	// them is slow.
 	Durations SimulatedDurations       `json:"durations"`
 	Slow      float64                  `json:"slow,omitzero"`
 	SlowBy    float64                  `json:"slow_by,omitzero"`
@@ -50,6 +51,12 @@ type MeasuredTasks struct {
 	ShuffleSeconds      []float64   `json:"shuffle_s,omitempty"`
 	ReduceSeconds       []float64   `json:"reduce_s,omitempty"`
 	StageSeconds        [][]float64 `json:"stage_s,omitempty"` // of a chain, by stage
+}
+
+// PastTasks is how long the tasks of a class lasted.
+type PastTasks struct {
+	Executions int64 `json:"executions"` // of which it is
+	MeasuredTasks
 }
 
 // SimulatedPolicy says who gets a freed slot.
@@ -77,6 +84,9 @@ const (
 	ClosedLoad  SimulatedLoad = "closed"  // as many users as jobs are admitted, each with one job at a time
 	PoissonLoad SimulatedLoad = "poisson" // at random, as often as that many jobs are there at once on average
 
+	// MeasuredDurations is as the executions were of which a class's profile was made, where a cluster keeps
+	// them; of others lognormal.
+	MeasuredDurations   SimulatedDurations = "measured"
 	LognormalDurations  SimulatedDurations = "lognormal"
 	UniformDurations    SimulatedDurations = "uniform"
 	TriangularDurations SimulatedDurations = "triangular"
@@ -87,7 +97,7 @@ var (
 	simulatedPolicies  = []SimulatedPolicy{SimulateFair, SimulateFIFO, SimulateCapacity}
 	simulatedLendings  = []SimulatedLending{LendAll, LendClass, LendNone}
 	simulatedLoads     = []SimulatedLoad{ClosedLoad, PoissonLoad}
-	simulatedDurations = []SimulatedDurations{LognormalDurations, UniformDurations, TriangularDurations, ConstantDurations}
+	simulatedDurations = []SimulatedDurations{MeasuredDurations, LognormalDurations, UniformDurations, TriangularDurations, ConstantDurations}
 )
 
 // Limits of a simulation.
@@ -104,7 +114,7 @@ const (
 
 // DefaultSimulation is how a plan is tried where nothing is said.
 func DefaultSimulation() SimulationOptions {
-	return SimulationOptions{Seed: 1, Hours: 24, Replications: 10, MaxEvents: 200_000_000, Policy: SimulateFair, Load: ClosedLoad, Durations: LognormalDurations}
+	return SimulationOptions{Seed: 1, Hours: 24, Replications: 10, MaxEvents: 200_000_000, Policy: SimulateFair, Load: ClosedLoad, Durations: MeasuredDurations}
 }
 
 // WarmUp is the hours left out.

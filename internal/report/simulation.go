@@ -85,6 +85,11 @@ func SimulationText(w io.Writer, a trial.Answer) error {
 		}
 	}
 	pools := "\n"
+	for _, c := range a.Classes {
+		if c.MeasuredExecutions > 0 {
+			pools += fmt.Sprintf("Tasks of %s last as in %s of it.\n", visible(onType(c.Name, c.VMType), 0), count(float64(c.MeasuredExecutions), "past execution", "past executions"))
+		}
+	}
 	for _, p := range a.Pools {
 		waiting := ""
 		if p.Waiting > 0 {

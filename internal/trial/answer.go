@@ -42,6 +42,9 @@ type Class struct {
 	VMType string         `json:"vm_type,omitempty"` // where the problem has several
 	Jobs   int64          `json:"jobs"`              // at once: those that the plan admits
 	Slots  capacity.Slots `json:"slots"`             // that the plan gives them
+	// MeasuredExecutions is how many past executions its tasks are drawn from; 0: as the profile, or what was
+	// given, says.
+	MeasuredExecutions int64 `json:"measured_executions"`
 
 	Submitted  int64               `json:"submitted"`
 	Executions int64               `json:"executions"` // that ended after the warm-up
@@ -129,7 +132,7 @@ func (a *Answer) add(c Class) {
 
 func (c *tried) answer(r *sim.ClassReport, jobs int64, whole []int) Class {
 	a := Class{
-		Name: r.Name, Jobs: jobs, Slots: c.slots, Submitted: r.Submitted, Executions: r.Counted, Unfinished: r.Unfinished,
+		Name: r.Name, Jobs: jobs, Slots: c.slots, MeasuredExecutions: c.executions, Submitted: r.Submitted, Executions: r.Counted, Unfinished: r.Unfinished,
 		PerHour: r.PerHour, InSystem: r.InSystem, Response: r.Response, Wait: r.Wait, Deadline: r.Deadline, Held: r.Slots,
 		PlaceFromSubmission: r.PlaceFromSubmission, PlaceFromFirstSlot: r.PlaceFromFirstSlot,
 	}

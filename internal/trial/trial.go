@@ -23,6 +23,7 @@ type Trial struct {
 	problem  capacity.Problem
 	plan     capacity.Plan
 	options  capacity.SimulationOptions
+	past     map[string]capacity.PastTasks
 	parts    []*part
 	next     atomic.Int64
 	warnings []capacity.Warning
@@ -38,21 +39,23 @@ type part struct {
 
 // tried is a class on a type.
 type tried struct {
-	index      int // of the problem's class
+	index      int   // of the problem's class
+	executions int64 // of which its tasks are drawn
 	slots      capacity.Slots
 	calibrated *float64 // the time that its calibration promises
 	within     []int64  // executions that kept to it, by replication
 }
 
-// New makes a plan ready to be tried. What cannot be tried is a *capacity.InputError.
-func New(problem capacity.Problem, plan capacity.Plan, options capacity.SimulationOptions) (*Trial, error) {
+// New makes a plan ready to be tried; past is, by class, how long tasks are known to have lasted. What cannot be
+// tried is a *capacity.InputError.
+func New(problem capacity.Problem, plan capacity.Plan, options capacity.SimulationOptions, past map[string]capacity.PastTasks) (*Trial, error) {
 	if err := options.CheckFor(&problem); err != nil {
 		return nil, err
 	}
 	if plan.Status == capacity.InfeasibleStatus {
 		return nil, fmt.Errorf("there is no plan to try: %w", capacity.Infeasible)
 	}
-	t := &Trial{problem: problem, plan: plan, options: options, warnings: []capacity.Warning{}}
+	t := &Trial{problem: problem, plan: plan, options: options, past: past, warnings: []capacity.Warning{}}
 	t.options.Lending = options.LendingFor(&problem)
 	warmUp := options.WarmUp()
 	t.options.WarmUpHours = &warmUp
@@ -241,7 +244,7 @@ func (t *Trial) add(p *part, index int, share capacity.ClassOnType) (added bool,
 	if err != nil {
 		return false, err
 	}
-	c := tried{index: index, slots: capacity.Slots{Map: float64(slots.Map), Reduce: float64(slots.Reduce)}}
+	c := tried{index: index, executions: t.measured(class.Name), slots: capacity.Slots{Map: float64(slots.Map), Reduce: float64(slots.Reduce)}}
 	if share.Time != nil {
 		c.calibrated = share.Time.Calibrated
 	}
@@ -267,13 +270,24 @@ func (t *Trial) load(class *capacity.Class, jobs int64, share capacity.ClassOnTy
 	return sim.Load{Kind: sim.Poisson, PerHour: 3600 * float64(jobs) / *share.Time.Average}, nil
 }
 
+// measured is of how many executions the tasks of a class are drawn.
+func (t *Trial) measured(class string) int64 {
+	if _, given := t.options.Measured[class]; given || t.options.Durations != capacity.MeasuredDurations {
+		return 0
+	}
+	return t.past[class].Executions
+}
+
 // tasks is how long the tasks of a class last on a type.
 func (t *Trial) tasks(class *capacity.Class, vmType string) sim.Tasks {
 	o := &t.options
 	tasks := sim.Tasks{Kind: sim.TaskKind(o.Durations), Slow: o.Slow, SlowBy: o.SlowBy}
-	m, ok := o.Measured[class.Name]
-	if !ok {
-		return tasks
+	m, given := o.Measured[class.Name]
+	if o.Durations == capacity.MeasuredDurations {
+		tasks.Kind = sim.Lognormal
+		if !given {
+			m = t.past[class.Name].MeasuredTasks
+		}
 	}
 	speed := 1.0
 	for i := range t.problem.Classes {

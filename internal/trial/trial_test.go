@@ -51,7 +51,7 @@ func run(t *testing.T, p capacity.Problem, pl capacity.Plan, o capacity.Simulati
 	if err := o.Check(); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := New(p, pl, o)
+	tr, err := New(p, pl, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestFiguresAreThoseOfTheExecutions(t *testing.T) {
 	etl.Calibration = &capacity.Calibration{Bound: capacity.AverageBound, Factor: 1.1}
 	p, pl := planned([]capacity.Class{etl, adhoc}, []float64{4, 3}, []capacity.Slots{{Map: 40, Reduce: 12}, {Map: 24, Reduce: 9}})
 	for _, load := range []capacity.SimulatedLoad{capacity.ClosedLoad, capacity.PoissonLoad} {
-		tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Load = load }))
+		tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Load = load }), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestFiguresAreThoseOfTheExecutions(t *testing.T) {
 func TestTheSeedAloneDecides(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("a", 130), class("b", 110)}, []float64{4, 3}, []capacity.Slots{{Map: 40, Reduce: 12}, {Map: 24, Reduce: 9}})
 	answer := func(seed int64, workers int) Answer {
-		tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Seed, o.Replications = seed, 5 }))
+		tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Seed, o.Replications = seed, 5 }), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestWhatCannotBeTried(t *testing.T) {
 		if c.change != nil {
 			c.change(&p, &pl, &o)
 		}
-		_, err := New(p, pl, o)
+		_, err := New(p, pl, o, nil)
 		var input *capacity.InputError
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
@@ -316,7 +316,7 @@ func TestWhatCannotBeTried(t *testing.T) {
 
 func TestATrialEndsWithItsContext(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("etl", 130)}, []float64{50}, []capacity.Slots{{Map: 400, Reduce: 120}})
-	tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Hours, o.Replications = capacity.MaxSimulatedHours, 100 }))
+	tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Hours, o.Replications = capacity.MaxSimulatedHours, 100 }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestFinishedReplicationsAreKept(t *testing.T) {
 	few := options(func(o *capacity.SimulationOptions) { o.MaxEvents = 1e6 })
 	many := few
 	many.Replications, many.MaxEvents = 30, 1e7
-	tr, err := New(p, pl, many)
+	tr, err := New(p, pl, many, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ func TestPlansOfThePlanner(t *testing.T) {
 		t.Errorf("got %d events, stopped by %q, met %v", a.Events, a.Stopped, a.Met)
 	}
 	pl.Status = capacity.InfeasibleStatus
-	if _, err := New(p, pl, capacity.DefaultSimulation()); !errors.Is(err, capacity.Infeasible) {
+	if _, err := New(p, pl, capacity.DefaultSimulation(), nil); !errors.Is(err, capacity.Infeasible) {
 		t.Errorf("got %v, want that there is no plan", err)
 	}
 }

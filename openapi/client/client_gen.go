@@ -538,6 +538,7 @@ const (
 const (
 	SimulationOptionsDurationsConstant   SimulationOptionsDurations = "constant"
 	SimulationOptionsDurationsLognormal  SimulationOptionsDurations = "lognormal"
+	SimulationOptionsDurationsMeasured   SimulationOptionsDurations = "measured"
 	SimulationOptionsDurationsTriangular SimulationOptionsDurations = "triangular"
 	SimulationOptionsDurationsUniform    SimulationOptionsDurations = "uniform"
 )
@@ -5486,8 +5487,11 @@ type SimulatedClass struct {
 	InSystem Estimate `json:"in_system"`
 
 	// Jobs At once: those that the plan admits.
-	Jobs int64  `json:"jobs"`
-	Name string `json:"name"`
+	Jobs int64 `json:"jobs"`
+
+	// MeasuredExecutions How many past executions its tasks are drawn from; 0: as the profile, or what was given, says.
+	MeasuredExecutions int64  `json:"measured_executions"`
+	Name               string `json:"name"`
 
 	// PerHour A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
 	PerHour             Estimate         `json:"per_hour"`
@@ -5614,7 +5618,7 @@ type SimulationStopped string
 
 // SimulationOptions How a plan is tried. In answers, as it was.
 type SimulationOptions struct {
-	// Durations How tasks lie around their average, up to their maximum.
+	// Durations How tasks lie around their average, up to their maximum. measured: as in the executions of which a class's profile was made, where the cluster keeps them, and lognormal elsewhere.
 	Durations *SimulationOptionsDurations `json:"durations,omitempty"`
 
 	// Hours Simulated in each replication.
@@ -5652,7 +5656,7 @@ type SimulationOptions struct {
 	WarmUpHours *float64 `json:"warm_up_hours,omitempty"`
 }
 
-// SimulationOptionsDurations How tasks lie around their average, up to their maximum.
+// SimulationOptionsDurations How tasks lie around their average, up to their maximum. measured: as in the executions of which a class's profile was made, where the cluster keeps them, and lognormal elsewhere.
 type SimulationOptionsDurations string
 
 // SimulationOptionsLending Who may use idle slots: everybody, nobody outside the class, or not even another of its jobs. Left out: all, or class where the problem's VMs are dedicated.
@@ -9841,7 +9845,7 @@ type ClientInterface interface {
 	//
 	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 	//
-	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
 	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -9854,7 +9858,7 @@ type ClientInterface interface {
 	//
 	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 	//
-	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
 	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -13051,7 +13055,7 @@ func (c *Client) AnswerScenario(ctx context.Context, cluster ClusterName, name S
 //
 // Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 //
-// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
 // What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -13074,7 +13078,7 @@ func (c *Client) ClusterSimulationWithBody(ctx context.Context, cluster ClusterN
 //
 // Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 //
-// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
 // What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -25765,7 +25769,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 	//
-	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
 	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -25778,7 +25782,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 	//
-	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+	// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 	//
 	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -32402,7 +32406,7 @@ func (c *ClientWithResponses) AnswerScenarioWithResponse(ctx context.Context, cl
 //
 // Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 //
-// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
 // What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -32421,7 +32425,7 @@ func (c *ClientWithResponses) ClusterSimulationWithBodyWithResponse(ctx context.
 //
 // Tries the cluster's current plan, as it is stored, or with a `scenario` the plan of its problem of this moment with those changes: the jobs that it admits run, task by task, on the slots that it rents. The answer says how long executions take, which part of them meets the deadline, how slots are used and where executions lie between their bounds. The same seed gives the same answer.
 //
-// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Tasks last as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
+// Every class has the slots that the plan gives it, and as many users as jobs are admitted (`closed`), or jobs at random as often as that many are there at once on average (`poisson`). Where a class's profile was made of executions that the cluster keeps, tasks last as theirs did (the 200 submitted last); elsewhere as the profile's averages and maxima say, or as `measured` seconds do. A class without a profile has no tasks: it is left out, and a warning says so. Jobs on VMs of different types are simulated apart.
 //
 // What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. More than `max_events` end a simulation with figures until there, and a load above what slots can do is `unstable`. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
