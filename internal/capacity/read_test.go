@@ -92,6 +92,10 @@ func TestEveryExampleIsRead(t *testing.T) {
 			_, err = ReadPurchase(data, DefaultLimits())
 		case name == "batch.json":
 			_, err = ReadPacking(data, DefaultLimits())
+		case name == "pool.json":
+			_, err = ReadPool(data, DefaultLimits())
+		case name == "share-plan.json":
+			_, err = ReadSharePlan(data, DefaultLimits())
 		default:
 			_, err = ReadProblem(data, DefaultLimits())
 		}

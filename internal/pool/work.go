@@ -1,0 +1,168 @@
+package pool
+
+import (
+	"math"
+	"slices"
+)
+
+// group is instances of a type that start and leave together.
+type group struct {
+	count float64
+	until float64 // hours from the round's start; infinite where they stay
+}
+
+// supply is all instances of a type. They work from the end of their start-up on.
+type supply struct {
+	startup float64
+	groups  []group
+}
+
+// by is how many instance-hours are worked until a moment.
+func (s supply) by(hours float64) (worked float64) {
+	for _, g := range s.groups {
+		worked += g.count * max(0, min(hours, g.until)-s.startup)
+	}
+	return worked
+}
+
+// at is how many instances work just after a moment.
+func (s supply) at(hours float64) (count float64) {
+	for _, g := range s.groups {
+		if g.until > hours && hours >= s.startup {
+			count += g.count
+		}
+	}
+	return count
+}
+
+// ends is when instances leave.
+func (s supply) ends() (ends []float64) {
+	for _, g := range s.groups {
+		if g.until > s.startup && !math.IsInf(g.until, 1) && g.count > 0 {
+			ends = append(ends, g.until)
+		}
+	}
+	return ends
+}
+
+// workRounding is by which share of what a type can do it may be asked for more: what the sums of its parts round to.
+const workRounding = 1e-9
+
+// when is the first moment by which so many instance-hours are worked; infinite where they never are.
+func (s supply) when(worked float64) float64 {
+	if worked <= 0 {
+		return 0
+	}
+	ends := s.ends()
+	slices.Sort(ends)
+	from, done := s.startup, 0.0
+	for _, end := range ends {
+		if next := s.by(end); next >= worked*(1-workRounding) {
+			if count := s.at(from); count > 0 {
+				return min(end, from+(worked-done)/count)
+			}
+			return end
+		} else {
+			from, done = end, next
+		}
+	}
+	if count := s.at(from); count > 0 {
+		return from + (worked-done)/count
+	}
+	return math.Inf(1)
+}
+
+// division is the instance-hours that each job gets of each type.
+type division [][]float64
+
+func (m *model) nothing() division {
+	d := make(division, len(m.Jobs))
+	for j := range d {
+		d[j] = make([]float64, len(m.Types))
+	}
+	return d
+}
+
+// inOrder lets every instance work on the first unfinished job, in the order of deadlines, that it can run.
+func (m *model) inOrder(supplies []supply) division {
+	d := m.nothing()
+	left := make([]float64, len(m.Jobs))
+	for j := range left {
+		left[j] = m.Jobs[j].Work
+	}
+	var events []float64
+	for _, s := range supplies {
+		events = append(events, s.ends()...)
+	}
+	slices.Sort(events)
+	next := make([]int, len(m.Types)) // place in the order of the job that a type works on
+	speed := make([]float64, len(m.Jobs))
+	now := m.StartupHours
+	for {
+		for len(events) > 0 && events[0] <= now {
+			events = events[1:]
+		}
+		clear(speed)
+		busy := false
+		for i := range m.Types {
+			for next[i] < len(m.order) && (left[m.order[next[i]]] == 0 || m.rates[m.order[next[i]]][i] == 0) {
+				next[i]++
+			}
+			if count := supplies[i].at(now); count > 0 && next[i] < len(m.order) {
+				j := m.order[next[i]]
+				speed[j] += count * m.rates[j][i]
+				busy = true
+			}
+		}
+		if !busy && len(events) == 0 {
+			return d
+		}
+		step := math.Inf(1)
+		if len(events) > 0 {
+			step = events[0] - now
+		}
+		first := -1
+		for j, v := range speed {
+			if v > 0 && left[j]/v <= step {
+				step, first = left[j]/v, j
+			}
+		}
+		for i := range m.Types {
+			if count := supplies[i].at(now); count > 0 && next[i] < len(m.order) {
+				d[m.order[next[i]]][i] += count * step
+			}
+		}
+		for j, v := range speed {
+			left[j] = max(0, left[j]-v*step)
+		}
+		if first >= 0 {
+			left[first] = 0
+			now += step
+		} else {
+			now = events[0]
+		}
+	}
+}
+
+// finishes is when jobs end, infinite where they never do, and until when each type has work.
+func (m *model) finishes(supplies []supply, d division) (jobs, types []float64) {
+	jobs, types = make([]float64, len(m.Jobs)), make([]float64, len(m.Types))
+	done := make([]float64, len(m.Jobs))
+	for i, s := range supplies {
+		worked := 0.0
+		for _, j := range m.order {
+			if d[j][i] > 0 {
+				worked += d[j][i]
+				types[i] = s.when(worked)
+				jobs[j] = max(jobs[j], types[i])
+				done[j] += d[j][i] * m.rates[j][i]
+			}
+		}
+	}
+	for j := range done {
+		if done[j] < m.Jobs[j].Work*(1-workRounding) {
+			jobs[j] = math.Inf(1)
+		}
+	}
+	return jobs, types
+}
