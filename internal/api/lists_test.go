@@ -112,13 +112,15 @@ func TestListsAsTables(t *testing.T) {
 	s.makeReport("night", `{"schedule":"=1+1"}`)
 	s.ask(s.admin, "POST", "/v1/clusters/night/packings", smallBatch).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/night/executions", strings.Replace(someExecution, `"nightly etl"`, `"=1+1"`, 1)).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/night/measurements", strings.ReplaceAll(someMeasurements, `"sort"`, `"=1+1"`)).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/night/measurements", someMeasurements).want(t, 200)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {
 			return
 		}
 		lists++
-		at := strings.NewReplacer("{cluster}", "night", "{name}", "etl", "{id}", hook.ID).Replace(path)
+		at := strings.NewReplacer("{cluster}", "night", "{name}", "etl", "{id}", hook.ID, "{job}", "sort", "{kind}", "power").Replace(path)
 		var items list[map[string]any]
 		s.ask(s.admin, "GET", at, nil).want(t, 200).into(t, &items)
 		a := s.ask(s.admin, "GET", at+"?format=csv", nil).want(t, 200)

@@ -177,6 +177,16 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			s.ask(s.admin, "POST", "/v1/clusters/mine/packings", smallBatch).want(s, 201).into(s, &k)
 			path = strings.Replace(path, "{packing}", k.ID, 1)
 		}
+	case strings.HasSuffix(path, "/measurements"):
+		switch operation {
+		case "addMeasurements":
+			body = someMeasurements
+		case "deleteMeasurements":
+			path += "?job=none"
+		}
+	case strings.Contains(path, "/fits/"):
+		s.ask(s.admin, "POST", "/v1/clusters/mine/measurements", someMeasurements).want(s, 200)
+		path = strings.NewReplacer("{job}", "sort", "{kind}", "power").Replace(path)
 	case strings.Contains(path, "/reports"):
 		if operation == "createReport" {
 			body = `{"every":"day","covers":"behind","format":"csv"}`

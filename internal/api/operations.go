@@ -74,7 +74,7 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 				}
 				o.tables = o.body.Content["text/csv"] != nil
 				byHand := slices.Contains(readByHand, o.id)
-				o.large = byHand || o.id == "applyDocument" || o.id == "importExecutions"
+				o.large = byHand || o.id == "applyDocument" || o.id == "importExecutions" || o.id == "addMeasurements"
 				if !byHand {
 					o.schema = o.body.Content["application/json"].Schema.Value
 				}

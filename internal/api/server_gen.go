@@ -31,6 +31,22 @@ const (
 	ExecutionOutcomeUnfinished ExecutionOutcome = "unfinished"
 )
 
+// Defines values for FittedKind.
+const (
+	FittedKindPower    FittedKind = "power"
+	FittedKindRate     FittedKind = "rate"
+	FittedKindTaskTime FittedKind = "task_time"
+	FittedKindUsage    FittedKind = "usage"
+)
+
+// Defines values for MeasuredKind.
+const (
+	MeasuredKindPower    MeasuredKind = "power"
+	MeasuredKindRate     MeasuredKind = "rate"
+	MeasuredKindTaskTime MeasuredKind = "task_time"
+	MeasuredKindUsage    MeasuredKind = "usage"
+)
+
 // Defines values for RunStateFilter.
 const (
 	RunStateFilterCancelled RunStateFilter = "cancelled"
@@ -60,6 +76,38 @@ const (
 	ListExecutionsParamsOutcomeKilled     ListExecutionsParamsOutcome = "killed"
 	ListExecutionsParamsOutcomeSucceeded  ListExecutionsParamsOutcome = "succeeded"
 	ListExecutionsParamsOutcomeUnfinished ListExecutionsParamsOutcome = "unfinished"
+)
+
+// Defines values for ListFitsParamsKind.
+const (
+	ListFitsParamsKindPower    ListFitsParamsKind = "power"
+	ListFitsParamsKindRate     ListFitsParamsKind = "rate"
+	ListFitsParamsKindTaskTime ListFitsParamsKind = "task_time"
+	ListFitsParamsKindUsage    ListFitsParamsKind = "usage"
+)
+
+// Defines values for GetFitParamsMethod.
+const (
+	GetFitParamsMethodConstrained   GetFitParamsMethod = "constrained"
+	GetFitParamsMethodLog           GetFitParamsMethod = "log"
+	GetFitParamsMethodNls           GetFitParamsMethod = "nls"
+	GetFitParamsMethodUnconstrained GetFitParamsMethod = "unconstrained"
+)
+
+// Defines values for DeleteMeasurementsParamsKind.
+const (
+	DeleteMeasurementsParamsKindPower    DeleteMeasurementsParamsKind = "power"
+	DeleteMeasurementsParamsKindRate     DeleteMeasurementsParamsKind = "rate"
+	DeleteMeasurementsParamsKindTaskTime DeleteMeasurementsParamsKind = "task_time"
+	DeleteMeasurementsParamsKindUsage    DeleteMeasurementsParamsKind = "usage"
+)
+
+// Defines values for ListMeasurementsParamsKind.
+const (
+	ListMeasurementsParamsKindPower    ListMeasurementsParamsKind = "power"
+	ListMeasurementsParamsKindRate     ListMeasurementsParamsKind = "rate"
+	ListMeasurementsParamsKindTaskTime ListMeasurementsParamsKind = "task_time"
+	ListMeasurementsParamsKindUsage    ListMeasurementsParamsKind = "usage"
 )
 
 // Defines values for GetPackingParamsFormat.
@@ -345,6 +393,12 @@ type IntegerPlan = capacity.IntegerPlan
 // Interval From low to high.
 type Interval = capacity.Interval
 
+// JobFit What is fitted to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
+type JobFit = perf.JobFit
+
+// JobFitList A page of fits.
+type JobFitList = list[perf.JobFit]
+
 // JobRange How many jobs run at once. Fractions are allowed where the cluster is planned relaxed.
 type JobRange = capacity.JobRange
 
@@ -386,6 +440,21 @@ type MaybeAmount = string
 // Example: 250.00
 type MaybeMoney = capacity.Money
 
+// MeasuredType What tasks took on a type of nodes.
+type MeasuredType = perf.MeasuredType
+
+// Measurement A measurement of a job. It never changes.
+type Measurement = capacity.JobMeasurement
+
+// MeasurementBatch Measurements of jobs.
+type MeasurementBatch = measurementBatch
+
+// MeasurementList A page of measurements, the newest first.
+type MeasurementList = list[capacity.JobMeasurement]
+
+// MeasurementsTaken What came of measurements.
+type MeasurementsTaken = app.MeasurementsTaken
+
 // MergedHistory The profile of a job from several of its executions.
 type MergedHistory = history.Merged
 
@@ -408,6 +477,9 @@ type Near = capacity.Near
 
 // NewKey A key to make.
 type NewKey = newKey
+
+// NewMeasurement A measurement of a job. Which members it has depends on its kind.
+type NewMeasurement = capacity.MeasurementRequest
 
 // NewSecret A webhook's new secret.
 type NewSecret = newSecret
@@ -493,6 +565,9 @@ type PowerFit = capacity.PowerFit
 // PowerModel A job takes a·n^b seconds on n VMs.
 type PowerModel = capacity.PowerModel
 
+// PowerPrediction How long a job takes on so many VMs.
+type PowerPrediction = capacity.PowerPrediction
+
 // PowerSpread How far measurements lie about the line of logarithms, and where on it. Left out with fewer than three.
 type PowerSpread = capacity.PowerSpread
 
@@ -530,6 +605,9 @@ type ProfileRef = capacity.ProfileRef
 
 // Proof What the answer rests on.
 type Proof = capacity.Proof
+
+// RateFit How fast types of nodes run a job's tasks. Only ratios mean something; the slowest has the rate 1.
+type RateFit = perf.RateFit
 
 // RecordedJob A job that has past executions.
 type RecordedJob = history.RecordedJob
@@ -664,6 +742,12 @@ type SupplyContract = capacity.Contract
 // TaskDurations What the tasks of a phase took, in seconds.
 type TaskDurations = history.Durations
 
+// TaskTimeFit A task takes a·e^(b·r) + c·e^(d·r) seconds where r of its node is left for it. Outside of what was measured it is taken for as long as at the nearest r measured.
+type TaskTimeFit = perf.TaskTimeFit
+
+// TaskTimePrediction How long a task takes with such a part of a node.
+type TaskTimePrediction = perf.TaskTimePrediction
+
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 type Times = capacity.Times
 
@@ -672,6 +756,9 @@ type TypePrice = capacity.TypePrice
 
 // TypeVMs What is rented of one VM type.
 type TypeVMs = capacity.TypeVMs
+
+// UsageFit What a job uses, on average of the measurements that were made on the number of VMs nearest to 6, and what follows for where its VMs may stand.
+type UsageFit = perf.UsageFit
 
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout = capacity.VMLayout
@@ -754,6 +841,12 @@ type ExecutionID = string
 // ExecutionOutcome defines model for ExecutionOutcome.
 type ExecutionOutcome string
 
+// FittedJob defines model for FittedJob.
+type FittedJob = string
+
+// FittedKind defines model for FittedKind.
+type FittedKind string
+
 // ForecastClass defines model for ForecastClass.
 type ForecastClass = string
 
@@ -786,6 +879,18 @@ type Limit = int64
 
 // ListFormat defines model for ListFormat.
 type ListFormat = string
+
+// MeasuredFrom defines model for MeasuredFrom.
+type MeasuredFrom = time.Time
+
+// MeasuredJob defines model for MeasuredJob.
+type MeasuredJob = string
+
+// MeasuredKind defines model for MeasuredKind.
+type MeasuredKind string
+
+// MeasuredUntil defines model for MeasuredUntil.
+type MeasuredUntil = time.Time
 
 // Numbers defines model for Numbers.
 type Numbers = string
@@ -1114,6 +1219,57 @@ type ImportExecutionsParams struct {
 	DryRun *DryRun `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 }
 
+// ListFitsParams defines parameters for ListFits.
+type ListFitsParams struct {
+	// Job Only of this job.
+	Job *MeasuredJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Kind Only of this kind.
+	Kind *ListFitsParamsKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListFitsParamsKind defines parameters for ListFits.
+type ListFitsParamsKind string
+
+// GetFitParams defines parameters for GetFit.
+type GetFitParams struct {
+	// Version Which version; left out, the latest.
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
+
+	// Method Of `power`: `log` makes squared differences of logarithms least, `nls` those of seconds. Of `task_time`: `constrained` fits are positive and never longer with more of a node by their signs, `unconstrained` ones are taken only where they are that too.
+	Method *GetFitParamsMethod `form:"method,omitempty" json:"method,omitempty"`
+
+	// Vms On how many VMs.
+	Vms *float64 `form:"vms,omitempty" json:"vms,omitempty"`
+
+	// Residual With which part of a node left; 1 is a dedicated one.
+	Residual *float64 `form:"residual,omitempty" json:"residual,omitempty"`
+}
+
+// GetFitParamsMethod defines parameters for GetFit.
+type GetFitParamsMethod string
+
+// ListFitVersionsParams defines parameters for ListFitVersions.
+type ListFitVersionsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
 // DeleteForecastsParams defines parameters for DeleteForecasts.
 type DeleteForecastsParams struct {
 	// Class Only rows of this class.
@@ -1161,6 +1317,51 @@ type GetForecastPatternParams struct {
 	// Until Only hours that start before this time.
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
+
+// DeleteMeasurementsParams defines parameters for DeleteMeasurements.
+type DeleteMeasurementsParams struct {
+	// Job Only of this job.
+	Job *MeasuredJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Kind Only of this kind.
+	Kind *DeleteMeasurementsParamsKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// From Only what was measured at this moment or later.
+	From *MeasuredFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only what was measured before this moment.
+	Until *MeasuredUntil `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// DeleteMeasurementsParamsKind defines parameters for DeleteMeasurements.
+type DeleteMeasurementsParamsKind string
+
+// ListMeasurementsParams defines parameters for ListMeasurements.
+type ListMeasurementsParams struct {
+	// Job Only of this job.
+	Job *MeasuredJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Kind Only of this kind.
+	Kind *ListMeasurementsParamsKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// From Only what was measured at this moment or later.
+	From *MeasuredFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only what was measured before this moment.
+	Until *MeasuredUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListMeasurementsParamsKind defines parameters for ListMeasurements.
+type ListMeasurementsParamsKind string
 
 // ListObservationsParams defines parameters for ListObservations.
 type ListObservationsParams struct {
@@ -1561,6 +1762,9 @@ type ForecastFromHistoryJSONRequestBody = ForecastFromHistory
 // FetchHistoryJSONRequestBody defines body for FetchHistory for application/json ContentType.
 type FetchHistoryJSONRequestBody = HistoryFetch
 
+// AddMeasurementsJSONRequestBody defines body for AddMeasurements for application/json ContentType.
+type AddMeasurementsJSONRequestBody = MeasurementBatch
+
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
@@ -1793,6 +1997,15 @@ type ServerInterface interface {
 	// GetExecution Read a past execution with its sample
 	// (GET /v1/clusters/{cluster}/executions/{execution})
 	GetExecution(w http.ResponseWriter, r *http.Request, cluster ClusterName, execution ExecutionID)
+	// ListFits List fits
+	// (GET /v1/clusters/{cluster}/fits)
+	ListFits(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListFitsParams)
+	// GetFit Read a fit, or ask it
+	// (GET /v1/clusters/{cluster}/fits/{job}/{kind})
+	GetFit(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params GetFitParams)
+	// ListFitVersions List the versions of a fit
+	// (GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions)
+	ListFitVersions(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params ListFitVersionsParams)
 	// DeleteForecasts Delete forecasts
 	// (DELETE /v1/clusters/{cluster}/forecasts)
 	DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams)
@@ -1808,6 +2021,15 @@ type ServerInterface interface {
 	// FetchHistory Import executions from an address
 	// (POST /v1/clusters/{cluster}/history-imports/fetch)
 	FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// DeleteMeasurements Delete measurements of jobs
+	// (DELETE /v1/clusters/{cluster}/measurements)
+	DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams)
+	// ListMeasurements List measurements of jobs
+	// (GET /v1/clusters/{cluster}/measurements)
+	ListMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListMeasurementsParams)
+	// AddMeasurements Add measurements of jobs
+	// (POST /v1/clusters/{cluster}/measurements)
+	AddMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// ListObservations List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams)
@@ -2225,6 +2447,24 @@ func (_ Unimplemented) GetExecution(w http.ResponseWriter, r *http.Request, clus
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListFits List fits
+// (GET /v1/clusters/{cluster}/fits)
+func (_ Unimplemented) ListFits(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListFitsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetFit Read a fit, or ask it
+// (GET /v1/clusters/{cluster}/fits/{job}/{kind})
+func (_ Unimplemented) GetFit(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params GetFitParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListFitVersions List the versions of a fit
+// (GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions)
+func (_ Unimplemented) ListFitVersions(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params ListFitVersionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // DeleteForecasts Delete forecasts
 // (DELETE /v1/clusters/{cluster}/forecasts)
 func (_ Unimplemented) DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams) {
@@ -2252,6 +2492,24 @@ func (_ Unimplemented) GetForecastPattern(w http.ResponseWriter, r *http.Request
 // FetchHistory Import executions from an address
 // (POST /v1/clusters/{cluster}/history-imports/fetch)
 func (_ Unimplemented) FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteMeasurements Delete measurements of jobs
+// (DELETE /v1/clusters/{cluster}/measurements)
+func (_ Unimplemented) DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListMeasurements List measurements of jobs
+// (GET /v1/clusters/{cluster}/measurements)
+func (_ Unimplemented) ListMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListMeasurementsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AddMeasurements Add measurements of jobs
+// (POST /v1/clusters/{cluster}/measurements)
+func (_ Unimplemented) AddMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4460,6 +4718,285 @@ func (siw *ServerInterfaceWrapper) GetExecution(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ListFits operation middleware
+func (siw *ServerInterfaceWrapper) ListFits(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFitsParams
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListFits(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetFit operation middleware
+func (siw *ServerInterfaceWrapper) GetFit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "job" -------------
+	var job FittedJob
+
+	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "kind" -------------
+	var kind FittedKind
+
+	err = runtime.BindStyledParameterWithOptions("simple", "kind", chi.URLParam(r, "kind"), &kind, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetFitParams
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "method" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "method", r.URL.Query(), &params.Method, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "method"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "method", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "vms" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "vms", r.URL.Query(), &params.Vms, runtime.BindQueryParameterOptions{Type: "number", Format: "double"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "vms"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "vms", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "residual" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "residual", r.URL.Query(), &params.Residual, runtime.BindQueryParameterOptions{Type: "number", Format: "double"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "residual"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "residual", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetFit(w, r, cluster, job, kind, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListFitVersions operation middleware
+func (siw *ServerInterfaceWrapper) ListFitVersions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "job" -------------
+	var job FittedJob
+
+	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "kind" -------------
+	var kind FittedKind
+
+	err = runtime.BindStyledParameterWithOptions("simple", "kind", chi.URLParam(r, "kind"), &kind, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFitVersionsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListFitVersions(w, r, cluster, job, kind, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // DeleteForecasts operation middleware
 func (siw *ServerInterfaceWrapper) DeleteForecasts(w http.ResponseWriter, r *http.Request) {
 
@@ -4759,6 +5296,233 @@ func (siw *ServerInterfaceWrapper) FetchHistory(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.FetchHistory(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteMeasurements operation middleware
+func (siw *ServerInterfaceWrapper) DeleteMeasurements(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteMeasurementsParams
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteMeasurements(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListMeasurements operation middleware
+func (siw *ServerInterfaceWrapper) ListMeasurements(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListMeasurementsParams
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListMeasurements(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddMeasurements operation middleware
+func (siw *ServerInterfaceWrapper) AddMeasurements(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddMeasurements(w, r, cluster)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -8319,6 +9083,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/executions/{execution}", wrapper.GetExecution)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/fits", wrapper.ListFits)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/fits/{job}/{kind}", wrapper.GetFit)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/fits/{job}/{kind}/versions", wrapper.ListFitVersions)
+	})
+	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/forecasts", wrapper.DeleteForecasts)
 	})
 	r.Group(func(r chi.Router) {
@@ -8332,6 +9105,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/clusters/{cluster}/history-imports/fetch", wrapper.FetchHistory)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/measurements", wrapper.DeleteMeasurements)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/measurements", wrapper.ListMeasurements)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/measurements", wrapper.AddMeasurements)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/observations", wrapper.ListObservations)
@@ -8753,6 +9535,28 @@ type GetExecutionRequest struct {
 	Execution ExecutionID
 }
 
+// ListFitsRequest is what ListFits is asked.
+type ListFitsRequest struct {
+	Cluster ClusterName
+	Params  ListFitsParams
+}
+
+// GetFitRequest is what GetFit is asked.
+type GetFitRequest struct {
+	Cluster ClusterName
+	Job     FittedJob
+	Kind    FittedKind
+	Params  GetFitParams
+}
+
+// ListFitVersionsRequest is what ListFitVersions is asked.
+type ListFitVersionsRequest struct {
+	Cluster ClusterName
+	Job     FittedJob
+	Kind    FittedKind
+	Params  ListFitVersionsParams
+}
+
 // DeleteForecastsRequest is what DeleteForecasts is asked.
 type DeleteForecastsRequest struct {
 	Cluster ClusterName
@@ -8781,6 +9585,24 @@ type GetForecastPatternRequest struct {
 type FetchHistoryRequest struct {
 	Cluster ClusterName
 	Body    *FetchHistoryJSONRequestBody
+}
+
+// DeleteMeasurementsRequest is what DeleteMeasurements is asked.
+type DeleteMeasurementsRequest struct {
+	Cluster ClusterName
+	Params  DeleteMeasurementsParams
+}
+
+// ListMeasurementsRequest is what ListMeasurements is asked.
+type ListMeasurementsRequest struct {
+	Cluster ClusterName
+	Params  ListMeasurementsParams
+}
+
+// AddMeasurementsRequest is what AddMeasurements is asked.
+type AddMeasurementsRequest struct {
+	Cluster ClusterName
+	Body    *AddMeasurementsJSONRequestBody
 }
 
 // ListObservationsRequest is what ListObservations is asked.
@@ -9323,6 +10145,15 @@ type StrictServerInterface interface {
 	// Read a past execution with its sample
 	// (GET /v1/clusters/{cluster}/executions/{execution})
 	GetExecution(ctx context.Context, request GetExecutionRequest) (reply[PastExecution], error)
+	// List fits
+	// (GET /v1/clusters/{cluster}/fits)
+	ListFits(ctx context.Context, request ListFitsRequest) (reply[JobFitList], error)
+	// Read a fit, or ask it
+	// (GET /v1/clusters/{cluster}/fits/{job}/{kind})
+	GetFit(ctx context.Context, request GetFitRequest) (reply[JobFit], error)
+	// List the versions of a fit
+	// (GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions)
+	ListFitVersions(ctx context.Context, request ListFitVersionsRequest) (reply[JobFitList], error)
 	// Delete forecasts
 	// (DELETE /v1/clusters/{cluster}/forecasts)
 	DeleteForecasts(ctx context.Context, request DeleteForecastsRequest) (reply[Deleted], error)
@@ -9338,6 +10169,15 @@ type StrictServerInterface interface {
 	// Import executions from an address
 	// (POST /v1/clusters/{cluster}/history-imports/fetch)
 	FetchHistory(ctx context.Context, request FetchHistoryRequest) (reply[Run], error)
+	// Delete measurements of jobs
+	// (DELETE /v1/clusters/{cluster}/measurements)
+	DeleteMeasurements(ctx context.Context, request DeleteMeasurementsRequest) (reply[Deleted], error)
+	// List measurements of jobs
+	// (GET /v1/clusters/{cluster}/measurements)
+	ListMeasurements(ctx context.Context, request ListMeasurementsRequest) (reply[MeasurementList], error)
+	// Add measurements of jobs
+	// (POST /v1/clusters/{cluster}/measurements)
+	AddMeasurements(ctx context.Context, request AddMeasurementsRequest) (reply[MeasurementsTaken], error)
 	// List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(ctx context.Context, request ListObservationsRequest) (reply[ObservationList], error)
@@ -9986,6 +10826,39 @@ func (h *strictHandler) GetExecution(w http.ResponseWriter, r *http.Request, clu
 	}
 }
 
+func (h *strictHandler) ListFits(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListFitsParams) {
+	request := ListFitsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListFits(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetFit(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params GetFitParams) {
+	request := GetFitRequest{Cluster: cluster, Job: job, Kind: kind, Params: params}
+	answer, err := h.operations.GetFit(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListFitVersions(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params ListFitVersionsParams) {
+	request := ListFitVersionsRequest{Cluster: cluster, Job: job, Kind: kind, Params: params}
+	answer, err := h.operations.ListFitVersions(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
 func (h *strictHandler) DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams) {
 	request := DeleteForecastsRequest{Cluster: cluster, Params: params}
 	answer, err := h.operations.DeleteForecasts(r.Context(), request)
@@ -10043,6 +10916,44 @@ func (h *strictHandler) FetchHistory(w http.ResponseWriter, r *http.Request, clu
 		return
 	}
 	answer, err := h.operations.FetchHistory(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams) {
+	request := DeleteMeasurementsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.DeleteMeasurements(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListMeasurementsParams) {
+	request := ListMeasurementsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListMeasurements(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) AddMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := AddMeasurementsRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.AddMeasurements(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -98,6 +98,7 @@ type Store interface {
 	Observations
 	Executions
 	Calibrations
+	Fits
 	Reports
 
 	// Audit lists the newest first.

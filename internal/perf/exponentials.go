@@ -13,7 +13,7 @@ const (
 	// dependent is how little of one exponential is left beside another before they count as one.
 	dependent = 1e-10
 	// finest is how many parts are fitted one by one; more are joined, which changes less than what is known of r.
-	finest = 1000
+	finest = 200
 
 	starts         = 8
 	polishSteps    = 400
@@ -45,12 +45,12 @@ func newExponentials(parts []TaskPart, from, scale float64) *exponentials {
 	return e
 }
 
-// joined is parts by the thousandth of r.
+// joined is parts by the half of a hundredth of r.
 func joined(parts []TaskPart) (all []TaskPart) {
 	at := -1.0
 	for _, p := range parts {
-		if milli := math.Round(finest * p.Residual); milli != at {
-			at = milli
+		if cell := math.Round(finest * p.Residual); cell != at {
+			at = cell
 			all = append(all, p)
 			continue
 		}

@@ -123,7 +123,9 @@ func unfitTasks(samples []TaskSample) (findings []capacity.Finding) {
 }
 
 // isTime says whether a measured time is one. Below a nanosecond nothing is measured.
-func isTime(seconds float64) bool { return seconds >= 1e-9 && seconds <= capacity.MaxSeconds }
+func isTime(seconds float64) bool {
+	return seconds >= capacity.LeastSeconds && seconds <= capacity.MaxSeconds
+}
 
 func secondsDetail(what string, seconds float64) string {
 	return fmt.Sprintf("The %s is said to have taken %g seconds; it must be more than 0 and at most %g.", what, seconds, float64(capacity.MaxSeconds))

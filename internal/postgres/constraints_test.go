@@ -26,6 +26,8 @@ var ours = []string{
 	"plan_reigns_pkey", "plan_reigns_planning_fkey", "report_parts_pkey", "report_parts_report_fkey", "report_schedules_cluster_fkey", "report_schedules_pkey",
 	"class_calibrations_pkey", "class_calibrations_class_fkey",
 	"executions_pkey", "executions_cluster_fkey", "executions_execution_key", "executions_outcome_check", "executions_form_check", "executions_times_check", "executions_seconds_check", "executions_sample_check",
+	"fit_series_pkey", "fit_series_cluster_fkey", "fit_series_job_key", "fit_series_kind_check", "fit_series_counts_check", "fits_pkey", "fits_series_fkey", "fits_counts_check",
+	"measurements_pkey", "measurements_series_fkey", "measurements_vms_check", "measurements_residual_check", "measurements_seconds_check", "measurements_usage_check", "measurements_kind_check",
 	"packings_pkey", "packings_cluster_fkey", "packings_seconds_check", "packings_counts_check",
 	"reports_cluster_fkey", "reports_pkey", "reports_sha256_check", "reports_size_check",
 	"runs_cluster_fkey", "runs_error_check", "runs_finished_check", "runs_holder_check", "runs_pkey", "runs_progress_check", "runs_result_check", "runs_state_check",

@@ -260,6 +260,8 @@ const grants = `
 	    GRANT SELECT, INSERT, DELETE ON observations TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON executions TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE ON class_calibrations TO headroom_service;
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON fit_series TO headroom_service;
+	    GRANT SELECT, INSERT, DELETE ON measurements, fits TO headroom_service;
 	    GRANT SELECT ON audit_eras, goose_db_version TO headroom_service;
 	END $$`
 

@@ -236,6 +236,14 @@ const (
 	ImportedSheetFormatCsv    ImportedSheetFormat = "csv"
 )
 
+// Defines values for JobFitKind.
+const (
+	JobFitKindPower    JobFitKind = "power"
+	JobFitKindRate     JobFitKind = "rate"
+	JobFitKindTaskTime JobFitKind = "task_time"
+	JobFitKindUsage    JobFitKind = "usage"
+)
+
 // Defines values for JobQuestionKind.
 const (
 	JobQuestionKindJob JobQuestionKind = "job"
@@ -253,6 +261,22 @@ const (
 const (
 	KeptPackingStatusFeasible KeptPackingStatus = "feasible"
 	KeptPackingStatusOptimal  KeptPackingStatus = "optimal"
+)
+
+// Defines values for MeasurementKind.
+const (
+	MeasurementKindPower    MeasurementKind = "power"
+	MeasurementKindRate     MeasurementKind = "rate"
+	MeasurementKindTaskTime MeasurementKind = "task_time"
+	MeasurementKindUsage    MeasurementKind = "usage"
+)
+
+// Defines values for NewMeasurementKind.
+const (
+	NewMeasurementKindPower    NewMeasurementKind = "power"
+	NewMeasurementKindRate     NewMeasurementKind = "rate"
+	NewMeasurementKindTaskTime NewMeasurementKind = "task_time"
+	NewMeasurementKindUsage    NewMeasurementKind = "usage"
 )
 
 // Defines values for OptionsBound.
@@ -591,9 +615,23 @@ const (
 	SweepCurveShapeDecreasing SweepCurveShape = "decreasing"
 )
 
+// Defines values for TaskTimeFitForm.
+const (
+	TaskTimeFitFormConstant TaskTimeFitForm = "constant"
+	TaskTimeFitFormExp1     TaskTimeFitForm = "exp1"
+	TaskTimeFitFormExp2     TaskTimeFitForm = "exp2"
+)
+
 // Defines values for TwoJobsQuestionKind.
 const (
 	TwoJobsQuestionKindTwoJobs TwoJobsQuestionKind = "two_jobs"
+)
+
+// Defines values for UsageFitRole.
+const (
+	UsageFitRoleGuest UsageFitRole = "guest"
+	UsageFitRoleHost  UsageFitRole = "host"
+	UsageFitRolePlain UsageFitRole = "plain"
 )
 
 // Defines values for VaryBy.
@@ -658,6 +696,14 @@ const (
 	ExecutionOutcomeUnfinished ExecutionOutcome = "unfinished"
 )
 
+// Defines values for FittedKind.
+const (
+	FittedKindPower    FittedKind = "power"
+	FittedKindRate     FittedKind = "rate"
+	FittedKindTaskTime FittedKind = "task_time"
+	FittedKindUsage    FittedKind = "usage"
+)
+
 // Defines values for Format.
 const (
 	FormatCsv  Format = "csv"
@@ -669,6 +715,14 @@ const (
 	ListFormatCsv  ListFormat = "csv"
 	ListFormatJson ListFormat = "json"
 	ListFormatXlsx ListFormat = "xlsx"
+)
+
+// Defines values for MeasuredKind.
+const (
+	MeasuredKindPower    MeasuredKind = "power"
+	MeasuredKindRate     MeasuredKind = "rate"
+	MeasuredKindTaskTime MeasuredKind = "task_time"
+	MeasuredKindUsage    MeasuredKind = "usage"
 )
 
 // Defines values for Numbers.
@@ -790,6 +844,36 @@ const (
 	ListExecutionsParamsFormatXlsx ListExecutionsParamsFormat = "xlsx"
 )
 
+// Defines values for ListFitsParamsKind.
+const (
+	ListFitsParamsKindPower    ListFitsParamsKind = "power"
+	ListFitsParamsKindRate     ListFitsParamsKind = "rate"
+	ListFitsParamsKindTaskTime ListFitsParamsKind = "task_time"
+	ListFitsParamsKindUsage    ListFitsParamsKind = "usage"
+)
+
+// Defines values for ListFitsParamsFormat.
+const (
+	ListFitsParamsFormatCsv  ListFitsParamsFormat = "csv"
+	ListFitsParamsFormatJson ListFitsParamsFormat = "json"
+	ListFitsParamsFormatXlsx ListFitsParamsFormat = "xlsx"
+)
+
+// Defines values for GetFitParamsMethod.
+const (
+	GetFitParamsMethodConstrained   GetFitParamsMethod = "constrained"
+	GetFitParamsMethodLog           GetFitParamsMethod = "log"
+	GetFitParamsMethodNls           GetFitParamsMethod = "nls"
+	GetFitParamsMethodUnconstrained GetFitParamsMethod = "unconstrained"
+)
+
+// Defines values for ListFitVersionsParamsFormat.
+const (
+	ListFitVersionsParamsFormatCsv  ListFitVersionsParamsFormat = "csv"
+	ListFitVersionsParamsFormatJson ListFitVersionsParamsFormat = "json"
+	ListFitVersionsParamsFormatXlsx ListFitVersionsParamsFormat = "xlsx"
+)
+
 // Defines values for ListForecastsParamsFormat.
 const (
 	ListForecastsParamsFormatCsv  ListForecastsParamsFormat = "csv"
@@ -817,6 +901,29 @@ const (
 	ClusterHorizonParamsPerDay    ClusterHorizonParamsPer = "day"
 	ClusterHorizonParamsPerMonth  ClusterHorizonParamsPer = "month"
 	ClusterHorizonParamsPerPeriod ClusterHorizonParamsPer = "period"
+)
+
+// Defines values for DeleteMeasurementsParamsKind.
+const (
+	DeleteMeasurementsParamsKindPower    DeleteMeasurementsParamsKind = "power"
+	DeleteMeasurementsParamsKindRate     DeleteMeasurementsParamsKind = "rate"
+	DeleteMeasurementsParamsKindTaskTime DeleteMeasurementsParamsKind = "task_time"
+	DeleteMeasurementsParamsKindUsage    DeleteMeasurementsParamsKind = "usage"
+)
+
+// Defines values for ListMeasurementsParamsKind.
+const (
+	ListMeasurementsParamsKindPower    ListMeasurementsParamsKind = "power"
+	ListMeasurementsParamsKindRate     ListMeasurementsParamsKind = "rate"
+	ListMeasurementsParamsKindTaskTime ListMeasurementsParamsKind = "task_time"
+	ListMeasurementsParamsKindUsage    ListMeasurementsParamsKind = "usage"
+)
+
+// Defines values for ListMeasurementsParamsFormat.
+const (
+	ListMeasurementsParamsFormatCsv  ListMeasurementsParamsFormat = "csv"
+	ListMeasurementsParamsFormatJson ListMeasurementsParamsFormat = "json"
+	ListMeasurementsParamsFormatXlsx ListMeasurementsParamsFormat = "xlsx"
 )
 
 // Defines values for ListObservationsParamsFormat.
@@ -3276,6 +3383,54 @@ type JobAnswer struct {
 	Warnings  []Warning `json:"warnings"`
 }
 
+// JobFit What is fitted to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
+type JobFit struct {
+	// FirstAt When the first was measured.
+	FirstAt *time.Time `json:"first_at"`
+	Job     string     `json:"job"`
+	Kind    JobFitKind `json:"kind"`
+	LastAt  *time.Time `json:"last_at"`
+	MadeAt  *time.Time `json:"made_at"`
+
+	// Measurements That it was made of.
+	Measurements int64 `json:"measurements"`
+
+	// Power A model fitted to measurements, and how well it fits. Intervals are of 95 %.
+	Power *PowerFit `json:"power,omitempty"`
+
+	// Predicted How long a job takes on so many VMs.
+	Predicted *PowerPrediction `json:"predicted,omitempty"`
+
+	// PredictedTask How long a task takes with such a part of a node.
+	PredictedTask *TaskTimePrediction `json:"predicted_task,omitempty"`
+
+	// Rate How fast types of nodes run a job's tasks. Only ratios mean something; the slowest has the rate 1.
+	Rate *RateFit `json:"rate,omitempty"`
+
+	// Refused Why the measurements of today cannot be fitted; empty where they can. The fit is then of those before.
+	Refused string `json:"refused"`
+
+	// TaskTime A task takes a·e^(b·r) + c·e^(d·r) seconds where r of its node is left for it. Outside of what was measured it is taken for as long as at the nearest r measured.
+	TaskTime *TaskTimeFit `json:"task_time,omitempty"`
+
+	// Usage What a job uses, on average of the measurements that were made on the number of VMs nearest to 6, and what follows for where its VMs may stand.
+	Usage *UsageFit `json:"usage,omitempty"`
+
+	// Version From 1; 0 is a fit that is not kept, or none.
+	Version int64 `json:"version"`
+}
+
+// JobFitKind defines model for JobFit.Kind.
+type JobFitKind string
+
+// JobFitList A page of fits.
+type JobFitList struct {
+	Items []JobFit `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
 // JobQuestion A whole execution of a class with a share (0 to 1) of the map and of the reduce slots.
 type JobQuestion struct {
 	Jobs int64           `json:"jobs"`
@@ -3488,6 +3643,60 @@ type MeasuredTasks struct {
 	StageS []MeasuredSeconds `json:"stage_s,omitempty"`
 }
 
+// MeasuredType What tasks took on a type of nodes.
+type MeasuredType struct {
+	// DeviationS Null of one task.
+	DeviationS *float64 `json:"deviation_s"`
+	MeanS      float64  `json:"mean_s"`
+	Rate       float64  `json:"rate"`
+	Tasks      int64    `json:"tasks"`
+	Type       string   `json:"type"`
+}
+
+// Measurement A measurement of a job. It never changes.
+type Measurement struct {
+	At         time.Time `json:"at"`
+	CpuPercent *float64  `json:"cpu_percent"`
+
+	// Id A UUID of version 7.
+	Id    string          `json:"id"`
+	IoMbS *float64        `json:"io_mb_s"`
+	Job   string          `json:"job"`
+	Kind  MeasurementKind `json:"kind"`
+
+	// MeasuredBy The name of the key.
+	MeasuredBy string   `json:"measured_by"`
+	NodeType   *string  `json:"node_type"`
+	Residual   *float64 `json:"residual"`
+	Seconds    *float64 `json:"seconds"`
+	Vms        *float64 `json:"vms"`
+}
+
+// MeasurementKind defines model for Measurement.Kind.
+type MeasurementKind string
+
+// MeasurementBatch Measurements of jobs.
+type MeasurementBatch struct {
+	Measurements []NewMeasurement `json:"measurements"`
+}
+
+// MeasurementList A page of measurements, the newest first.
+type MeasurementList struct {
+	Items []Measurement `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// MeasurementsTaken What came of measurements.
+type MeasurementsTaken struct {
+	// Fits That they concern, by job and kind.
+	Fits []JobFit `json:"fits"`
+
+	// Measurements How many are kept.
+	Measurements int64 `json:"measurements"`
+}
+
 // MergedHistory The profile of a job from several of its executions.
 type MergedHistory struct {
 	// Executions Of how many it is made.
@@ -3584,6 +3793,40 @@ type NewKey struct {
 	// Role Each of the first four may all that those before it may.
 	Role Role `json:"role"`
 }
+
+// NewMeasurement A measurement of a job. Which members it has depends on its kind.
+type NewMeasurement struct {
+	// At When it was measured; now, unless given.
+	At *time.Time `json:"at,omitempty"`
+
+	// CpuPercent Of `usage`: the mean of a VM.
+	CpuPercent *float64 `json:"cpu_percent,omitempty"`
+
+	// IoMbS Of `usage`: of all VMs together.
+	IoMbS *float64 `json:"io_mb_s,omitempty"`
+
+	// Job A class, or any other name.
+	Job  string             `json:"job"`
+	Kind NewMeasurementKind `json:"kind"`
+
+	// NodeType Of `rate`.
+	NodeType *string `json:"node_type,omitempty"`
+
+	// Residual Of `task_time`: the part of the node's processors that other work left for the task; 1 is a dedicated node.
+	Residual *float64 `json:"residual,omitempty"`
+
+	// Seconds How long the job, or one task of it, took; not of `usage`.
+	Seconds *float64 `json:"seconds,omitempty"`
+
+	// Utilization Of `task_time`, in the place of `residual`: the part that other work kept busy.
+	Utilization *float64 `json:"utilization,omitempty"`
+
+	// Vms Of `power` and `usage`: how many VMs the job ran on.
+	Vms *float64 `json:"vms,omitempty"`
+}
+
+// NewMeasurementKind defines model for NewMeasurement.Kind.
+type NewMeasurementKind string
 
 // NewSecret A webhook's new secret.
 type NewSecret struct {
@@ -4354,6 +4597,17 @@ type PowerModel struct {
 	B float64 `json:"b"`
 }
 
+// PowerPrediction How long a job takes on so many VMs.
+type PowerPrediction struct {
+	// Interval From low to high.
+	Interval *Interval `json:"interval,omitempty"`
+
+	// Seconds As many executions take less as take more.
+	Seconds  float64   `json:"seconds"`
+	Vms      float64   `json:"vms"`
+	Warnings []Warning `json:"warnings"`
+}
+
 // PowerSpread How far measurements lie about the line of logarithms, and where on it. Left out with fewer than three.
 type PowerSpread struct {
 	// Deviation Of the logarithms from the line.
@@ -4833,6 +5087,13 @@ type QuestionRequest struct {
 
 // QuestionRequestQuestion defines model for QuestionRequest.Question.
 type QuestionRequestQuestion string
+
+// RateFit How fast types of nodes run a job's tasks. Only ratios mean something; the slowest has the rate 1.
+type RateFit struct {
+	// Types By name.
+	Types    []MeasuredType `json:"types"`
+	Warnings []Warning      `json:"warnings"`
+}
 
 // RecordedJob A job that has past executions.
 type RecordedJob struct {
@@ -6031,6 +6292,47 @@ type TaskDurations struct {
 	Quantiles []float64 `json:"quantiles,omitempty"`
 }
 
+// TaskTimeFit A task takes a·e^(b·r) + c·e^(d·r) seconds where r of its node is left for it. Outside of what was measured it is taken for as long as at the nearest r measured.
+type TaskTimeFit struct {
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+	C float64 `json:"c"`
+
+	// Constrained Positive and never longer with more of a node, by its signs.
+	Constrained bool    `json:"constrained"`
+	D           float64 `json:"d"`
+
+	// Form How much the measurements allow to be said: five different r two exponentials, two to four one.
+	Form TaskTimeFitForm `json:"form"`
+
+	// LeastResidual The least r measured.
+	LeastResidual float64 `json:"least_residual"`
+
+	// MostResidual The most; 1 where it is left out.
+	MostResidual *float64 `json:"most_residual,omitempty"`
+
+	// Nrmse As a part of the distance from the shortest to the longest time; null where that is 0.
+	Nrmse  *float64 `json:"nrmse"`
+	Points int64    `json:"points"`
+
+	// Residuals How many different r there are.
+	Residuals int64     `json:"residuals"`
+	RmseS     float64   `json:"rmse_s"`
+	Warnings  []Warning `json:"warnings"`
+}
+
+// TaskTimeFitForm How much the measurements allow to be said: five different r two exponentials, two to four one.
+type TaskTimeFitForm string
+
+// TaskTimePrediction How long a task takes with such a part of a node.
+type TaskTimePrediction struct {
+	// Normed As a multiple of the time on a dedicated node.
+	Normed   float64   `json:"normed"`
+	Residual float64   `json:"residual"`
+	Seconds  float64   `json:"seconds"`
+	Warnings []Warning `json:"warnings"`
+}
+
 // TermContract A contract that is in force from a moment until another.
 type TermContract struct {
 	// Billing Which hours of a contract's VMs are paid: those used, or all.
@@ -6116,6 +6418,26 @@ type TypeVMs struct {
 	Spot  *float64 `json:"spot,omitempty"`
 	Total float64  `json:"total"`
 }
+
+// UsageFit What a job uses, on average of the measurements that were made on the number of VMs nearest to 6, and what follows for where its VMs may stand.
+type UsageFit struct {
+	// Cpu CPU-bound: above 60 %.
+	Cpu        bool    `json:"cpu"`
+	CpuPercent float64 `json:"cpu_percent"`
+
+	// Io I/O-bound: above 100 MB/s.
+	Io    bool    `json:"io"`
+	IoMbS float64 `json:"io_mb_s"`
+
+	// Points Measurements on so many VMs.
+	Points   int64        `json:"points"`
+	Role     UsageFitRole `json:"role"`
+	Vms      *int64       `json:"vms,omitempty"`
+	Warnings []Warning    `json:"warnings"`
+}
+
+// UsageFitRole defines model for UsageFit.Role.
+type UsageFitRole string
 
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout struct {
@@ -6482,6 +6804,12 @@ type ExecutionID = string
 // ExecutionOutcome defines model for ExecutionOutcome.
 type ExecutionOutcome string
 
+// FittedJob defines model for FittedJob.
+type FittedJob = string
+
+// FittedKind defines model for FittedKind.
+type FittedKind string
+
 // ForecastClass defines model for ForecastClass.
 type ForecastClass = string
 
@@ -6517,6 +6845,18 @@ type Limit = int64
 
 // ListFormat defines model for ListFormat.
 type ListFormat string
+
+// MeasuredFrom defines model for MeasuredFrom.
+type MeasuredFrom = time.Time
+
+// MeasuredJob defines model for MeasuredJob.
+type MeasuredJob = string
+
+// MeasuredKind defines model for MeasuredKind.
+type MeasuredKind string
+
+// MeasuredUntil defines model for MeasuredUntil.
+type MeasuredUntil = time.Time
 
 // Numbers defines model for Numbers.
 type Numbers string
@@ -6968,6 +7308,72 @@ type GetExecutionParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListFitsParams defines parameters for ListFits.
+type ListFitsParams struct {
+	// Job Only of this job.
+	Job *MeasuredJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Kind Only of this kind.
+	Kind *ListFitsParamsKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFitsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListFitsParamsKind defines parameters for ListFits.
+type ListFitsParamsKind string
+
+// ListFitsParamsFormat defines parameters for ListFits.
+type ListFitsParamsFormat string
+
+// GetFitParams defines parameters for GetFit.
+type GetFitParams struct {
+	// Version Which version; left out, the latest.
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
+
+	// Method Of `power`: `log` makes squared differences of logarithms least, `nls` those of seconds. Of `task_time`: `constrained` fits are positive and never longer with more of a node by their signs, `unconstrained` ones are taken only where they are that too.
+	Method *GetFitParamsMethod `form:"method,omitempty" json:"method,omitempty"`
+
+	// Vms On how many VMs.
+	Vms *float64 `form:"vms,omitempty" json:"vms,omitempty"`
+
+	// Residual With which part of a node left; 1 is a dedicated one.
+	Residual *float64 `form:"residual,omitempty" json:"residual,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetFitParamsMethod defines parameters for GetFit.
+type GetFitParamsMethod string
+
+// ListFitVersionsParams defines parameters for ListFitVersions.
+type ListFitVersionsParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFitVersionsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListFitVersionsParamsFormat defines parameters for ListFitVersions.
+type ListFitVersionsParamsFormat string
+
 // DeleteForecastsParams defines parameters for DeleteForecasts.
 type DeleteForecastsParams struct {
 	// Class Only rows of this class.
@@ -7075,6 +7481,63 @@ type ClusterHorizonParamsFormat string
 
 // ClusterHorizonParamsPer defines parameters for ClusterHorizon.
 type ClusterHorizonParamsPer string
+
+// DeleteMeasurementsParams defines parameters for DeleteMeasurements.
+type DeleteMeasurementsParams struct {
+	// Job Only of this job.
+	Job *MeasuredJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Kind Only of this kind.
+	Kind *DeleteMeasurementsParamsKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// From Only what was measured at this moment or later.
+	From *MeasuredFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only what was measured before this moment.
+	Until *MeasuredUntil `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// DeleteMeasurementsParamsKind defines parameters for DeleteMeasurements.
+type DeleteMeasurementsParamsKind string
+
+// ListMeasurementsParams defines parameters for ListMeasurements.
+type ListMeasurementsParams struct {
+	// Job Only of this job.
+	Job *MeasuredJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Kind Only of this kind.
+	Kind *ListMeasurementsParamsKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// From Only what was measured at this moment or later.
+	From *MeasuredFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only what was measured before this moment.
+	Until *MeasuredUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListMeasurementsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListMeasurementsParamsKind defines parameters for ListMeasurements.
+type ListMeasurementsParamsKind string
+
+// ListMeasurementsParamsFormat defines parameters for ListMeasurements.
+type ListMeasurementsParamsFormat string
+
+// AddMeasurementsParams defines parameters for AddMeasurements.
+type AddMeasurementsParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
 
 // ListObservationsParams defines parameters for ListObservations.
 type ListObservationsParams struct {
@@ -8051,6 +8514,9 @@ type FetchHistoryJSONRequestBody = HistoryFetch
 // ClusterHorizonJSONRequestBody defines body for ClusterHorizon for application/json ContentType.
 type ClusterHorizonJSONRequestBody = ClusterHorizonRequest
 
+// AddMeasurementsJSONRequestBody defines body for AddMeasurements for application/json ContentType.
+type AddMeasurementsJSONRequestBody = MeasurementBatch
+
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
 
@@ -8998,6 +9464,27 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/executions/{execution} (the `GetExecution` operationId).
 	GetExecution(ctx context.Context, cluster ClusterName, execution ExecutionID, params *GetExecutionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListFits List fits
+	//
+	// The latest version of each job and kind, by them. Where nothing could be fitted yet the version is 0, and `refused` says why.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/fits (the `ListFits` operationId).
+	ListFits(ctx context.Context, cluster ClusterName, params *ListFitsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFit Read a fit, or ask it
+	//
+	// The latest version, another one, or a fit by another `method` of the measurements of today, which is not kept and has the version 0. Of `power`, `vms` asks how long the job takes on so many; of `task_time`, `residual` asks how long a task takes with such a part of a node. 404 where nothing could be fitted yet; the answer says why.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind} (the `GetFit` operationId).
+	GetFit(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *GetFitParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListFitVersions List the versions of a fit
+	//
+	// The newest first.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions (the `ListFitVersions` operationId).
+	ListFitVersions(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *ListFitVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteForecasts Delete forecasts
 	//
 	// At least one of `class`, `from` and `until` is needed.
@@ -9167,6 +9654,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
 	ClusterHorizon(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteMeasurements Delete measurements of jobs
+	//
+	// At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/measurements (the `DeleteMeasurements` operationId).
+	DeleteMeasurements(ctx context.Context, cluster ClusterName, params *DeleteMeasurementsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListMeasurements List measurements of jobs
+	//
+	// The newest first, by when they were measured.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/measurements (the `ListMeasurements` operationId).
+	ListMeasurements(ctx context.Context, cluster ClusterName, params *ListMeasurementsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddMeasurementsWithBody Add measurements of jobs
+	//
+	// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+	//
+	// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+	AddMeasurementsWithBody(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddMeasurements Add measurements of jobs
+	//
+	// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+	//
+	// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+	AddMeasurements(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListObservations List observations
 	//
@@ -11258,6 +11781,57 @@ func (c *Client) GetExecution(ctx context.Context, cluster ClusterName, executio
 	return c.Client.Do(req)
 }
 
+// ListFits List fits
+//
+// The latest version of each job and kind, by them. Where nothing could be fitted yet the version is 0, and `refused` says why.
+//
+// Corresponds with GET /v1/clusters/{cluster}/fits (the `ListFits` operationId).
+func (c *Client) ListFits(ctx context.Context, cluster ClusterName, params *ListFitsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFitsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFit Read a fit, or ask it
+//
+// The latest version, another one, or a fit by another `method` of the measurements of today, which is not kept and has the version 0. Of `power`, `vms` asks how long the job takes on so many; of `task_time`, `residual` asks how long a task takes with such a part of a node. 404 where nothing could be fitted yet; the answer says why.
+//
+// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind} (the `GetFit` operationId).
+func (c *Client) GetFit(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *GetFitParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFitRequest(c.Server, cluster, job, kind, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListFitVersions List the versions of a fit
+//
+// The newest first.
+//
+// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions (the `ListFitVersions` operationId).
+func (c *Client) ListFitVersions(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *ListFitVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFitVersionsRequest(c.Server, cluster, job, kind, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DeleteForecasts Delete forecasts
 //
 // At least one of `class`, `from` and `until` is needed.
@@ -11578,6 +12152,82 @@ func (c *Client) ClusterHorizonWithBody(ctx context.Context, cluster ClusterName
 // Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
 func (c *Client) ClusterHorizon(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewClusterHorizonRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteMeasurements Delete measurements of jobs
+//
+// At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/measurements (the `DeleteMeasurements` operationId).
+func (c *Client) DeleteMeasurements(ctx context.Context, cluster ClusterName, params *DeleteMeasurementsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteMeasurementsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListMeasurements List measurements of jobs
+//
+// The newest first, by when they were measured.
+//
+// Corresponds with GET /v1/clusters/{cluster}/measurements (the `ListMeasurements` operationId).
+func (c *Client) ListMeasurements(ctx context.Context, cluster ClusterName, params *ListMeasurementsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListMeasurementsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddMeasurementsWithBody Add measurements of jobs
+//
+// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+//
+// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+func (c *Client) AddMeasurementsWithBody(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddMeasurementsRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddMeasurements Add measurements of jobs
+//
+// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+//
+// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+func (c *Client) AddMeasurements(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddMeasurementsRequest(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -16726,6 +17376,370 @@ func NewGetExecutionRequest(server string, cluster ClusterName, execution Execut
 	return req, nil
 }
 
+// NewListFitsRequest constructs an http.Request for the ListFits method
+func NewListFitsRequest(server string, cluster ClusterName, params *ListFitsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/fits", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetFitRequest constructs an http.Request for the GetFit method
+func NewGetFitRequest(server string, cluster ClusterName, job FittedJob, kind FittedKind, params *GetFitParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "kind", kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/fits/%s/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Method != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "method", *params.Method, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Vms != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "vms", *params.Vms, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: "double"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Residual != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "residual", *params.Residual, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: "double"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListFitVersionsRequest constructs an http.Request for the ListFitVersions method
+func NewListFitVersionsRequest(server string, cluster ClusterName, job FittedJob, kind FittedKind, params *ListFitVersionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "kind", kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/fits/%s/%s/versions", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewDeleteForecastsRequest constructs an http.Request for the DeleteForecasts method
 func NewDeleteForecastsRequest(server string, cluster ClusterName, params *DeleteForecastsParams) (*http.Request, error) {
 	var err error
@@ -17484,6 +18498,313 @@ func NewClusterHorizonRequestWithBody(server string, cluster ClusterName, params
 			}
 
 			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteMeasurementsRequest constructs an http.Request for the DeleteMeasurements method
+func NewDeleteMeasurementsRequest(server string, cluster ClusterName, params *DeleteMeasurementsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/measurements", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListMeasurementsRequest constructs an http.Request for the ListMeasurements method
+func NewListMeasurementsRequest(server string, cluster ClusterName, params *ListMeasurementsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/measurements", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAddMeasurementsRequest calls the generic AddMeasurements builder with application/json body
+func NewAddMeasurementsRequest(server string, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddMeasurementsRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewAddMeasurementsRequestWithBody constructs an http.Request for the AddMeasurements method, with any body, and a specified content type
+func NewAddMeasurementsRequestWithBody(server string, cluster ClusterName, params *AddMeasurementsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/measurements", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
 	}
@@ -24838,6 +26159,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/clusters/{cluster}/executions/{execution} (the `GetExecution` operationId).
 	GetExecutionWithResponse(ctx context.Context, cluster ClusterName, execution ExecutionID, params *GetExecutionParams, reqEditors ...RequestEditorFn) (*GetExecutionResponse, error)
 
+	// ListFitsWithResponse List fits
+	//
+	// The latest version of each job and kind, by them. Where nothing could be fitted yet the version is 0, and `refused` says why.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/fits (the `ListFits` operationId).
+	ListFitsWithResponse(ctx context.Context, cluster ClusterName, params *ListFitsParams, reqEditors ...RequestEditorFn) (*ListFitsResponse, error)
+
+	// GetFitWithResponse Read a fit, or ask it
+	//
+	// The latest version, another one, or a fit by another `method` of the measurements of today, which is not kept and has the version 0. Of `power`, `vms` asks how long the job takes on so many; of `task_time`, `residual` asks how long a task takes with such a part of a node. 404 where nothing could be fitted yet; the answer says why.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind} (the `GetFit` operationId).
+	GetFitWithResponse(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *GetFitParams, reqEditors ...RequestEditorFn) (*GetFitResponse, error)
+
+	// ListFitVersionsWithResponse List the versions of a fit
+	//
+	// The newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions (the `ListFitVersions` operationId).
+	ListFitVersionsWithResponse(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *ListFitVersionsParams, reqEditors ...RequestEditorFn) (*ListFitVersionsResponse, error)
+
 	// DeleteForecastsWithResponse Delete forecasts
 	//
 	// At least one of `class`, `from` and `until` is needed.
@@ -25013,6 +26361,46 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
 	ClusterHorizonWithResponse(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterHorizonResponse, error)
+
+	// DeleteMeasurementsWithResponse Delete measurements of jobs
+	//
+	// At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/measurements (the `DeleteMeasurements` operationId).
+	DeleteMeasurementsWithResponse(ctx context.Context, cluster ClusterName, params *DeleteMeasurementsParams, reqEditors ...RequestEditorFn) (*DeleteMeasurementsResponse, error)
+
+	// ListMeasurementsWithResponse List measurements of jobs
+	//
+	// The newest first, by when they were measured.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/measurements (the `ListMeasurements` operationId).
+	ListMeasurementsWithResponse(ctx context.Context, cluster ClusterName, params *ListMeasurementsParams, reqEditors ...RequestEditorFn) (*ListMeasurementsResponse, error)
+
+	// AddMeasurementsWithBodyWithResponse Add measurements of jobs
+	//
+	// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+	//
+	// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+	AddMeasurementsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddMeasurementsResponse, error)
+
+	// AddMeasurementsWithResponse Add measurements of jobs
+	//
+	// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+	//
+	// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+	AddMeasurementsWithResponse(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody, reqEditors ...RequestEditorFn) (*AddMeasurementsResponse, error)
 
 	// ListObservationsWithResponse List observations
 	//
@@ -27310,6 +28698,102 @@ func (r GetExecutionResponse) StatusCode() int {
 	return 0
 }
 
+// ListFitsResponse304Headers the declared response headers of an HTTP 304 response for ListFits
+type ListFitsResponse304Headers struct {
+	ETag *string
+}
+
+type ListFitsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobFitList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListFitsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFitsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFitsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetFitResponse304Headers the declared response headers of an HTTP 304 response for GetFit
+type GetFitResponse304Headers struct {
+	ETag *string
+}
+
+type GetFitResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobFit
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetFitResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFitResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFitResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListFitVersionsResponse304Headers the declared response headers of an HTTP 304 response for ListFitVersions
+type ListFitVersionsResponse304Headers struct {
+	ETag *string
+}
+
+type ListFitVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobFitList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListFitVersionsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFitVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFitVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type DeleteForecastsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -27538,6 +29022,88 @@ func (r ClusterHorizonResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r ClusterHorizonResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteMeasurementsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Deleted
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteMeasurementsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteMeasurementsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListMeasurementsResponse304Headers the declared response headers of an HTTP 304 response for ListMeasurements
+type ListMeasurementsResponse304Headers struct {
+	ETag *string
+}
+
+type ListMeasurementsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MeasurementList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListMeasurementsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListMeasurementsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListMeasurementsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type AddMeasurementsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MeasurementsTaken
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r AddMeasurementsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddMeasurementsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -30905,6 +32471,51 @@ func (c *ClientWithResponses) GetExecutionWithResponse(ctx context.Context, clus
 	return ParseGetExecutionResponse(rsp)
 }
 
+// ListFitsWithResponse List fits
+//
+// The latest version of each job and kind, by them. Where nothing could be fitted yet the version is 0, and `refused` says why.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/fits (the `ListFits` operationId).
+func (c *ClientWithResponses) ListFitsWithResponse(ctx context.Context, cluster ClusterName, params *ListFitsParams, reqEditors ...RequestEditorFn) (*ListFitsResponse, error) {
+	rsp, err := c.ListFits(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFitsResponse(rsp)
+}
+
+// GetFitWithResponse Read a fit, or ask it
+//
+// The latest version, another one, or a fit by another `method` of the measurements of today, which is not kept and has the version 0. Of `power`, `vms` asks how long the job takes on so many; of `task_time`, `residual` asks how long a task takes with such a part of a node. 404 where nothing could be fitted yet; the answer says why.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind} (the `GetFit` operationId).
+func (c *ClientWithResponses) GetFitWithResponse(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *GetFitParams, reqEditors ...RequestEditorFn) (*GetFitResponse, error) {
+	rsp, err := c.GetFit(ctx, cluster, job, kind, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFitResponse(rsp)
+}
+
+// ListFitVersionsWithResponse List the versions of a fit
+//
+// The newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions (the `ListFitVersions` operationId).
+func (c *ClientWithResponses) ListFitVersionsWithResponse(ctx context.Context, cluster ClusterName, job FittedJob, kind FittedKind, params *ListFitVersionsParams, reqEditors ...RequestEditorFn) (*ListFitVersionsResponse, error) {
+	rsp, err := c.ListFitVersions(ctx, cluster, job, kind, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFitVersionsResponse(rsp)
+}
+
 // DeleteForecastsWithResponse Delete forecasts
 //
 // At least one of `class`, `from` and `until` is needed.
@@ -31175,6 +32786,70 @@ func (c *ClientWithResponses) ClusterHorizonWithResponse(ctx context.Context, cl
 		return nil, err
 	}
 	return ParseClusterHorizonResponse(rsp)
+}
+
+// DeleteMeasurementsWithResponse Delete measurements of jobs
+//
+// At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/measurements (the `DeleteMeasurements` operationId).
+func (c *ClientWithResponses) DeleteMeasurementsWithResponse(ctx context.Context, cluster ClusterName, params *DeleteMeasurementsParams, reqEditors ...RequestEditorFn) (*DeleteMeasurementsResponse, error) {
+	rsp, err := c.DeleteMeasurements(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteMeasurementsResponse(rsp)
+}
+
+// ListMeasurementsWithResponse List measurements of jobs
+//
+// The newest first, by when they were measured.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/measurements (the `ListMeasurements` operationId).
+func (c *ClientWithResponses) ListMeasurementsWithResponse(ctx context.Context, cluster ClusterName, params *ListMeasurementsParams, reqEditors ...RequestEditorFn) (*ListMeasurementsResponse, error) {
+	rsp, err := c.ListMeasurements(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListMeasurementsResponse(rsp)
+}
+
+// AddMeasurementsWithBodyWithResponse Add measurements of jobs
+//
+// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+//
+// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+func (c *ClientWithResponses) AddMeasurementsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddMeasurementsResponse, error) {
+	rsp, err := c.AddMeasurementsWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddMeasurementsResponse(rsp)
+}
+
+// AddMeasurementsWithResponse Add measurements of jobs
+//
+// A job is a class or any other name. What a measurement says depends on its kind: `power` is how long the job took on so many VMs (`vms`, `seconds`), `task_time` how long one of its tasks took by the part of the node that other work left for it (`residual`, or `utilization` for the part that was busy; `seconds`), `rate` how long a task took on a type of nodes (`node_type`, `seconds`), and `usage` how busy it kept processors and disks (`vms`, `cpu_percent` as the mean of a VM, `io_mb_s` of all VMs together).
+//
+// Up to 2,000 of up to 100 jobs (kinds counted apart) come at once, all or none. Measurements never change. Of a job and kind the latest 2,000 are kept, of a cluster those of 2,000 jobs. The answer has the fits that they concern; a fit that says something else is a new version, of which the latest 200 are kept. They are not in the audit log, and no plan depends on them.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
+func (c *ClientWithResponses) AddMeasurementsWithResponse(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody, reqEditors ...RequestEditorFn) (*AddMeasurementsResponse, error) {
+	rsp, err := c.AddMeasurements(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddMeasurementsResponse(rsp)
 }
 
 // ListObservationsWithResponse List observations
@@ -34714,6 +36389,159 @@ func ParseGetExecutionResponse(rsp *http.Response) (*GetExecutionResponse, error
 	return response, nil
 }
 
+// ParseListFitsResponse parses an HTTP response from a ListFitsWithResponse call
+func ParseListFitsResponse(rsp *http.Response) (*ListFitsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFitsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobFitList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListFitsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetFitResponse parses an HTTP response from a GetFitWithResponse call
+func ParseGetFitResponse(rsp *http.Response) (*GetFitResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFitResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobFit
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetFitResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListFitVersionsResponse parses an HTTP response from a ListFitVersionsWithResponse call
+func ParseListFitVersionsResponse(rsp *http.Response) (*ListFitVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFitVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobFitList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListFitVersionsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseDeleteForecastsResponse parses an HTTP response from a DeleteForecastsWithResponse call
 func ParseDeleteForecastsResponse(rsp *http.Response) (*DeleteForecastsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -35034,6 +36862,124 @@ func ParseClusterHorizonResponse(rsp *http.Response) (*ClusterHorizonResponse, e
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteMeasurementsResponse parses an HTTP response from a DeleteMeasurementsWithResponse call
+func ParseDeleteMeasurementsResponse(rsp *http.Response) (*DeleteMeasurementsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteMeasurementsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Deleted
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListMeasurementsResponse parses an HTTP response from a ListMeasurementsWithResponse call
+func ParseListMeasurementsResponse(rsp *http.Response) (*ListMeasurementsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListMeasurementsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MeasurementList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListMeasurementsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAddMeasurementsResponse parses an HTTP response from a AddMeasurementsWithResponse call
+func ParseAddMeasurementsResponse(rsp *http.Response) (*AddMeasurementsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddMeasurementsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MeasurementsTaken
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
 
 	}
 
