@@ -14,6 +14,7 @@ package dispatch
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"headroom/internal/perf"
@@ -28,6 +29,20 @@ const (
 	Reduce
 	Kinds = 2
 )
+
+var kindNames = [Kinds]string{"map", "reduce"}
+
+func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }
+
+func (k *Kind) UnmarshalText(text []byte) error {
+	for i, name := range kindNames {
+		if string(text) == name {
+			*k = Kind(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("a task is a map or a reduce, not %q", text)
+}
 
 // Layout says which slots run which tasks.
 type Layout uint8
@@ -61,6 +76,7 @@ type Job struct {
 	Pending          [Kinds]int // tasks that could start now
 	Running          [Kinds]int
 	Unfinished       int // tasks of all kinds that have not ended well: running and not yet ready ones too
+	Maps, MapsDone   int // of all its stages, and those that have ended well; 0 where the caller does not count
 
 	Wants
 	Known
@@ -72,6 +88,12 @@ type Job struct {
 type Wants struct {
 	Weight   float64 // its part under progress share; 0 is 1
 	MinShare float64 // under progress share: below it the job goes first
+
+	// What it is worth under learned, by the utility that asks.
+	Worth    float64 // budget: of a task while there is a balance; 0 is 1
+	Balance  float64 // budget: what its owner can still pay; whoever starts a task takes its price off
+	Promised float64 // dedicated_capacity: its part of the cluster's running tasks
+	Revenue  float64 // revenue: what is offered
 }
 
 // Known is what has been measured of jobs like this one; nil and 0: nothing has.
@@ -80,6 +102,15 @@ type Known struct {
 	Rates    *perf.Rates    // how fast types of nodes run its tasks
 	// ReadMBPerSecond is what one task on a dedicated node takes from each data node at its busiest.
 	ReadMBPerSecond float64
+	Usage           [Kinds]Usage
+}
+
+// Usage is what tasks of a kind use, each from 1 (next to nothing) to 10 (all there is); 0: nobody knows.
+type Usage struct {
+	CPU     float64 `json:"cpu"`
+	Memory  float64 `json:"memory"`
+	Disk    float64 `json:"disk"`
+	Network float64 `json:"network"`
 }
 
 // pending and running are the job's tasks in a pool.
@@ -137,13 +168,13 @@ type Node struct {
 
 // Report is the state that a node told of last.
 type Report struct {
-	Load1           float64 // the load average of the last minute
-	CPUPercent      float64
-	MemoryPercent   float64
-	NetMBPerSecond  float64
-	DiskMBPerSecond float64
-	Numbers         map[string]float64 // features that the cluster adds, by name
-	Words           map[string]string
+	Load1           float64            `json:"load1"` // the load average of the last minute
+	CPUPercent      float64            `json:"cpu_pct"`
+	MemoryPercent   float64            `json:"mem_pct"`
+	NetMBPerSecond  float64            `json:"net_mb_s"`
+	DiskMBPerSecond float64            `json:"disk_mb_s"`
+	Numbers         map[string]float64 `json:"numbers,omitempty"` // features that the cluster adds, by name
+	Words           map[string]string  `json:"words,omitempty"`
 }
 
 // Slot is a place for one task at a time.

@@ -32,6 +32,8 @@ func New(p capacity.Policy, s Setting) (Policy, error) {
 		return ProgressShare(s.Layout, p), nil
 	case capacity.PolicyMaxProgress:
 		return MaxProgress(s.Layout, p), nil
+	case capacity.PolicyLearned:
+		return NewLearned(s.Layout, p), nil
 	default:
 		return nil, fmt.Errorf("no policy is called %q", p.Kind)
 	}

@@ -21,7 +21,8 @@ type world struct {
 	recalled Policy
 	choose   func(w *world, s Slot) (*Job, Kind)
 	noted    func(w *world, e Event)
-	refit    func() // changes what is known of jobs, sometimes
+	refit    func()         // changes what is known of jobs, sometimes
+	resume   func(p Policy) // gives a policy that recalls what the caller has kept for it
 
 	now    float64
 	nodes  []*Node
@@ -87,6 +88,16 @@ func (w *world) submit(families []Known) {
 	}
 	j.Weight = []float64{0, 1, 2, 0.5}[w.r.IntN(4)]
 	j.MinShare = []float64{0, 0, 0.2, 0.5}[w.r.IntN(4)]
+	j.Promised = []float64{0, 0.2, 0.5}[w.r.IntN(3)]
+	j.Balance = float64(w.r.IntN(3))
+	j.Worth = float64(w.r.IntN(3))
+	j.Revenue = float64(w.r.IntN(4))
+	if j.Maps = j.Pending[0]; w.r.IntN(3) == 0 {
+		j.Maps = 0
+	}
+	for k := range j.Usage {
+		j.Usage[k] = Usage{float64(w.r.IntN(11)), float64(w.r.IntN(11)), float64(w.r.IntN(4) * 3), float64(w.r.IntN(3) * 5)}
+	}
 	w.jobs = append(w.jobs, j)
 	w.note(Event{What: Arrived, Job: j})
 }
@@ -99,6 +110,9 @@ func (w *world) end(i int, how Outcome) {
 	seconds := w.now - h.since
 	if how == Done {
 		h.job.Unfinished--
+		if h.kind == Map {
+			h.job.MapsDone++
+		}
 		if h.kind == Map && h.job.Rates != nil {
 			h.job.Rates.Add(h.slot.Node.Type, 1+seconds)
 		}
@@ -124,6 +138,11 @@ func (w *world) report(n *Node) {
 	n.Residual = []float64{1, 0.9, 0.5, 0.2, 0.01, 0, w.r.Float64()}[w.r.IntN(7)]
 	n.Report.Load1 = n.Cores * 2 * w.r.Float64()
 	n.Report.CPUPercent = 100 * w.r.Float64()
+	n.Report.Numbers, n.Report.Words = nil, nil
+	if w.r.IntN(3) > 0 {
+		n.Report.Numbers = map[string]float64{"gpu": w.r.Float64()}
+		n.Report.Words = map[string]string{"rack": []string{"a", "b", "c"}[w.r.IntN(3)]}
+	}
 	if w.r.IntN(10) == 0 { // an operator changes it
 		n.Slots[0] = max(n.Running[0]+n.Running[1], w.r.IntN(4))
 	}
@@ -248,6 +267,9 @@ func (w *world) recall() {
 		}
 		if err != nil {
 			w.t.Fatal(err)
+		}
+		if w.resume != nil {
+			w.resume(p)
 		}
 		again, _ := p.(Memory).Memory()
 		if string(again) != string(kept) {
