@@ -260,6 +260,7 @@ func (e *engine) submit(class, user int, seed uint64) {
 	if e.mixed != nil {
 		j.Known = e.mixed.learns[class].Known
 	}
+	j.Unfinished = spec.tasks
 	j.left = [2]int{spec.stages[0].tasks, spec.reduces}
 	if spec.Profile.OverheadSeconds > 0 {
 		e.policy.Note(dispatch.Event{What: dispatch.Arrived, Now: e.now, Job: &j.Job})
@@ -402,6 +403,7 @@ func (e *engine) taskEnded(number int) {
 	slot.job = nil
 	j.Running[k]--
 	j.left[k]--
+	j.Unfinished--
 	ended := dispatch.Event{What: dispatch.Ended, Now: e.now, Job: &j.Job, Task: k, Slot: dispatch.Slot{Number: number, Pool: p}, Seconds: e.now - slot.since}
 	if e.mixed != nil {
 		n := e.mixed.leave(e, number, j, k, p)

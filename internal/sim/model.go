@@ -33,6 +33,7 @@ type classModel struct {
 	Class
 	stages       []stage
 	reduces      int
+	tasks        int // of all kinds and stages
 	mapsBefore   int // of the stage before the reduces, that must have ended
 	firstShuffle durations
 	shuffle      durations
@@ -193,6 +194,10 @@ func makeClass(c Class, reducesAfter float64) classModel {
 		}
 		spec.stages = append(spec.stages, stage{int(s.Tasks), s.AvgSeconds, newDurations(t, measured, s.AvgSeconds, s.MaxSeconds)})
 	}
+	spec.tasks = spec.reduces
+	for i := range spec.stages {
+		spec.tasks += spec.stages[i].tasks
+	}
 	spec.mapsBefore = int(math.Ceil(reducesAfter * float64(p.MapTasks) * (1 - capacity.PremiseSlack)))
 	if spec.reduces > 0 {
 		spec.firstShuffle = newDurations(t, t.FirstShuffleSeconds, p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds)
@@ -232,10 +237,7 @@ func (m *model) expect() {
 	m.expected = 1
 	for i := range m.classes {
 		spec := &m.classes[i]
-		tasks := 1 + float64(spec.reduces)
-		for _, s := range spec.stages {
-			tasks += float64(s.tasks)
-		}
+		tasks := 1 + float64(spec.tasks)
 		if spec.Load.Kind == Closed || spec.Load.Kind == Poisson {
 			m.expected = math.Inf(1)
 		}
