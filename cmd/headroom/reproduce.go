@@ -129,6 +129,12 @@ func reproduced(ctx context.Context, experiments []study.Experiment, setting stu
 			return packed(ctx, p, nil)
 		},
 	}
+	tools.Pool = func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+		return poolPlanned(ctx, p, tools.Solver)
+	}
+	tools.EvaluatePool = func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolEvaluation, error) {
+		return poolEvaluated(ctx, p, tools.Solver)
+	}
 	for _, e := range experiments {
 		if e.NeedsSolver && tools.Solver == nil {
 			if _, err := worker.Find(); err != nil {

@@ -26,18 +26,21 @@ type Experiment struct {
 }
 
 // experiments is every experiment, in the order people are shown them.
-var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines, packing, progressShare, mimp}
+var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines, packing, progressShare, mimp, pools}
 
 // Experiments lists what can be reproduced, in the order people are shown it.
 func Experiments() []Experiment { return slices.Clone(experiments) }
 
 // Tools is what an experiment works with and this package does not have.
 type Tools struct {
-	Plan     func(context.Context, capacity.Problem) (capacity.Plan, error) // proves and checks its plans by itself
-	Pack     func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
-	Solver   lp.Solver // CBC
-	Clock    func() time.Time
-	Progress func(done, total int) // told after every step; may be nil
+	Plan func(context.Context, capacity.Problem) (capacity.Plan, error) // proves and checks its plans by itself
+	Pack func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
+	// Pool plans a pool, and EvaluatePool says what a given one comes to; both check what they answer.
+	Pool         func(context.Context, capacity.PoolProblem) (capacity.PoolPlan, error)
+	EvaluatePool func(context.Context, capacity.PoolProblem) (capacity.PoolEvaluation, error)
+	Solver       lp.Solver // CBC
+	Clock        func() time.Time
+	Progress     func(done, total int) // told after every step; may be nil
 }
 
 // Setting says which instances an experiment is run on. The instances of a seed are the same for ever.

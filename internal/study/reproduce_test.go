@@ -18,6 +18,7 @@ import (
 	"headroom/internal/lp/worker"
 	"headroom/internal/pack"
 	"headroom/internal/plan"
+	"headroom/internal/pool"
 	"headroom/internal/proof"
 	"headroom/internal/sim"
 )
@@ -70,8 +71,24 @@ func packed(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, e
 	return a, err
 }
 
+func pooled(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+	a, err := pool.Plan(ctx, p, cbc)
+	if err == nil {
+		err = proof.PoolFault(proof.Pool(p, a))
+	}
+	return a, err
+}
+
+func evaluated(ctx context.Context, p capacity.PoolProblem) (capacity.PoolEvaluation, error) {
+	e, err := pool.Evaluate(ctx, p, nil)
+	if err == nil {
+		err = proof.PoolFault(proof.PoolEvaluation(p, e))
+	}
+	return e, err
+}
+
 func tools() Tools {
-	return Tools{Plan: proved, Pack: packed, Solver: cbc, Clock: steady(time.Millisecond)}
+	return Tools{Plan: proved, Pack: packed, Pool: pooled, EvaluatePool: evaluated, Solver: cbc, Clock: steady(time.Millisecond)}
 }
 
 func experiment(t *testing.T, name string) Experiment {
@@ -347,7 +364,7 @@ func TestSlowPlansRefuteTheClaim(t *testing.T) {
 
 func TestNothingIsSaidOfWhatIsNotProved(t *testing.T) {
 	for _, e := range Experiments() {
-		if slices.Contains([]string{accuracy.Name, packing.Name, progressShare.Name, mimp.Name}, e.Name) {
+		if slices.Contains([]string{accuracy.Name, packing.Name, progressShare.Name, mimp.Name, pools.Name}, e.Name) {
 			continue // they plan nothing
 		}
 		for situation, spoil := range map[string]func(*capacity.Plan){
@@ -366,6 +383,21 @@ func TestNothingIsSaidOfWhatIsNotProved(t *testing.T) {
 				t.Errorf("%s, %s: got %q, %v; want an error", e.Name, situation, r.Verdict, err)
 			}
 		}
+	}
+}
+
+func TestPoolsThatAreNotProvedRefuteTheClaim(t *testing.T) {
+	if r := reproduce(t, pools.Name, tools(), Setting{Quick: true}); !r.Holds {
+		t.Errorf("got %q", r.Verdict)
+	}
+	doubtful := tools()
+	doubtful.Pool = func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+		a, err := pooled(ctx, p)
+		a.Gap = 0.01
+		return a, err
+	}
+	if r := reproduce(t, pools.Name, doubtful, Setting{Quick: true}); r.Holds {
+		t.Errorf("got %q of pools that are not proved", r.Verdict)
 	}
 }
 

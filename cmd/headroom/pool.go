@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/lp"
+	"headroom/internal/lp/worker"
+	"headroom/internal/pool"
+	"headroom/internal/proof"
+	tables "headroom/internal/report"
+)
+
+func poolCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "pool",
+		Short: "Say how many machines of which kinds to rent for how long",
+		Long: `Sizes pools of different machines for work that can be divided: core instances, which hold the data and stay
+for a round of hours, and accelerators, which hold none and are given back after whole hours. Every pool is
+checked by code that shares nothing with the code that made it, and proved to be the cheapest, or the answer
+says how far from it it is at most.
+
+  {"currency": "USD", "hours": 4,
+   "types": [{"name": "m1.large", "per_hour": "0.34", "disk_gb": 850, "compute_units": 4, "accelerator": false},
+             {"name": "c1.medium", "per_hour": "0.17", "compute_units": 5, "core": false}],
+   "jobs": [{"name": "nightly", "work": 90, "deadline_hours": 3}],
+   "storage": {"data_gb": 4250, "replication": 1}}`,
+	}
+	c.AddCommand(poolPlanCommand(), poolEvaluateCommand(), poolShareCommand(), poolTypesCommand(), poolVMTypesCommand())
+	return c
+}
+
+func poolPlanCommand() *cobra.Command {
+	var out output
+	var maxMs int64
+	c := &cobra.Command{
+		Use:   "plan [FILE|-]",
+		Short: "Find the cheapest pool that does all work in time",
+		Long: `Reads a pool problem as JSON, from a file or standard input, and answers the cheapest mix of core instances and
+accelerators: which work is done where, and when each job ends.`,
+		Example: "  headroom pool plan pool.json\n  headroom pool plan -o json - < pool.json",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().Int64Var(&maxMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
+	return command(c, func(c *cobra.Command, args []string) error {
+		p, label, err := readPool(c, args, func(p *capacity.PoolProblem) {
+			if c.Flags().Changed("max-solve-ms") {
+				p.Options.MaxSolveMs = maxMs
+			}
+		})
+		if err != nil {
+			return err
+		}
+		var a capacity.PoolPlan
+		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
+			a, err = poolPlanned(ctx, p, solver)
+			return err
+		}); err != nil {
+			return labelled(label, err)
+		}
+		if err := out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return tables.PoolPlan(w, p.Currency, a) },
+			"json":  asJSON(a),
+			"csv":   tables.PoolJobs(a.PoolOutcome).CSV,
+		}); err != nil {
+			return err
+		}
+		if a.Status == capacity.PoolInfeasible {
+			return &failure{code: exitInfeasible}
+		}
+		return nil
+	})
+}
+
+func poolEvaluateCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use:   "evaluate [FILE|-]",
+		Short: "Say what a given pool costs and when its jobs end",
+		Long: `Reads a pool problem with a "mix" and answers what that comes to. Accelerators without hours are kept while there
+is work for them.
+
+  "mix": {"core": [{"type": "m1.large", "count": 5}], "accelerators": [{"type": "c1.medium", "count": 6}]}`,
+		Example: "  headroom pool evaluate mix.json",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		p, label, err := readPool(c, args, nil)
+		if err != nil {
+			return err
+		}
+		var e capacity.PoolEvaluation
+		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
+			e, err = poolEvaluated(ctx, p, solver)
+			return err
+		}); err != nil {
+			return labelled(label, err)
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return tables.PoolEvaluation(w, p.Currency, e) },
+			"json":  asJSON(e),
+			"csv":   tables.PoolJobs(e.PoolOutcome).CSV,
+		})
+	})
+}
+
+func poolShareCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use:   "share [FILE|-]",
+		Short: "Share slots on different nodes so that the least progress share is as large as it can be",
+		Long: `A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all.
+Reads node types with their slots, and jobs with their rates, and answers who gets how many slots of which
+type. For whole nodes give nodes as slots.
+
+  {"types": [{"name": "gpu", "slots": 2}, {"name": "plain", "slots": 4}],
+   "jobs": [{"name": "ciphers", "rates": {"gpu": 3, "plain": 1}}, {"name": "sort", "rates": {"gpu": 1, "plain": 1}}]}`,
+		Example: "  headroom pool share shares.json",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		data, label, err := read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		p, err := capacity.ReadSharePlan(data, limits)
+		if err != nil {
+			return labelled(label, err)
+		}
+		var a capacity.SharePlan
+		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
+			if a, err = pool.Share(ctx, p, solver); err == nil {
+				err = proof.PoolFault(proof.Share(p, a))
+			}
+			return err
+		}); err != nil {
+			return labelled(label, err)
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return tables.SharePlan(w, a) },
+			"json":  asJSON(a),
+			"csv":   tables.SharedJobs(a).CSV,
+		})
+	})
+}
+
+func poolTypesCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use:   "types",
+		Short: "List the example instance types of 2011",
+		Long: `Lists six types of Amazon EC2 at the prices of 2011, with what a compute unit and a gigabyte cost in a month of 720
+hours. They are an example to try things with; -o json has them as pool problems take them.`,
+		Args: cobra.NoArgs,
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, _ []string) error {
+		known := capacity.ExampleEC22011()
+		return out.write(c, map[string]form{"table": tables.Instances(known).Text, "json": asJSON(known), "csv": tables.Instances(known).CSV})
+	})
+}
+
+func poolVMTypesCommand() *cobra.Command {
+	var reference string
+	var wholeVMs bool
+	var out output
+	c := &cobra.Command{
+		Use:   "vm-types [FILE|-]",
+		Short: "Make a scenario for capacity plans of a pool's instance types",
+		Long: `Reads a pool problem and answers a scenario that adds its instance types to a capacity problem, with the speeds there
+of the classes that are named as the jobs are. Speeds are relative to the reference, which is what the problem's
+own VMs are.`,
+		Example: "  headroom pool vm-types --reference m1.large pool.json > scenario.json\n  headroom what-if problem.json scenario.json",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "json")
+	c.Flags().StringVar(&reference, "reference", "", "the `type` that the capacity problem's own VMs are")
+	c.Flags().BoolVar(&wholeVMs, "whole-vms", false, "speeds of VMs and not of slots, for classes given by their VMs per job")
+	_ = c.MarkFlagRequired("reference")
+	return command(c, func(c *cobra.Command, args []string) error {
+		p, label, err := readPool(c, args, nil)
+		if err != nil {
+			return err
+		}
+		s, err := pool.Scenario(p, reference, wholeVMs)
+		if err != nil {
+			return labelled(label, err)
+		}
+		return out.write(c, map[string]form{"json": asJSON(s)})
+	})
+}
+
+func readPool(c *cobra.Command, args []string, override func(*capacity.PoolProblem)) (capacity.PoolProblem, string, error) {
+	data, label, err := read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+	if err != nil {
+		return capacity.PoolProblem{}, label, err
+	}
+	var overrides []func(*capacity.PoolProblem)
+	if override != nil {
+		overrides = append(overrides, override)
+	}
+	p, err := capacity.ReadPool(data, limits, overrides...)
+	if err != nil {
+		err = labelled(label, err)
+	}
+	return p, label, err
+}
+
+// solving does work with a solver of its own, within a time budget. Without one the work says so itself.
+func solving(ctx context.Context, maxSolveMs int64, work func(context.Context, lp.Solver) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
+	defer cancel()
+	if _, err := worker.Find(); err != nil {
+		return work(ctx, nil)
+	}
+	workers := worker.New(worker.Config{Processes: 1})
+	defer workers.Close()
+	return work(ctx, workers)
+}
+
+// poolPlanned is a plan that has passed the independent check.
+func poolPlanned(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolPlan, error) {
+	a, err := pool.Plan(ctx, p, solver)
+	if err == nil {
+		err = proof.PoolFault(proof.Pool(p, a))
+	}
+	return a, err
+}
+
+// poolEvaluated is an evaluation that has passed the independent check.
+func poolEvaluated(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolEvaluation, error) {
+	e, err := pool.Evaluate(ctx, p, solver)
+	if err == nil {
+		err = proof.PoolFault(proof.PoolEvaluation(p, e))
+	}
+	return e, err
+}
