@@ -189,7 +189,7 @@ var overlaid = map[string]reflect.Type{
 	"list[capacity.AllowedHost]": reflect.TypeFor[list[capacity.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[capacity.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[capacity.Delivery]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
 	"priceFetch":                    reflect.TypeFor[priceFetch](),
-	"list[capacity.ReportSchedule]": reflect.TypeFor[list[capacity.ReportSchedule]](), "list[capacity.PackingSummary]": reflect.TypeFor[list[capacity.PackingSummary]](), "list[capacity.Report]": reflect.TypeFor[list[capacity.Report]](),
+	"list[capacity.ReportSchedule]": reflect.TypeFor[list[capacity.ReportSchedule]](), "list[capacity.PackingSummary]": reflect.TypeFor[list[capacity.PackingSummary]](), "list[capacity.LiveNode]": reflect.TypeFor[list[capacity.LiveNode]](), "list[capacity.LiveJob]": reflect.TypeFor[list[capacity.LiveJob]](), "list[capacity.LiveDecision]": reflect.TypeFor[list[capacity.LiveDecision]](), "list[capacity.Report]": reflect.TypeFor[list[capacity.Report]](),
 	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
 	"list[capacity.StandingOffer]": reflect.TypeFor[list[capacity.StandingOffer]](),
 	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
@@ -217,6 +217,7 @@ func init() {
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
 		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),
+		reflect.TypeFor[capacity.LiveSettings](), reflect.TypeFor[capacity.Heartbeat](), reflect.TypeFor[capacity.HeartbeatAnswer](), reflect.TypeFor[capacity.LiveNode](), reflect.TypeFor[capacity.LiveJobRequest](), reflect.TypeFor[capacity.LiveJob](), reflect.TypeFor[capacity.LiveDecision](),
 		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](),
 	} {
 		collectTypes(t)

@@ -114,6 +114,9 @@ func TestListsAsTables(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/night/executions", strings.Replace(someExecution, `"nightly etl"`, `"=1+1"`, 1)).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters/night/measurements", strings.ReplaceAll(someMeasurements, `"sort"`, `"=1+1"`)).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters/night/measurements", someMeasurements).want(t, 200)
+	s.ask(s.admin, "PUT", "/v1/clusters/night/nodes/n", `{"type":"=1+1","cores":1,"slots":{"map":1,"reduce":0}}`).want(t, 200)
+	s.ask(s.admin, "POST", "/v1/clusters/night/jobs", `{"name":"=1+1","maps":1}`).want(t, 201)
+	s.beat("n", `{"seq":1,"running":[]}`)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {

@@ -32,7 +32,7 @@ type sent struct {
 // forge makes a request for an operation from the contract and breaks it in some places.
 func forge(random *rand.Rand, method, path string, item *openapi3.PathItem, op *openapi3.Operation) sent {
 	r := sent{method: method, headers: map[string]string{}}
-	known := map[string]string{"cluster": "night", "name": "small", "id": "x", "plan": "1", "version": "1", "kind": "invalid", "file": "style.css"}
+	known := map[string]string{"cluster": "night", "name": "small", "id": "x", "node": "n", "job": "1", "plan": "1", "version": "1", "kind": "invalid", "file": "style.css"}
 	query := url.Values{}
 	for _, ref := range slices.Concat(item.Parameters, op.Parameters) {
 		p := ref.Value

@@ -187,6 +187,31 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case strings.Contains(path, "/fits/"):
 		s.ask(s.admin, "POST", "/v1/clusters/mine/measurements", someMeasurements).want(s, 200)
 		path = strings.NewReplacer("{job}", "sort", "{kind}", "power").Replace(path)
+	case operation == "replaceLiveSettings":
+		body, headers = `{"policy":{"kind":"edf"}}`, []string{"If-Match", s.ask(s.admin, "GET", path, nil).etag()}
+	case strings.Contains(path, "/nodes"), strings.HasSuffix(path, "/decisions"):
+		node := "node"
+		if operation == "removeLiveNode" {
+			node = name
+		}
+		s.ask(s.admin, "PUT", "/v1/clusters/mine/nodes/"+node, someNode).want(s, 200)
+		switch operation {
+		case "putLiveNode":
+			body = someNode
+		case "sendHeartbeat":
+			body = fmt.Sprintf(`{"seq":1,"boot":%q,"running":[]}`, name)
+		}
+		path = strings.Replace(path, "{node}", node, 1)
+	case strings.Contains(path, "/jobs"):
+		const some = `{"name":"etl","maps":1}`
+		if operation == "createLiveJob" {
+			body = some
+		}
+		if strings.Contains(path, "{job}") {
+			var j capacity.LiveJob
+			s.ask(s.admin, "POST", "/v1/clusters/mine/jobs", some).want(s, 201).into(s, &j)
+			path = strings.Replace(path, "{job}", fmt.Sprint(j.Number), 1)
+		}
 	case strings.Contains(path, "/reports"):
 		if operation == "createReport" {
 			body = `{"every":"day","covers":"behind","format":"csv"}`

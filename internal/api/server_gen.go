@@ -23,6 +23,14 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for DecisionOutcome.
+const (
+	DecisionOutcomeDone    DecisionOutcome = "done"
+	DecisionOutcomeFailed  DecisionOutcome = "failed"
+	DecisionOutcomeLost    DecisionOutcome = "lost"
+	DecisionOutcomeRunning DecisionOutcome = "running"
+)
+
 // Defines values for ExecutionOutcome.
 const (
 	ExecutionOutcomeFailed     ExecutionOutcome = "failed"
@@ -37,6 +45,14 @@ const (
 	FittedKindRate     FittedKind = "rate"
 	FittedKindTaskTime FittedKind = "task_time"
 	FittedKindUsage    FittedKind = "usage"
+)
+
+// Defines values for JobsInState.
+const (
+	JobsInStateActive JobsInState = "active"
+	JobsInStateDone   JobsInState = "done"
+	JobsInStateFailed JobsInState = "failed"
+	JobsInStateKilled JobsInState = "killed"
 )
 
 // Defines values for MeasuredKind.
@@ -60,6 +76,14 @@ const (
 const (
 	GetClassCalibrationParamsFormatCsv  GetClassCalibrationParamsFormat = "csv"
 	GetClassCalibrationParamsFormatJson GetClassCalibrationParamsFormat = "json"
+)
+
+// Defines values for ListLiveDecisionsParamsOutcome.
+const (
+	ListLiveDecisionsParamsOutcomeDone    ListLiveDecisionsParamsOutcome = "done"
+	ListLiveDecisionsParamsOutcomeFailed  ListLiveDecisionsParamsOutcome = "failed"
+	ListLiveDecisionsParamsOutcomeLost    ListLiveDecisionsParamsOutcome = "lost"
+	ListLiveDecisionsParamsOutcomeRunning ListLiveDecisionsParamsOutcome = "running"
 )
 
 // Defines values for DeleteExecutionsParamsOutcome.
@@ -92,6 +116,14 @@ const (
 	GetFitParamsMethodLog           GetFitParamsMethod = "log"
 	GetFitParamsMethodNls           GetFitParamsMethod = "nls"
 	GetFitParamsMethodUnconstrained GetFitParamsMethod = "unconstrained"
+)
+
+// Defines values for ListLiveJobsParamsState.
+const (
+	ListLiveJobsParamsStateActive ListLiveJobsParamsState = "active"
+	ListLiveJobsParamsStateDone   ListLiveJobsParamsState = "done"
+	ListLiveJobsParamsStateFailed ListLiveJobsParamsState = "failed"
+	ListLiveJobsParamsStateKilled ListLiveJobsParamsState = "killed"
 )
 
 // Defines values for DeleteMeasurementsParamsKind.
@@ -292,6 +324,9 @@ type Decimal0 = string
 // Decimal1 defines model for Decimal.1.
 type Decimal1 = float64
 
+// DecisionFigure A number that a choice was made by.
+type DecisionFigure = capacity.DecisionFigure
+
 // Deleted What a deletion did.
 type Deleted = deleted
 
@@ -402,6 +437,9 @@ type JobFitList = list[perf.JobFit]
 // JobRange How many jobs run at once. Fractions are allowed where the cluster is planned relaxed.
 type JobRange = capacity.JobRange
 
+// JobTasks A job's tasks of one kind.
+type JobTasks = capacity.JobTasks
+
 // JobUsage What a job was seen to use, from which it is classified.
 type JobUsage = capacity.Usage
 
@@ -425,6 +463,33 @@ type LeaseList = list[capacity.Lease]
 
 // LeftOut Attempts that are no part of a profile.
 type LeftOut = history.LeftOut
+
+// LiveDecision Which task was handed to which node, why, and what became of it.
+type LiveDecision = capacity.LiveDecision
+
+// LiveDecisionList A page of decisions, the newest first.
+type LiveDecisionList = list[capacity.LiveDecision]
+
+// LiveJob A job whose tasks are handed out.
+type LiveJob = capacity.LiveJob
+
+// LiveJobList A page of jobs, the newest first.
+type LiveJobList = list[capacity.LiveJob]
+
+// LiveJobRequest A job whose tasks are to be run.
+type LiveJobRequest = capacity.LiveJobRequest
+
+// LiveNode A machine that runs tasks.
+type LiveNode = capacity.LiveNode
+
+// LiveNodeList A page of nodes, by name.
+type LiveNodeList = list[capacity.LiveNode]
+
+// LiveSettings How tasks are handed to nodes.
+type LiveSettings = capacity.LiveSettings
+
+// LocalMap The nodes that have the data of a map.
+type LocalMap = capacity.LocalMap
 
 // MachineVMs What stands on a machine. Numbers are those of the phase's jobs, from 0.
 type MachineVMs = capacity.MachineVMs
@@ -490,6 +555,15 @@ type NewWebhook = newWebhook
 // NextCursor Where the next page starts; null on the last one.
 type NextCursor = string
 
+// NodeFeature Something that nodes report and decisions may depend on, a number in ranges or one of some words.
+type NodeFeature = capacity.NodeFeature
+
+// NodeReport The state that a node tells of. What is left out stays as it was told last.
+type NodeReport = capacity.NodeReport
+
+// NodeSlots How many tasks of each kind a node runs at once. Where slots are shared, their sum counts.
+type NodeSlots = capacity.NodeSlots
+
 // Observation What really ran at a moment, held against the plan that was current then. It never changes.
 type Observation = capacity.Observation
 
@@ -507,6 +581,9 @@ type Options = capacity.Options
 
 // Outcome Nothing speaks against it; it could not be decided; it is wrong.
 type Outcome = proof.Outcome
+
+// OverloadRule When a node is overloaded.
+type OverloadRule = capacity.OverloadRule
 
 // PackedDeadlines How many jobs with a deadline are done in time.
 type PackedDeadlines = capacity.PackedDeadlines
@@ -558,6 +635,9 @@ type PlanRequest = planRequest
 
 // PlanSummary A stored plan in one flat row; money is per period.
 type PlanSummary = capacity.PlanSummary
+
+// Policy Who gets a freed slot. A member of another kind is refused.
+type Policy = capacity.Policy
 
 // PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
 type PowerFit = capacity.PowerFit
@@ -694,6 +774,9 @@ type ScenarioOutcome = plan.Outcome
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
 
+// SlotShare What a class of jobs gets of the slots.
+type SlotShare = capacity.SlotShare
+
 // Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 type Slots = capacity.Slots
 
@@ -759,6 +842,9 @@ type TypeVMs = capacity.TypeVMs
 
 // UsageFit What a job uses, on average of the measurements that were made on the number of VMs nearest to 6, and what follows for where its VMs may stand.
 type UsageFit = perf.UsageFit
+
+// Utility What a task of a job is worth.
+type Utility = capacity.Utility
 
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout = capacity.VMLayout
@@ -829,6 +915,15 @@ type ContractName = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DecisionJob defines model for DecisionJob.
+type DecisionJob = int64
+
+// DecisionNode defines model for DecisionNode.
+type DecisionNode = string
+
+// DecisionOutcome defines model for DecisionOutcome.
+type DecisionOutcome string
+
 // DeliveryID defines model for DeliveryID.
 type DeliveryID = string
 
@@ -865,6 +960,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// JobsInState defines model for JobsInState.
+type JobsInState string
+
 // KeyID defines model for KeyID.
 type KeyID = string
 
@@ -879,6 +977,12 @@ type Limit = int64
 
 // ListFormat defines model for ListFormat.
 type ListFormat = string
+
+// LiveJobNumber defines model for LiveJobNumber.
+type LiveJobNumber = int64
+
+// LiveNodeName defines model for LiveNodeName.
+type LiveNodeName = string
 
 // MeasuredFrom defines model for MeasuredFrom.
 type MeasuredFrom = time.Time
@@ -1144,6 +1248,36 @@ type ReplaceContractParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListLiveDecisionsParams defines parameters for ListLiveDecisions.
+type ListLiveDecisionsParams struct {
+	// From Only of this moment or later.
+	From *ObservedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only of before this moment.
+	Until *ObservedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Node Only tasks of this node.
+	Node *DecisionNode `form:"node,omitempty" json:"node,omitempty"`
+
+	// Job Only tasks of the job with this number.
+	Job *DecisionJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Outcome Only tasks of which this has become.
+	Outcome *ListLiveDecisionsParamsOutcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListLiveDecisionsParamsOutcome defines parameters for ListLiveDecisions.
+type ListLiveDecisionsParamsOutcome string
+
 // ApplyDocumentParams defines parameters for ApplyDocument.
 type ApplyDocumentParams struct {
 	// DryRun Only say what would change.
@@ -1318,6 +1452,30 @@ type GetForecastPatternParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ListLiveJobsParams defines parameters for ListLiveJobs.
+type ListLiveJobsParams struct {
+	// State Only jobs in this state.
+	State *ListLiveJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// ListLiveJobsParamsState defines parameters for ListLiveJobs.
+type ListLiveJobsParamsState string
+
+// ReplaceLiveSettingsParams defines parameters for ReplaceLiveSettings.
+type ReplaceLiveSettingsParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // DeleteMeasurementsParams defines parameters for DeleteMeasurements.
 type DeleteMeasurementsParams struct {
 	// Job Only of this job.
@@ -1362,6 +1520,18 @@ type ListMeasurementsParams struct {
 
 // ListMeasurementsParamsKind defines parameters for ListMeasurements.
 type ListMeasurementsParamsKind string
+
+// ListLiveNodesParams defines parameters for ListLiveNodes.
+type ListLiveNodesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
 
 // ListObservationsParams defines parameters for ListObservations.
 type ListObservationsParams struct {
@@ -1762,8 +1932,17 @@ type ForecastFromHistoryJSONRequestBody = ForecastFromHistory
 // FetchHistoryJSONRequestBody defines body for FetchHistory for application/json ContentType.
 type FetchHistoryJSONRequestBody = HistoryFetch
 
+// CreateLiveJobJSONRequestBody defines body for CreateLiveJob for application/json ContentType.
+type CreateLiveJobJSONRequestBody = LiveJobRequest
+
+// ReplaceLiveSettingsJSONRequestBody defines body for ReplaceLiveSettings for application/json ContentType.
+type ReplaceLiveSettingsJSONRequestBody = LiveSettings
+
 // AddMeasurementsJSONRequestBody defines body for AddMeasurements for application/json ContentType.
 type AddMeasurementsJSONRequestBody = MeasurementBatch
+
+// PutLiveNodeJSONRequestBody defines body for PutLiveNode for application/json ContentType.
+type PutLiveNodeJSONRequestBody = LiveNode
 
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
@@ -1979,6 +2158,9 @@ type ServerInterface interface {
 	// ReplaceContract Change a contract
 	// (PUT /v1/clusters/{cluster}/contracts/{name})
 	ReplaceContract(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ContractName, params ReplaceContractParams)
+	// ListLiveDecisions List decisions
+	// (GET /v1/clusters/{cluster}/decisions)
+	ListLiveDecisions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveDecisionsParams)
 	// GetDocument Read a cluster as one document
 	// (GET /v1/clusters/{cluster}/document)
 	GetDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName)
@@ -2021,6 +2203,24 @@ type ServerInterface interface {
 	// FetchHistory Import executions from an address
 	// (POST /v1/clusters/{cluster}/history-imports/fetch)
 	FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ListLiveJobs List jobs
+	// (GET /v1/clusters/{cluster}/jobs)
+	ListLiveJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveJobsParams)
+	// CreateLiveJob Submit a job
+	// (POST /v1/clusters/{cluster}/jobs)
+	CreateLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// KillLiveJob Kill a job
+	// (DELETE /v1/clusters/{cluster}/jobs/{job})
+	KillLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber)
+	// GetLiveJob Read a job
+	// (GET /v1/clusters/{cluster}/jobs/{job})
+	GetLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber)
+	// GetLiveSettings Read how tasks are handed out
+	// (GET /v1/clusters/{cluster}/live)
+	GetLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ReplaceLiveSettings Change how tasks are handed out
+	// (PUT /v1/clusters/{cluster}/live)
+	ReplaceLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceLiveSettingsParams)
 	// DeleteMeasurements Delete measurements of jobs
 	// (DELETE /v1/clusters/{cluster}/measurements)
 	DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams)
@@ -2030,6 +2230,18 @@ type ServerInterface interface {
 	// AddMeasurements Add measurements of jobs
 	// (POST /v1/clusters/{cluster}/measurements)
 	AddMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ListLiveNodes List nodes
+	// (GET /v1/clusters/{cluster}/nodes)
+	ListLiveNodes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveNodesParams)
+	// RemoveLiveNode Take a node out
+	// (DELETE /v1/clusters/{cluster}/nodes/{node})
+	RemoveLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName)
+	// GetLiveNode Read a node
+	// (GET /v1/clusters/{cluster}/nodes/{node})
+	GetLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName)
+	// PutLiveNode Declare a node
+	// (PUT /v1/clusters/{cluster}/nodes/{node})
+	PutLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName)
 	// ListObservations List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams)
@@ -2411,6 +2623,12 @@ func (_ Unimplemented) ReplaceContract(w http.ResponseWriter, r *http.Request, c
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListLiveDecisions List decisions
+// (GET /v1/clusters/{cluster}/decisions)
+func (_ Unimplemented) ListLiveDecisions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveDecisionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // GetDocument Read a cluster as one document
 // (GET /v1/clusters/{cluster}/document)
 func (_ Unimplemented) GetDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
@@ -2495,6 +2713,42 @@ func (_ Unimplemented) FetchHistory(w http.ResponseWriter, r *http.Request, clus
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListLiveJobs List jobs
+// (GET /v1/clusters/{cluster}/jobs)
+func (_ Unimplemented) ListLiveJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveJobsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateLiveJob Submit a job
+// (POST /v1/clusters/{cluster}/jobs)
+func (_ Unimplemented) CreateLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// KillLiveJob Kill a job
+// (DELETE /v1/clusters/{cluster}/jobs/{job})
+func (_ Unimplemented) KillLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLiveJob Read a job
+// (GET /v1/clusters/{cluster}/jobs/{job})
+func (_ Unimplemented) GetLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLiveSettings Read how tasks are handed out
+// (GET /v1/clusters/{cluster}/live)
+func (_ Unimplemented) GetLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplaceLiveSettings Change how tasks are handed out
+// (PUT /v1/clusters/{cluster}/live)
+func (_ Unimplemented) ReplaceLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceLiveSettingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // DeleteMeasurements Delete measurements of jobs
 // (DELETE /v1/clusters/{cluster}/measurements)
 func (_ Unimplemented) DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams) {
@@ -2510,6 +2764,30 @@ func (_ Unimplemented) ListMeasurements(w http.ResponseWriter, r *http.Request, 
 // AddMeasurements Add measurements of jobs
 // (POST /v1/clusters/{cluster}/measurements)
 func (_ Unimplemented) AddMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListLiveNodes List nodes
+// (GET /v1/clusters/{cluster}/nodes)
+func (_ Unimplemented) ListLiveNodes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveNodesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RemoveLiveNode Take a node out
+// (DELETE /v1/clusters/{cluster}/nodes/{node})
+func (_ Unimplemented) RemoveLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLiveNode Read a node
+// (GET /v1/clusters/{cluster}/nodes/{node})
+func (_ Unimplemented) GetLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PutLiveNode Declare a node
+// (PUT /v1/clusters/{cluster}/nodes/{node})
+func (_ Unimplemented) PutLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4280,6 +4558,139 @@ func (siw *ServerInterfaceWrapper) ReplaceContract(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
+// ListLiveDecisions operation middleware
+func (siw *ServerInterfaceWrapper) ListLiveDecisions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLiveDecisionsParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "node" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "node", r.URL.Query(), &params.Node, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", r.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "outcome"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "outcome", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListLiveDecisions(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetDocument operation middleware
 func (siw *ServerInterfaceWrapper) GetDocument(w http.ResponseWriter, r *http.Request) {
 
@@ -5305,6 +5716,259 @@ func (siw *ServerInterfaceWrapper) FetchHistory(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ListLiveJobs operation middleware
+func (siw *ServerInterfaceWrapper) ListLiveJobs(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLiveJobsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListLiveJobs(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateLiveJob operation middleware
+func (siw *ServerInterfaceWrapper) CreateLiveJob(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateLiveJob(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// KillLiveJob operation middleware
+func (siw *ServerInterfaceWrapper) KillLiveJob(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "job" -------------
+	var job LiveJobNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.KillLiveJob(w, r, cluster, job)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLiveJob operation middleware
+func (siw *ServerInterfaceWrapper) GetLiveJob(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "job" -------------
+	var job LiveJobNumber
+
+	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLiveJob(w, r, cluster, job)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLiveSettings operation middleware
+func (siw *ServerInterfaceWrapper) GetLiveSettings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLiveSettings(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplaceLiveSettings operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceLiveSettings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplaceLiveSettingsParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplaceLiveSettings(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // DeleteMeasurements operation middleware
 func (siw *ServerInterfaceWrapper) DeleteMeasurements(w http.ResponseWriter, r *http.Request) {
 
@@ -5523,6 +6187,179 @@ func (siw *ServerInterfaceWrapper) AddMeasurements(w http.ResponseWriter, r *htt
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.AddMeasurements(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListLiveNodes operation middleware
+func (siw *ServerInterfaceWrapper) ListLiveNodes(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLiveNodesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListLiveNodes(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemoveLiveNode operation middleware
+func (siw *ServerInterfaceWrapper) RemoveLiveNode(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "node" -------------
+	var node LiveNodeName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemoveLiveNode(w, r, cluster, node)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLiveNode operation middleware
+func (siw *ServerInterfaceWrapper) GetLiveNode(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "node" -------------
+	var node LiveNodeName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLiveNode(w, r, cluster, node)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PutLiveNode operation middleware
+func (siw *ServerInterfaceWrapper) PutLiveNode(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "node" -------------
+	var node LiveNodeName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PutLiveNode(w, r, cluster, node)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9065,6 +9902,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/contracts/{name}", wrapper.ReplaceContract)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/decisions", wrapper.ListLiveDecisions)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/document", wrapper.GetDocument)
 	})
 	r.Group(func(r chi.Router) {
@@ -9107,6 +9947,24 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/clusters/{cluster}/history-imports/fetch", wrapper.FetchHistory)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/jobs", wrapper.ListLiveJobs)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/jobs", wrapper.CreateLiveJob)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/jobs/{job}", wrapper.KillLiveJob)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/jobs/{job}", wrapper.GetLiveJob)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/live", wrapper.GetLiveSettings)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/live", wrapper.ReplaceLiveSettings)
+	})
+	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/measurements", wrapper.DeleteMeasurements)
 	})
 	r.Group(func(r chi.Router) {
@@ -9114,6 +9972,18 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/clusters/{cluster}/measurements", wrapper.AddMeasurements)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/nodes", wrapper.ListLiveNodes)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/nodes/{node}", wrapper.RemoveLiveNode)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/nodes/{node}", wrapper.GetLiveNode)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/nodes/{node}", wrapper.PutLiveNode)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/observations", wrapper.ListObservations)
@@ -9498,6 +10368,12 @@ type ReplaceContractRequest struct {
 	Body    *ReplaceContractJSONRequestBody
 }
 
+// ListLiveDecisionsRequest is what ListLiveDecisions is asked.
+type ListLiveDecisionsRequest struct {
+	Cluster ClusterName
+	Params  ListLiveDecisionsParams
+}
+
 // GetDocumentRequest is what GetDocument is asked.
 type GetDocumentRequest struct {
 	Cluster ClusterName
@@ -9587,6 +10463,42 @@ type FetchHistoryRequest struct {
 	Body    *FetchHistoryJSONRequestBody
 }
 
+// ListLiveJobsRequest is what ListLiveJobs is asked.
+type ListLiveJobsRequest struct {
+	Cluster ClusterName
+	Params  ListLiveJobsParams
+}
+
+// CreateLiveJobRequest is what CreateLiveJob is asked.
+type CreateLiveJobRequest struct {
+	Cluster ClusterName
+	Body    *CreateLiveJobJSONRequestBody
+}
+
+// KillLiveJobRequest is what KillLiveJob is asked.
+type KillLiveJobRequest struct {
+	Cluster ClusterName
+	Job     LiveJobNumber
+}
+
+// GetLiveJobRequest is what GetLiveJob is asked.
+type GetLiveJobRequest struct {
+	Cluster ClusterName
+	Job     LiveJobNumber
+}
+
+// GetLiveSettingsRequest is what GetLiveSettings is asked.
+type GetLiveSettingsRequest struct {
+	Cluster ClusterName
+}
+
+// ReplaceLiveSettingsRequest is what ReplaceLiveSettings is asked.
+type ReplaceLiveSettingsRequest struct {
+	Cluster ClusterName
+	Params  ReplaceLiveSettingsParams
+	Body    *ReplaceLiveSettingsJSONRequestBody
+}
+
 // DeleteMeasurementsRequest is what DeleteMeasurements is asked.
 type DeleteMeasurementsRequest struct {
 	Cluster ClusterName
@@ -9603,6 +10515,31 @@ type ListMeasurementsRequest struct {
 type AddMeasurementsRequest struct {
 	Cluster ClusterName
 	Body    *AddMeasurementsJSONRequestBody
+}
+
+// ListLiveNodesRequest is what ListLiveNodes is asked.
+type ListLiveNodesRequest struct {
+	Cluster ClusterName
+	Params  ListLiveNodesParams
+}
+
+// RemoveLiveNodeRequest is what RemoveLiveNode is asked.
+type RemoveLiveNodeRequest struct {
+	Cluster ClusterName
+	Node    LiveNodeName
+}
+
+// GetLiveNodeRequest is what GetLiveNode is asked.
+type GetLiveNodeRequest struct {
+	Cluster ClusterName
+	Node    LiveNodeName
+}
+
+// PutLiveNodeRequest is what PutLiveNode is asked.
+type PutLiveNodeRequest struct {
+	Cluster ClusterName
+	Node    LiveNodeName
+	Body    *PutLiveNodeJSONRequestBody
 }
 
 // ListObservationsRequest is what ListObservations is asked.
@@ -10127,6 +11064,9 @@ type StrictServerInterface interface {
 	// Change a contract
 	// (PUT /v1/clusters/{cluster}/contracts/{name})
 	ReplaceContract(ctx context.Context, request ReplaceContractRequest) (reply[Contract], error)
+	// List decisions
+	// (GET /v1/clusters/{cluster}/decisions)
+	ListLiveDecisions(ctx context.Context, request ListLiveDecisionsRequest) (reply[LiveDecisionList], error)
 	// Read a cluster as one document
 	// (GET /v1/clusters/{cluster}/document)
 	GetDocument(ctx context.Context, request GetDocumentRequest) (reply[Document], error)
@@ -10169,6 +11109,24 @@ type StrictServerInterface interface {
 	// Import executions from an address
 	// (POST /v1/clusters/{cluster}/history-imports/fetch)
 	FetchHistory(ctx context.Context, request FetchHistoryRequest) (reply[Run], error)
+	// List jobs
+	// (GET /v1/clusters/{cluster}/jobs)
+	ListLiveJobs(ctx context.Context, request ListLiveJobsRequest) (reply[LiveJobList], error)
+	// Submit a job
+	// (POST /v1/clusters/{cluster}/jobs)
+	CreateLiveJob(ctx context.Context, request CreateLiveJobRequest) (reply[LiveJob], error)
+	// Kill a job
+	// (DELETE /v1/clusters/{cluster}/jobs/{job})
+	KillLiveJob(ctx context.Context, request KillLiveJobRequest) (reply[nothing], error)
+	// Read a job
+	// (GET /v1/clusters/{cluster}/jobs/{job})
+	GetLiveJob(ctx context.Context, request GetLiveJobRequest) (reply[LiveJob], error)
+	// Read how tasks are handed out
+	// (GET /v1/clusters/{cluster}/live)
+	GetLiveSettings(ctx context.Context, request GetLiveSettingsRequest) (reply[LiveSettings], error)
+	// Change how tasks are handed out
+	// (PUT /v1/clusters/{cluster}/live)
+	ReplaceLiveSettings(ctx context.Context, request ReplaceLiveSettingsRequest) (reply[LiveSettings], error)
 	// Delete measurements of jobs
 	// (DELETE /v1/clusters/{cluster}/measurements)
 	DeleteMeasurements(ctx context.Context, request DeleteMeasurementsRequest) (reply[Deleted], error)
@@ -10178,6 +11136,18 @@ type StrictServerInterface interface {
 	// Add measurements of jobs
 	// (POST /v1/clusters/{cluster}/measurements)
 	AddMeasurements(ctx context.Context, request AddMeasurementsRequest) (reply[MeasurementsTaken], error)
+	// List nodes
+	// (GET /v1/clusters/{cluster}/nodes)
+	ListLiveNodes(ctx context.Context, request ListLiveNodesRequest) (reply[LiveNodeList], error)
+	// Take a node out
+	// (DELETE /v1/clusters/{cluster}/nodes/{node})
+	RemoveLiveNode(ctx context.Context, request RemoveLiveNodeRequest) (reply[nothing], error)
+	// Read a node
+	// (GET /v1/clusters/{cluster}/nodes/{node})
+	GetLiveNode(ctx context.Context, request GetLiveNodeRequest) (reply[LiveNode], error)
+	// Declare a node
+	// (PUT /v1/clusters/{cluster}/nodes/{node})
+	PutLiveNode(ctx context.Context, request PutLiveNodeRequest) (reply[LiveNode], error)
 	// List observations
 	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(ctx context.Context, request ListObservationsRequest) (reply[ObservationList], error)
@@ -10750,6 +11720,17 @@ func (h *strictHandler) ReplaceContract(w http.ResponseWriter, r *http.Request, 
 	}
 }
 
+func (h *strictHandler) ListLiveDecisions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveDecisionsParams) {
+	request := ListLiveDecisionsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListLiveDecisions(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
 func (h *strictHandler) GetDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	request := GetDocumentRequest{Cluster: cluster}
 	answer, err := h.operations.GetDocument(r.Context(), request)
@@ -10924,6 +11905,82 @@ func (h *strictHandler) FetchHistory(w http.ResponseWriter, r *http.Request, clu
 	}
 }
 
+func (h *strictHandler) ListLiveJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveJobsParams) {
+	request := ListLiveJobsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListLiveJobs(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) CreateLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := CreateLiveJobRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.CreateLiveJob(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) KillLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber) {
+	request := KillLiveJobRequest{Cluster: cluster, Job: job}
+	answer, err := h.operations.KillLiveJob(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber) {
+	request := GetLiveJobRequest{Cluster: cluster, Job: job}
+	answer, err := h.operations.GetLiveJob(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := GetLiveSettingsRequest{Cluster: cluster}
+	answer, err := h.operations.GetLiveSettings(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ReplaceLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceLiveSettingsParams) {
+	request := ReplaceLiveSettingsRequest{Cluster: cluster, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ReplaceLiveSettings(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
 func (h *strictHandler) DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams) {
 	request := DeleteMeasurementsRequest{Cluster: cluster, Params: params}
 	answer, err := h.operations.DeleteMeasurements(r.Context(), request)
@@ -10954,6 +12011,55 @@ func (h *strictHandler) AddMeasurements(w http.ResponseWriter, r *http.Request, 
 		return
 	}
 	answer, err := h.operations.AddMeasurements(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListLiveNodes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveNodesParams) {
+	request := ListLiveNodesRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListLiveNodes(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) RemoveLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
+	request := RemoveLiveNodeRequest{Cluster: cluster, Node: node}
+	answer, err := h.operations.RemoveLiveNode(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
+	request := GetLiveNodeRequest{Cluster: cluster, Node: node}
+	answer, err := h.operations.GetLiveNode(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) PutLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
+	request := PutLiveNodeRequest{Cluster: cluster, Node: node}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.PutLiveNode(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -40,6 +40,8 @@ type App struct {
 	sheets    chan struct{} // likewise for each price sheet that is sent along
 	histories chan struct{} // and for each history
 
+	lives liveDesk
+
 	ended context.Context // of all solves: ends with EndSolves
 	end   context.CancelFunc
 }

@@ -16,6 +16,7 @@ import (
 type Store interface {
 	Planning
 	Packings
+	Live
 
 	// Clusters lists by name. only, unless nil, names those the caller may see.
 	Clusters(ctx context.Context, only []string, page Page) (Listed[capacity.Cluster], error)

@@ -66,6 +66,7 @@ type Store struct {
 	leaseSweep sweeper
 
 	observationSweep sweeper
+	liveSweep        sweeper
 }
 
 var _ app.Store = (*Store)(nil)

@@ -32,6 +32,12 @@ const (
 	AskedBudgetPerPeriod AskedBudgetPer = "period"
 )
 
+// Defines values for AssignmentKind.
+const (
+	AssignmentKindMap    AssignmentKind = "map"
+	AssignmentKindReduce AssignmentKind = "reduce"
+)
+
 // Defines values for BatchJobFit.
 const (
 	BatchJobFitLog BatchJobFit = "log"
@@ -263,6 +269,41 @@ const (
 	KeptPackingStatusOptimal  KeptPackingStatus = "optimal"
 )
 
+// Defines values for LiveDecisionKind.
+const (
+	LiveDecisionKindMap    LiveDecisionKind = "map"
+	LiveDecisionKindReduce LiveDecisionKind = "reduce"
+)
+
+// Defines values for LiveDecisionOutcome.
+const (
+	LiveDecisionOutcomeDone    LiveDecisionOutcome = "done"
+	LiveDecisionOutcomeFailed  LiveDecisionOutcome = "failed"
+	LiveDecisionOutcomeLost    LiveDecisionOutcome = "lost"
+	LiveDecisionOutcomeRunning LiveDecisionOutcome = "running"
+)
+
+// Defines values for LiveJobState.
+const (
+	LiveJobStateActive LiveJobState = "active"
+	LiveJobStateDone   LiveJobState = "done"
+	LiveJobStateFailed LiveJobState = "failed"
+	LiveJobStateKilled LiveJobState = "killed"
+)
+
+// Defines values for LiveNodeState.
+const (
+	LiveNodeStateAlive LiveNodeState = "alive"
+	LiveNodeStateDead  LiveNodeState = "dead"
+	LiveNodeStateNew   LiveNodeState = "new"
+)
+
+// Defines values for LiveSettingsSlots.
+const (
+	LiveSettingsSlotsSeparate LiveSettingsSlots = "separate"
+	LiveSettingsSlotsShared   LiveSettingsSlots = "shared"
+)
+
 // Defines values for MeasurementKind.
 const (
 	MeasurementKindPower    MeasurementKind = "power"
@@ -312,6 +353,21 @@ const (
 	OutcomeFailed    Outcome = "failed"
 	OutcomeNotProved Outcome = "not proved"
 	OutcomeOk        Outcome = "ok"
+)
+
+// Defines values for OverloadRuleMetric.
+const (
+	OverloadRuleMetricCpuPct  OverloadRuleMetric = "cpu_pct"
+	OverloadRuleMetricDiskMbS OverloadRuleMetric = "disk_mb_s"
+	OverloadRuleMetricLoad1   OverloadRuleMetric = "load1"
+	OverloadRuleMetricMemPct  OverloadRuleMetric = "mem_pct"
+	OverloadRuleMetricNetMbS  OverloadRuleMetric = "net_mb_s"
+)
+
+// Defines values for OverloadRulePer.
+const (
+	OverloadRulePerCpu  OverloadRulePer = "cpu"
+	OverloadRulePerNode OverloadRulePer = "node"
 )
 
 // Defines values for PackedJobRole.
@@ -381,6 +437,35 @@ const (
 // Defines values for PhaseQuestionKind.
 const (
 	PhaseQuestionKindPhase PhaseQuestionKind = "phase"
+)
+
+// Defines values for PolicyClassifier.
+const (
+	PolicyClassifierNaiveBayes PolicyClassifier = "naive_bayes"
+	PolicyClassifierPerceptron PolicyClassifier = "perceptron"
+)
+
+// Defines values for PolicyKind.
+const (
+	PolicyKindCapacity      PolicyKind = "capacity"
+	PolicyKindEdf           PolicyKind = "edf"
+	PolicyKindFair          PolicyKind = "fair"
+	PolicyKindFifo          PolicyKind = "fifo"
+	PolicyKindLearned       PolicyKind = "learned"
+	PolicyKindMaxProgress   PolicyKind = "max-progress"
+	PolicyKindProgressShare PolicyKind = "progress-share"
+)
+
+// Defines values for PolicyLate.
+const (
+	PolicyLateDemote PolicyLate = "demote"
+	PolicyLateKeep   PolicyLate = "keep"
+)
+
+// Defines values for PolicyMode.
+const (
+	PolicyModeDefault PolicyMode = "default"
+	PolicyModePaper   PolicyMode = "paper"
 )
 
 // Defines values for PowerFitMethod.
@@ -634,6 +719,16 @@ const (
 	UsageFitRolePlain UsageFitRole = "plain"
 )
 
+// Defines values for UtilityKind.
+const (
+	UtilityKindBudget            UtilityKind = "budget"
+	UtilityKindConstant          UtilityKind = "constant"
+	UtilityKindDedicatedCapacity UtilityKind = "dedicated_capacity"
+	UtilityKindFifo              UtilityKind = "fifo"
+	UtilityKindMapBeforeReduce   UtilityKind = "map_before_reduce"
+	UtilityKindRevenue           UtilityKind = "revenue"
+)
+
 // Defines values for VaryBy.
 const (
 	VaryByFactor VaryBy = "factor"
@@ -688,6 +783,14 @@ const (
 	BookFormatXlsx  BookFormat = "xlsx"
 )
 
+// Defines values for DecisionOutcome.
+const (
+	DecisionOutcomeDone    DecisionOutcome = "done"
+	DecisionOutcomeFailed  DecisionOutcome = "failed"
+	DecisionOutcomeLost    DecisionOutcome = "lost"
+	DecisionOutcomeRunning DecisionOutcome = "running"
+)
+
 // Defines values for ExecutionOutcome.
 const (
 	ExecutionOutcomeFailed     ExecutionOutcome = "failed"
@@ -708,6 +811,14 @@ const (
 const (
 	FormatCsv  Format = "csv"
 	FormatJson Format = "json"
+)
+
+// Defines values for JobsInState.
+const (
+	JobsInStateActive JobsInState = "active"
+	JobsInStateDone   JobsInState = "done"
+	JobsInStateFailed JobsInState = "failed"
+	JobsInStateKilled JobsInState = "killed"
 )
 
 // Defines values for ListFormat.
@@ -821,6 +932,21 @@ const (
 	ListContractsParamsNumbersFloat   ListContractsParamsNumbers = "float"
 )
 
+// Defines values for ListLiveDecisionsParamsOutcome.
+const (
+	ListLiveDecisionsParamsOutcomeDone    ListLiveDecisionsParamsOutcome = "done"
+	ListLiveDecisionsParamsOutcomeFailed  ListLiveDecisionsParamsOutcome = "failed"
+	ListLiveDecisionsParamsOutcomeLost    ListLiveDecisionsParamsOutcome = "lost"
+	ListLiveDecisionsParamsOutcomeRunning ListLiveDecisionsParamsOutcome = "running"
+)
+
+// Defines values for ListLiveDecisionsParamsFormat.
+const (
+	ListLiveDecisionsParamsFormatCsv  ListLiveDecisionsParamsFormat = "csv"
+	ListLiveDecisionsParamsFormatJson ListLiveDecisionsParamsFormat = "json"
+	ListLiveDecisionsParamsFormatXlsx ListLiveDecisionsParamsFormat = "xlsx"
+)
+
 // Defines values for DeleteExecutionsParamsOutcome.
 const (
 	DeleteExecutionsParamsOutcomeFailed     DeleteExecutionsParamsOutcome = "failed"
@@ -903,6 +1029,21 @@ const (
 	ClusterHorizonParamsPerPeriod ClusterHorizonParamsPer = "period"
 )
 
+// Defines values for ListLiveJobsParamsState.
+const (
+	ListLiveJobsParamsStateActive ListLiveJobsParamsState = "active"
+	ListLiveJobsParamsStateDone   ListLiveJobsParamsState = "done"
+	ListLiveJobsParamsStateFailed ListLiveJobsParamsState = "failed"
+	ListLiveJobsParamsStateKilled ListLiveJobsParamsState = "killed"
+)
+
+// Defines values for ListLiveJobsParamsFormat.
+const (
+	ListLiveJobsParamsFormatCsv  ListLiveJobsParamsFormat = "csv"
+	ListLiveJobsParamsFormatJson ListLiveJobsParamsFormat = "json"
+	ListLiveJobsParamsFormatXlsx ListLiveJobsParamsFormat = "xlsx"
+)
+
 // Defines values for DeleteMeasurementsParamsKind.
 const (
 	DeleteMeasurementsParamsKindPower    DeleteMeasurementsParamsKind = "power"
@@ -924,6 +1065,13 @@ const (
 	ListMeasurementsParamsFormatCsv  ListMeasurementsParamsFormat = "csv"
 	ListMeasurementsParamsFormatJson ListMeasurementsParamsFormat = "json"
 	ListMeasurementsParamsFormatXlsx ListMeasurementsParamsFormat = "xlsx"
+)
+
+// Defines values for ListLiveNodesParamsFormat.
+const (
+	ListLiveNodesParamsFormatCsv  ListLiveNodesParamsFormat = "csv"
+	ListLiveNodesParamsFormatJson ListLiveNodesParamsFormat = "json"
+	ListLiveNodesParamsFormatXlsx ListLiveNodesParamsFormat = "xlsx"
 )
 
 // Defines values for ListObservationsParamsFormat.
@@ -1342,6 +1490,36 @@ type AskedScenario struct {
 	// Saved The name of a saved one; only where a cluster is asked about.
 	Saved *string `json:"saved,omitempty"`
 }
+
+// Assignment A task that a node is to run, and why that one.
+type Assignment struct {
+	// Assignment Its number in the cluster.
+	Assignment int64 `json:"assignment"`
+
+	// Attempt Which attempt of the task, from 1.
+	Attempt int64 `json:"attempt"`
+
+	// Figures What it was decided by.
+	Figures []DecisionFigure `json:"figures,omitempty"`
+	Job     int64            `json:"job"`
+	JobName string           `json:"job_name"`
+	Kind    AssignmentKind   `json:"kind"`
+
+	// Local The job prefers this node for the task.
+	Local *bool `json:"local,omitempty"`
+
+	// Reason Why, as a sentence.
+	Reason string `json:"reason"`
+
+	// Rule A stable name of what decided.
+	Rule string `json:"rule"`
+
+	// Task Its number among the job's of its kind, from 0.
+	Task int64 `json:"task"`
+}
+
+// AssignmentKind defines model for Assignment.Kind.
+type AssignmentKind string
 
 // Attempt The last try to make a newer plan, where it failed or changed nothing; null is none.
 type Attempt struct {
@@ -2494,6 +2672,12 @@ type DeadlineCostWhat string
 // Example: 4.03
 type Decimal = string
 
+// DecisionFigure A number that a choice was made by.
+type DecisionFigure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
 // Deleted What a deletion did.
 type Deleted struct {
 	Deleted int64 `json:"deleted"`
@@ -2713,6 +2897,14 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
+// FailedTask An assignment that has not done its work.
+type FailedTask struct {
+	Assignment int64 `json:"assignment"`
+
+	// Reason Why, for people.
+	Reason *string `json:"reason,omitempty"`
+}
+
 // Fault One thing that is wrong, with the member or the parameter it concerns.
 type Fault struct {
 	// Code A stable word for programs, such as unknown_member, missing, type, range.
@@ -2787,6 +2979,14 @@ type Finding struct {
 
 	// Pointer JSON pointer to the member; "" is the whole document.
 	Pointer string `json:"pointer"`
+}
+
+// FinishedTask An assignment that has done its work.
+type FinishedTask struct {
+	Assignment int64 `json:"assignment"`
+
+	// Seconds How long it ran; 0: since it was handed out.
+	Seconds *float64 `json:"seconds,omitempty"`
 }
 
 // Flips The nearest value of each input alone at which the class's jobs would change in the relaxation; null where there is none.
@@ -2939,6 +3139,35 @@ type GroupSetting struct {
 type Heartbeat struct {
 	// TtlS How long the lease lives from now on without another one; as long as it was asked for last, unless given.
 	TtlS *float64 `json:"ttl_s,omitempty"`
+}
+
+// HeartbeatAnswer What a node is to do.
+type HeartbeatAnswer struct {
+	// Assignments Tasks to begin.
+	Assignments []Assignment `json:"assignments"`
+
+	// At By the server's clock.
+	At time.Time `json:"at"`
+
+	// HeartbeatS In how many seconds the next heartbeat is expected.
+	HeartbeatS float64 `json:"heartbeat_s"`
+	Node       string  `json:"node"`
+
+	// Notes What was not as it should be, and what was made of it.
+	Notes []HeartbeatNote `json:"notes"`
+	Seq   int64           `json:"seq"`
+
+	// Stop Tasks to end first, because they are no longer the node's own.
+	Stop []StopTask `json:"stop"`
+}
+
+// HeartbeatNote What was made of something unexpected.
+type HeartbeatNote struct {
+	Assignment *int64 `json:"assignment,omitempty"`
+
+	// Code A stable name: returned, restarted, clock, forgotten, adopted, late_finish, superseded, ignored, seconds.
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
 }
 
 // Hint A cure that a program can apply by putting `value` at `pointer`.
@@ -3460,6 +3689,22 @@ type JobRange struct {
 	Min float64 `json:"min"`
 }
 
+// JobTasks A job's tasks of one kind.
+type JobTasks struct {
+	Done int64 `json:"done"`
+
+	// Failures Attempts.
+	Failures int64 `json:"failures"`
+
+	// Lost Attempts whose node is gone or has forgotten them, or that were not needed.
+	Lost    int64 `json:"lost"`
+	Running int64 `json:"running"`
+	Total   int64 `json:"total"`
+
+	// Waiting Those of reduces also before they may start.
+	Waiting int64 `json:"waiting"`
+}
+
 // JobUsage What a job was seen to use, from which it is classified.
 type JobUsage struct {
 	// CpuPercent The mean of a VM.
@@ -3589,6 +3834,235 @@ type LeftOut struct {
 	// Speculative That succeeded second, or ran beside one that did.
 	Speculative *int64 `json:"speculative,omitempty"`
 	Unfinished  *int64 `json:"unfinished,omitempty"`
+}
+
+// LiveDecision Which task was handed to which node, why, and what became of it.
+type LiveDecision struct {
+	// Assignment Its number in the cluster.
+	Assignment int64     `json:"assignment"`
+	At         time.Time `json:"at"`
+
+	// Attempt Which attempt of the task, from 1.
+	Attempt int64 `json:"attempt"`
+
+	// Cause Why it is lost: node_dead, node_removed, forgotten, superseded or job_over.
+	Cause   *string    `json:"cause,omitempty"`
+	EndedAt *time.Time `json:"ended_at"`
+
+	// Figures What it was decided by.
+	Figures []DecisionFigure `json:"figures,omitempty"`
+	Job     int64            `json:"job"`
+	JobName string           `json:"job_name"`
+	Kind    LiveDecisionKind `json:"kind"`
+
+	// Local The job prefers this node for the task.
+	Local   *bool               `json:"local,omitempty"`
+	Node    string              `json:"node"`
+	Outcome LiveDecisionOutcome `json:"outcome"`
+
+	// Policy The kind of the policy that decided.
+	Policy string `json:"policy"`
+
+	// Reason Why, as a sentence.
+	Reason string `json:"reason"`
+
+	// Rule A stable name of what decided.
+	Rule string `json:"rule"`
+
+	// Seconds How long it ran, where it is done.
+	Seconds *float64 `json:"seconds"`
+
+	// SettingsVersion The version of the settings then.
+	SettingsVersion int64 `json:"settings_version"`
+
+	// Task Its number among the job's of its kind, from 0.
+	Task int64 `json:"task"`
+}
+
+// LiveDecisionKind defines model for LiveDecision.Kind.
+type LiveDecisionKind string
+
+// LiveDecisionOutcome defines model for LiveDecision.Outcome.
+type LiveDecisionOutcome string
+
+// LiveDecisionList A page of decisions, the newest first.
+type LiveDecisionList struct {
+	Items []LiveDecision `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// LiveJob A job whose tasks are handed out.
+type LiveJob struct {
+	Class      string     `json:"class"`
+	DeadlineAt *time.Time `json:"deadline_at"`
+	EndedAt    *time.Time `json:"ended_at"`
+
+	// Late It has ended after its deadline, or that has passed.
+	Late bool `json:"late"`
+
+	// Maps A job's tasks of one kind.
+	Maps        JobTasks `json:"maps"`
+	MaxAttempts int64    `json:"max_attempts"`
+	MinShare    float64  `json:"min_share"`
+	Name        string   `json:"name"`
+	Number      int64    `json:"number"`
+	ReadMbS     float64  `json:"read_mb_s"`
+
+	// Reason Why it has failed, or who has killed it.
+	Reason *string `json:"reason,omitempty"`
+
+	// Reduces A job's tasks of one kind.
+	Reduces     JobTasks     `json:"reduces"`
+	Slowstart   float64      `json:"slowstart"`
+	State       LiveJobState `json:"state"`
+	SubmittedAt time.Time    `json:"submitted_at"`
+
+	// SubmittedBy The key's name.
+	SubmittedBy string    `json:"submitted_by"`
+	Warnings    []Warning `json:"warnings"`
+	Weight      float64   `json:"weight"`
+}
+
+// LiveJobState defines model for LiveJob.State.
+type LiveJobState string
+
+// LiveJobList A page of jobs, the newest first.
+type LiveJobList struct {
+	Items []LiveJob `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// LiveJobRequest A job whose tasks are to be run.
+type LiveJobRequest struct {
+	// Class Jobs of one class take alike, and share slots. Default: the name.
+	Class *string `json:"class,omitempty"`
+
+	// DeadlineAt When it must be done; or deadline_s.
+	DeadlineAt *time.Time `json:"deadline_at,omitempty"`
+
+	// DeadlineS In how many seconds it must be done; 0 is no deadline.
+	DeadlineS *float64 `json:"deadline_s,omitempty"`
+
+	// Local Which nodes have the data of which maps.
+	Local []LocalMap `json:"local,omitempty"`
+
+	// Maps How many maps it has.
+	Maps int64 `json:"maps"`
+
+	// MaxAttempts How often a task may fail before the job has failed.
+	MaxAttempts *int64 `json:"max_attempts,omitempty"`
+
+	// MinShare The share below which it goes first under progress-share.
+	MinShare *float64 `json:"min_share,omitempty"`
+	Name     string   `json:"name"`
+
+	// ReadMbS What one of its tasks reads from each data node, on a dedicated node.
+	ReadMbS *float64 `json:"read_mb_s,omitempty"`
+
+	// Reduces How many reduces it has.
+	Reduces *int64 `json:"reduces,omitempty"`
+
+	// Slowstart The part of the maps that must be done before reduces start. Where slots are shared, all must.
+	Slowstart *float64 `json:"slowstart,omitempty"`
+
+	// Weight Its part under the policy progress-share.
+	Weight *float64 `json:"weight,omitempty"`
+}
+
+// LiveNode A machine that runs tasks.
+type LiveNode struct {
+	// Boot Of the last heartbeat.
+	Boot *string `json:"boot,omitempty"`
+
+	// ComputeUnits Stands for how fast it is until that is measured; 0: its cores do.
+	ComputeUnits *float64 `json:"compute_units,omitempty"`
+
+	// Cores How many processors it has.
+	Cores float64 `json:"cores"`
+
+	// CreatedAt When it was declared.
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+
+	// Dedicated It runs tasks alone. Others do work of their own besides, and say in heartbeats what that leaves.
+	Dedicated *bool `json:"dedicated,omitempty"`
+
+	// LastHeartbeatAt Null where there was none.
+	LastHeartbeatAt *time.Time `json:"last_heartbeat_at,omitempty"`
+
+	// Name It is part of the address.
+	Name   *string     `json:"name,omitempty"`
+	Report *NodeReport `json:"report,omitempty"`
+
+	// Residual The part of its processors that it leaves to tasks.
+	Residual *float64 `json:"residual,omitempty"`
+
+	// Running How many tasks it has.
+	Running *int64 `json:"running,omitempty"`
+
+	// Seq Of the last heartbeat.
+	Seq *int64 `json:"seq,omitempty"`
+
+	// Slots How many tasks of each kind a node runs at once. Where slots are shared, their sum counts.
+	Slots NodeSlots `json:"slots"`
+
+	// State Whether it tells of itself; a new one has not yet.
+	State *LiveNodeState `json:"state,omitempty"`
+
+	// Type Nodes of one type are alike: how fast they are is measured by type.
+	Type string `json:"type"`
+
+	// UpdatedAt When it was declared last.
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+}
+
+// LiveNodeState Whether it tells of itself; a new one has not yet.
+type LiveNodeState string
+
+// LiveNodeList A page of nodes, by name.
+type LiveNodeList struct {
+	Items []LiveNode `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// LiveSettings How tasks are handed to nodes.
+type LiveSettings struct {
+	// HeartbeatS How often nodes are asked to tell of themselves.
+	HeartbeatS *float64 `json:"heartbeat_s,omitempty"`
+
+	// NodeTimeoutS A node that says nothing for so long counts as dead; at least two heartbeats.
+	NodeTimeoutS *float64 `json:"node_timeout_s,omitempty"`
+
+	// Policy Who gets a freed slot. A member of another kind is refused.
+	Policy Policy `json:"policy"`
+
+	// Shares The classes' slots under the policies fair and capacity; a class that is not named has none.
+	Shares []SlotShare `json:"shares,omitempty"`
+
+	// Slots Whether every slot runs maps and reduces, or map slots maps and reduce slots reduces.
+	Slots *LiveSettingsSlots `json:"slots,omitempty"`
+
+	// UpdatedAt Left out where nobody has changed them.
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Version Grows with every change.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// LiveSettingsSlots Whether every slot runs maps and reduces, or map slots maps and reduce slots reduces.
+type LiveSettingsSlots string
+
+// LocalMap The nodes that have the data of a map.
+type LocalMap struct {
+	Nodes []string `json:"nodes"`
+
+	// Task The map's number, from 0.
+	Task int64 `json:"task"`
 }
 
 // MachineVMs What stands on a machine. Numbers are those of the phase's jobs, from 0.
@@ -3875,6 +4349,83 @@ type NewWebhook struct {
 // NextCursor Where the next page starts; null on the last one.
 type NextCursor = string
 
+// NodeFeature Something that nodes report and decisions may depend on, a number in ranges or one of some words.
+type NodeFeature struct {
+	// Edges Where ranges begin, ascending.
+	Edges []float64 `json:"edges,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Words Any other is one more.
+	Words []string `json:"words,omitempty"`
+}
+
+// NodeHeartbeat What a node tells of itself.
+type NodeHeartbeat struct {
+	// At The moment by the node's clock; nothing depends on it.
+	At *time.Time `json:"at,omitempty"`
+
+	// Boot Another one after each start of the node's agent; then seq may begin anew.
+	Boot *string `json:"boot,omitempty"`
+
+	// Failed Assignments that have not.
+	Failed []FailedTask `json:"failed,omitempty"`
+
+	// Finished Assignments that have done their work since the last heartbeat.
+	Finished []FinishedTask `json:"finished,omitempty"`
+
+	// Running Every assignment that the node has, also those it has not begun yet.
+	Running []int64 `json:"running"`
+
+	// Seq Grows with every heartbeat.
+	Seq int64 `json:"seq"`
+
+	// State The state that a node tells of. What is left out stays as it was told last.
+	State *NodeReport `json:"state,omitempty"`
+}
+
+// NodeReport The state that a node tells of. What is left out stays as it was told last.
+type NodeReport struct {
+	// CpuPercent The part of the processors that is busy.
+	CpuPercent *float64 `json:"cpu_percent,omitempty"`
+
+	// DiskMbS The disks' use.
+	DiskMbS *float64 `json:"disk_mb_s,omitempty"`
+
+	// Features What the policy's features are told; a number or a word each. Given, it takes the place of what was told last.
+	Features map[string]NodeReport_Features_AdditionalProperties `json:"features,omitempty"`
+
+	// Load1 Load average of the last minute.
+	Load1 *float64 `json:"load1,omitempty"`
+
+	// MemoryPercent The part of the memory that is used.
+	MemoryPercent *float64 `json:"memory_percent,omitempty"`
+
+	// NetMbS The network's use.
+	NetMbS *float64 `json:"net_mb_s,omitempty"`
+
+	// Residual The part of the processors that work besides tasks leaves. Of a dedicated node it is 1 whatever it says.
+	Residual *float64 `json:"residual,omitempty"`
+}
+
+// NodeReportFeatures0 defines model for NodeReport.Features.0.
+type NodeReportFeatures0 = float64
+
+// NodeReportFeatures1 defines model for NodeReport.Features.1.
+type NodeReportFeatures1 = string
+
+// NodeReport_Features_AdditionalProperties defines model for NodeReport.features.AdditionalProperties.
+type NodeReport_Features_AdditionalProperties struct {
+	union json.RawMessage
+}
+
+// NodeSlots How many tasks of each kind a node runs at once. Where slots are shared, their sum counts.
+type NodeSlots struct {
+	Map    int64 `json:"map"`
+	Reduce int64 `json:"reduce"`
+}
+
 // Observation What really ran at a moment, held against the plan that was current then. It never changes.
 type Observation struct {
 	At time.Time `json:"at"`
@@ -4021,6 +4572,22 @@ type OptionsSharing string
 
 // Outcome Nothing speaks against it; it could not be decided; it is wrong.
 type Outcome string
+
+// OverloadRule When a node is overloaded.
+type OverloadRule struct {
+	// Limit Above it the node is overloaded.
+	Limit  float64            `json:"limit"`
+	Metric OverloadRuleMetric `json:"metric"`
+
+	// Per What the metric is divided by. Default node.
+	Per *OverloadRulePer `json:"per,omitempty"`
+}
+
+// OverloadRuleMetric defines model for OverloadRule.Metric.
+type OverloadRuleMetric string
+
+// OverloadRulePer What the metric is divided by. Default node.
+type OverloadRulePer string
 
 // PackedDeadlines How many jobs with a deadline are done in time.
 type PackedDeadlines struct {
@@ -4552,6 +5119,72 @@ type PlanSummary struct {
 	VmsReserved float64 `json:"vms_reserved"`
 	VmsSpot     float64 `json:"vms_spot"`
 }
+
+// Policy Who gets a freed slot. A member of another kind is refused.
+type Policy struct {
+	// AffinityThreshold Of progress-share: by which part a slot must suit another job better than the one whose turn it is. Default 0.5.
+	AffinityThreshold *float64 `json:"affinity_threshold,omitempty"`
+
+	// Classifier Of learned.
+	Classifier *PolicyClassifier `json:"classifier,omitempty"`
+
+	// EvaluationDelayHeartbeats Of learned: after how many heartbeats a decision is judged. Default 1.
+	EvaluationDelayHeartbeats *int64 `json:"evaluation_delay_heartbeats,omitempty"`
+
+	// Features Of learned: what nodes report besides the usual.
+	Features []NodeFeature `json:"features,omitempty"`
+
+	// IoCapMbS Of max-progress: what running tasks may read from each data node. Default: no limit.
+	IoCapMbS *float64 `json:"io_cap_mb_s,omitempty"`
+
+	// Kind The rule.
+	Kind PolicyKind `json:"kind"`
+
+	// Late Of max-progress: what becomes of a job whose deadline has passed.
+	Late *PolicyLate `json:"late,omitempty"`
+
+	// LeastResidual Of max-progress: slots of nodes that leave less of their processors stay idle. Default 0.05.
+	LeastResidual *float64 `json:"least_residual,omitempty"`
+
+	// MaxSkips Of progress-share: how often in a row a job lets others before it. Default: as often as there are slots.
+	MaxSkips *int64 `json:"max_skips,omitempty"`
+
+	// Mode Of max-progress.
+	Mode *PolicyMode `json:"mode,omitempty"`
+
+	// ProbeWhenIdle Of learned: an idle node gets a task although all look bad to it. Default true.
+	ProbeWhenIdle *bool `json:"probe_when_idle,omitempty"`
+
+	// Rules Of learned: a node is overloaded where one of them says so. Default: above the target.
+	Rules []OverloadRule `json:"rules,omitempty"`
+
+	// Target Of learned: the load average per processor that nodes should have. Default 1.
+	Target *float64 `json:"target,omitempty"`
+
+	// TasksPerHeartbeat Of learned: that a node is given at most. Default 1.
+	TasksPerHeartbeat *int64 `json:"tasks_per_heartbeat,omitempty"`
+
+	// TimeFactor Of max-progress: tasks are taken to last this many times as long as fitted, where a deadline is at stake. Default 1.35, in the mode paper 1.
+	TimeFactor *float64 `json:"time_factor,omitempty"`
+
+	// Utilities Of learned: a job's utility is their product.
+	Utilities []Utility `json:"utilities,omitempty"`
+
+	// WholeTasks Of max-progress: a slot counts for the tasks that it can complete, not for parts of them.
+	WholeTasks *bool `json:"whole_tasks,omitempty"`
+}
+
+// PolicyClassifier Of learned.
+type PolicyClassifier string
+
+// PolicyKind The rule.
+type PolicyKind string
+
+// PolicyLate Of max-progress: what becomes of a job whose deadline has passed.
+type PolicyLate string
+
+// PolicyMode Of max-progress.
+type PolicyMode string
 
 // PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
 type PowerFit struct {
@@ -5955,6 +6588,23 @@ type SlotPools struct {
 	Reduce *int64 `json:"reduce,omitempty"`
 }
 
+// SlotShare What a class of jobs gets of the slots.
+type SlotShare struct {
+	Class string `json:"class"`
+
+	// Min Slots that it gets before others get more than theirs.
+	Min *int64 `json:"min,omitempty"`
+
+	// Most Slots that it may hold; 0 is no limit.
+	Most *int64 `json:"most,omitempty"`
+
+	// MostPerJob Slots that each of its jobs may hold; 0 is no limit.
+	MostPerJob *int64 `json:"most_per_job,omitempty"`
+
+	// Weight Its part of what classes share, as against the others'.
+	Weight float64 `json:"weight"`
+}
+
 // Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 type Slots struct {
 	Map    float64 `json:"map"`
@@ -6123,6 +6773,15 @@ type StandingOfferList struct {
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status string
+
+// StopTask An assignment that the node should end.
+type StopTask struct {
+	Assignment int64 `json:"assignment"`
+
+	// Code A stable name of the reason: node_dead, forgotten, superseded, job_over, over, unknown.
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+}
 
 // StoredExecution A past execution of a job, without its sample.
 type StoredExecution struct {
@@ -6438,6 +7097,20 @@ type UsageFit struct {
 
 // UsageFitRole defines model for UsageFit.Role.
 type UsageFitRole string
+
+// Utility What a task of a job is worth.
+type Utility struct {
+	Kind UtilityKind `json:"kind"`
+
+	// SlowStart Of map_before_reduce: the part of the maps that must be done. Default 1.
+	SlowStart *float64 `json:"slow_start,omitempty"`
+
+	// Value Of constant. Default 1.
+	Value *float64 `json:"value,omitempty"`
+}
+
+// UtilityKind defines model for Utility.Kind.
+type UtilityKind string
 
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout struct {
@@ -6792,6 +7465,15 @@ type ContractName = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DecisionJob defines model for DecisionJob.
+type DecisionJob = int64
+
+// DecisionNode defines model for DecisionNode.
+type DecisionNode = string
+
+// DecisionOutcome defines model for DecisionOutcome.
+type DecisionOutcome string
+
 // DeliveryID defines model for DeliveryID.
 type DeliveryID = string
 
@@ -6831,6 +7513,9 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// JobsInState defines model for JobsInState.
+type JobsInState string
+
 // KeyID defines model for KeyID.
 type KeyID = string
 
@@ -6845,6 +7530,12 @@ type Limit = int64
 
 // ListFormat defines model for ListFormat.
 type ListFormat string
+
+// LiveJobNumber defines model for LiveJobNumber.
+type LiveJobNumber = int64
+
+// LiveNodeName defines model for LiveNodeName.
+type LiveNodeName = string
 
 // MeasuredFrom defines model for MeasuredFrom.
 type MeasuredFrom = time.Time
@@ -7215,6 +7906,42 @@ type ReplaceContractParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListLiveDecisionsParams defines parameters for ListLiveDecisions.
+type ListLiveDecisionsParams struct {
+	// From Only of this moment or later.
+	From *ObservedFrom `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until Only of before this moment.
+	Until *ObservedUntil `form:"until,omitempty" json:"until,omitempty"`
+
+	// Node Only tasks of this node.
+	Node *DecisionNode `form:"node,omitempty" json:"node,omitempty"`
+
+	// Job Only tasks of the job with this number.
+	Job *DecisionJob `form:"job,omitempty" json:"job,omitempty"`
+
+	// Outcome Only tasks of which this has become.
+	Outcome *ListLiveDecisionsParamsOutcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListLiveDecisionsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListLiveDecisionsParamsOutcome defines parameters for ListLiveDecisions.
+type ListLiveDecisionsParamsOutcome string
+
+// ListLiveDecisionsParamsFormat defines parameters for ListLiveDecisions.
+type ListLiveDecisionsParamsFormat string
+
 // GetDocumentParams defines parameters for GetDocument.
 type GetDocumentParams struct {
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
@@ -7482,6 +8209,48 @@ type ClusterHorizonParamsFormat string
 // ClusterHorizonParamsPer defines parameters for ClusterHorizon.
 type ClusterHorizonParamsPer string
 
+// ListLiveJobsParams defines parameters for ListLiveJobs.
+type ListLiveJobsParams struct {
+	// State Only jobs in this state.
+	State *ListLiveJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListLiveJobsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListLiveJobsParamsState defines parameters for ListLiveJobs.
+type ListLiveJobsParamsState string
+
+// ListLiveJobsParamsFormat defines parameters for ListLiveJobs.
+type ListLiveJobsParamsFormat string
+
+// CreateLiveJobParams defines parameters for CreateLiveJob.
+type CreateLiveJobParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetLiveSettingsParams defines parameters for GetLiveSettings.
+type GetLiveSettingsParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ReplaceLiveSettingsParams defines parameters for ReplaceLiveSettings.
+type ReplaceLiveSettingsParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // DeleteMeasurementsParams defines parameters for DeleteMeasurements.
 type DeleteMeasurementsParams struct {
 	// Job Only of this job.
@@ -7538,6 +8307,24 @@ type AddMeasurementsParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// ListLiveNodesParams defines parameters for ListLiveNodes.
+type ListLiveNodesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListLiveNodesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListLiveNodesParamsFormat defines parameters for ListLiveNodes.
+type ListLiveNodesParamsFormat string
 
 // ListObservationsParams defines parameters for ListObservations.
 type ListObservationsParams struct {
@@ -8514,8 +9301,20 @@ type FetchHistoryJSONRequestBody = HistoryFetch
 // ClusterHorizonJSONRequestBody defines body for ClusterHorizon for application/json ContentType.
 type ClusterHorizonJSONRequestBody = ClusterHorizonRequest
 
+// CreateLiveJobJSONRequestBody defines body for CreateLiveJob for application/json ContentType.
+type CreateLiveJobJSONRequestBody = LiveJobRequest
+
+// ReplaceLiveSettingsJSONRequestBody defines body for ReplaceLiveSettings for application/json ContentType.
+type ReplaceLiveSettingsJSONRequestBody = LiveSettings
+
 // AddMeasurementsJSONRequestBody defines body for AddMeasurements for application/json ContentType.
 type AddMeasurementsJSONRequestBody = MeasurementBatch
+
+// PutLiveNodeJSONRequestBody defines body for PutLiveNode for application/json ContentType.
+type PutLiveNodeJSONRequestBody = LiveNode
+
+// SendHeartbeatJSONRequestBody defines body for SendHeartbeat for application/json ContentType.
+type SendHeartbeatJSONRequestBody = NodeHeartbeat
 
 // CreateObservationJSONRequestBody defines body for CreateObservation for application/json ContentType.
 type CreateObservationJSONRequestBody = ObservationRequest
@@ -8920,6 +9719,68 @@ func (t BoundsQuestion) MarshalJSON() ([]byte, error) {
 }
 
 func (t *BoundsQuestion) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsNodeReportFeatures0 returns the union data inside the NodeReport_Features_AdditionalProperties as a NodeReportFeatures0
+func (t NodeReport_Features_AdditionalProperties) AsNodeReportFeatures0() (NodeReportFeatures0, error) {
+	var body NodeReportFeatures0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromNodeReportFeatures0 overwrites any union data inside the NodeReport_Features_AdditionalProperties as the provided NodeReportFeatures0
+func (t *NodeReport_Features_AdditionalProperties) FromNodeReportFeatures0(v NodeReportFeatures0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeNodeReportFeatures0 performs a merge with any union data inside the NodeReport_Features_AdditionalProperties, using the provided NodeReportFeatures0
+func (t *NodeReport_Features_AdditionalProperties) MergeNodeReportFeatures0(v NodeReportFeatures0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsNodeReportFeatures1 returns the union data inside the NodeReport_Features_AdditionalProperties as a NodeReportFeatures1
+func (t NodeReport_Features_AdditionalProperties) AsNodeReportFeatures1() (NodeReportFeatures1, error) {
+	var body NodeReportFeatures1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromNodeReportFeatures1 overwrites any union data inside the NodeReport_Features_AdditionalProperties as the provided NodeReportFeatures1
+func (t *NodeReport_Features_AdditionalProperties) FromNodeReportFeatures1(v NodeReportFeatures1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeNodeReportFeatures1 performs a merge with any union data inside the NodeReport_Features_AdditionalProperties, using the provided NodeReportFeatures1
+func (t *NodeReport_Features_AdditionalProperties) MergeNodeReportFeatures1(v NodeReportFeatures1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t NodeReport_Features_AdditionalProperties) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *NodeReport_Features_AdditionalProperties) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -9396,6 +10257,13 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/contracts/{name} (the `ReplaceContract` operationId).
 	ReplaceContract(ctx context.Context, cluster ClusterName, name ContractName, params *ReplaceContractParams, body ReplaceContractJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLiveDecisions List decisions
+	//
+	// The newest first: which task was handed to which node, why, and what became of it. They are kept for 7 days, and the last 2,000,000 of them.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/decisions (the `ListLiveDecisions` operationId).
+	ListLiveDecisions(ctx context.Context, cluster ClusterName, params *ListLiveDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetDocument Read a cluster as one document
 	//
 	// What applying writes back unchanged; its ETag is the cluster's `inputs_version`.
@@ -9655,6 +10523,66 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
 	ClusterHorizon(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLiveJobs List jobs
+	//
+	// The newest first: those whose tasks are handed out, and those that have ended in the last 7 days.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/jobs (the `ListLiveJobs` operationId).
+	ListLiveJobs(ctx context.Context, cluster ClusterName, params *ListLiveJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateLiveJobWithBody Submit a job
+	//
+	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+	CreateLiveJobWithBody(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateLiveJob Submit a job
+	//
+	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+	CreateLiveJob(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, body CreateLiveJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KillLiveJob Kill a job
+	//
+	// No task of it is handed out any more, and nodes are told to stop those they have at their next heartbeats. It stays in the list of jobs.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/jobs/{job} (the `KillLiveJob` operationId).
+	KillLiveJob(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLiveJob Read a job
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/jobs/{job} (the `GetLiveJob` operationId).
+	GetLiveJob(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLiveSettings Read how tasks are handed out
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/live (the `GetLiveSettings` operationId).
+	GetLiveSettings(ctx context.Context, cluster ClusterName, params *GetLiveSettingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceLiveSettingsWithBody Change how tasks are handed out
+	//
+	// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+	ReplaceLiveSettingsWithBody(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceLiveSettings Change how tasks are handed out
+	//
+	// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+	ReplaceLiveSettings(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteMeasurements Delete measurements of jobs
 	//
 	// At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
@@ -9690,6 +10618,69 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
 	AddMeasurements(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListLiveNodes List nodes
+	//
+	// By name. A node that has sent no heartbeat for `node_timeout_s` is `dead`, and its tasks wait again.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/nodes (the `ListLiveNodes` operationId).
+	ListLiveNodes(ctx context.Context, cluster ClusterName, params *ListLiveNodesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RemoveLiveNode Take a node out
+	//
+	// Its tasks wait again, to be handed to other nodes.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/nodes/{node} (the `RemoveLiveNode` operationId).
+	RemoveLiveNode(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLiveNode Read a node
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/nodes/{node} (the `GetLiveNode` operationId).
+	GetLiveNode(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutLiveNodeWithBody Declare a node
+	//
+	// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+	PutLiveNodeWithBody(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutLiveNode Declare a node
+	//
+	// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+	PutLiveNode(ctx context.Context, cluster ClusterName, node LiveNodeName, body PutLiveNodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendHeartbeatWithBody Tell of a node and get tasks
+	//
+	// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+	//
+	// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+	// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+	// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+	SendHeartbeatWithBody(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendHeartbeat Tell of a node and get tasks
+	//
+	// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+	//
+	// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+	// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+	// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+	SendHeartbeat(ctx context.Context, cluster ClusterName, node LiveNodeName, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListObservations List observations
 	//
@@ -11633,6 +12624,23 @@ func (c *Client) ReplaceContract(ctx context.Context, cluster ClusterName, name 
 	return c.Client.Do(req)
 }
 
+// ListLiveDecisions List decisions
+//
+// The newest first: which task was handed to which node, why, and what became of it. They are kept for 7 days, and the last 2,000,000 of them.
+//
+// Corresponds with GET /v1/clusters/{cluster}/decisions (the `ListLiveDecisions` operationId).
+func (c *Client) ListLiveDecisions(ctx context.Context, cluster ClusterName, params *ListLiveDecisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLiveDecisionsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetDocument Read a cluster as one document
 //
 // What applying writes back unchanged; its ETag is the cluster's `inputs_version`.
@@ -12162,6 +13170,146 @@ func (c *Client) ClusterHorizon(ctx context.Context, cluster ClusterName, params
 	return c.Client.Do(req)
 }
 
+// ListLiveJobs List jobs
+//
+// The newest first: those whose tasks are handed out, and those that have ended in the last 7 days.
+//
+// Corresponds with GET /v1/clusters/{cluster}/jobs (the `ListLiveJobs` operationId).
+func (c *Client) ListLiveJobs(ctx context.Context, cluster ClusterName, params *ListLiveJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLiveJobsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateLiveJobWithBody Submit a job
+//
+// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+func (c *Client) CreateLiveJobWithBody(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateLiveJobRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateLiveJob Submit a job
+//
+// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+func (c *Client) CreateLiveJob(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, body CreateLiveJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateLiveJobRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KillLiveJob Kill a job
+//
+// No task of it is handed out any more, and nodes are told to stop those they have at their next heartbeats. It stays in the list of jobs.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/jobs/{job} (the `KillLiveJob` operationId).
+func (c *Client) KillLiveJob(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKillLiveJobRequest(c.Server, cluster, job)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLiveJob Read a job
+//
+// Corresponds with GET /v1/clusters/{cluster}/jobs/{job} (the `GetLiveJob` operationId).
+func (c *Client) GetLiveJob(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLiveJobRequest(c.Server, cluster, job)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLiveSettings Read how tasks are handed out
+//
+// Corresponds with GET /v1/clusters/{cluster}/live (the `GetLiveSettings` operationId).
+func (c *Client) GetLiveSettings(ctx context.Context, cluster ClusterName, params *GetLiveSettingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLiveSettingsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceLiveSettingsWithBody Change how tasks are handed out
+//
+// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+func (c *Client) ReplaceLiveSettingsWithBody(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceLiveSettingsRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceLiveSettings Change how tasks are handed out
+//
+// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+func (c *Client) ReplaceLiveSettings(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceLiveSettingsRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DeleteMeasurements Delete measurements of jobs
 //
 // At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
@@ -12228,6 +13376,139 @@ func (c *Client) AddMeasurementsWithBody(ctx context.Context, cluster ClusterNam
 // Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
 func (c *Client) AddMeasurements(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAddMeasurementsRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLiveNodes List nodes
+//
+// By name. A node that has sent no heartbeat for `node_timeout_s` is `dead`, and its tasks wait again.
+//
+// Corresponds with GET /v1/clusters/{cluster}/nodes (the `ListLiveNodes` operationId).
+func (c *Client) ListLiveNodes(ctx context.Context, cluster ClusterName, params *ListLiveNodesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLiveNodesRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RemoveLiveNode Take a node out
+//
+// Its tasks wait again, to be handed to other nodes.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/nodes/{node} (the `RemoveLiveNode` operationId).
+func (c *Client) RemoveLiveNode(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveLiveNodeRequest(c.Server, cluster, node)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLiveNode Read a node
+//
+// Corresponds with GET /v1/clusters/{cluster}/nodes/{node} (the `GetLiveNode` operationId).
+func (c *Client) GetLiveNode(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLiveNodeRequest(c.Server, cluster, node)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutLiveNodeWithBody Declare a node
+//
+// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+func (c *Client) PutLiveNodeWithBody(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutLiveNodeRequestWithBody(c.Server, cluster, node, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutLiveNode Declare a node
+//
+// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+func (c *Client) PutLiveNode(ctx context.Context, cluster ClusterName, node LiveNodeName, body PutLiveNodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutLiveNodeRequest(c.Server, cluster, node, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendHeartbeatWithBody Tell of a node and get tasks
+//
+// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+//
+// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+func (c *Client) SendHeartbeatWithBody(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendHeartbeatRequestWithBody(c.Server, cluster, node, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendHeartbeat Tell of a node and get tasks
+//
+// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+//
+// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+func (c *Client) SendHeartbeat(ctx context.Context, cluster ClusterName, node LiveNodeName, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendHeartbeatRequest(c.Server, cluster, node, body)
 	if err != nil {
 		return nil, err
 	}
@@ -16804,6 +18085,166 @@ func NewReplaceContractRequestWithBody(server string, cluster ClusterName, name 
 	return req, nil
 }
 
+// NewListLiveDecisionsRequest constructs an http.Request for the ListLiveDecisions method
+func NewListLiveDecisionsRequest(server string, cluster ClusterName, params *ListLiveDecisionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/decisions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Node != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node", *params.Node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Outcome != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "outcome", *params.Outcome, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetDocumentRequest constructs an http.Request for the GetDocument method
 func NewGetDocumentRequest(server string, cluster ClusterName, params *GetDocumentParams) (*http.Request, error) {
 	var err error
@@ -18505,6 +19946,373 @@ func NewClusterHorizonRequestWithBody(server string, cluster ClusterName, params
 	return req, nil
 }
 
+// NewListLiveJobsRequest constructs an http.Request for the ListLiveJobs method
+func NewListLiveJobsRequest(server string, cluster ClusterName, params *ListLiveJobsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/jobs", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateLiveJobRequest calls the generic CreateLiveJob builder with application/json body
+func NewCreateLiveJobRequest(server string, cluster ClusterName, params *CreateLiveJobParams, body CreateLiveJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateLiveJobRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewCreateLiveJobRequestWithBody constructs an http.Request for the CreateLiveJob method, with any body, and a specified content type
+func NewCreateLiveJobRequestWithBody(server string, cluster ClusterName, params *CreateLiveJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/jobs", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewKillLiveJobRequest constructs an http.Request for the KillLiveJob method
+func NewKillLiveJobRequest(server string, cluster ClusterName, job LiveJobNumber) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/jobs/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLiveJobRequest constructs an http.Request for the GetLiveJob method
+func NewGetLiveJobRequest(server string, cluster ClusterName, job LiveJobNumber) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/jobs/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLiveSettingsRequest constructs an http.Request for the GetLiveSettings method
+func NewGetLiveSettingsRequest(server string, cluster ClusterName, params *GetLiveSettingsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/live", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplaceLiveSettingsRequest calls the generic ReplaceLiveSettings builder with application/json body
+func NewReplaceLiveSettingsRequest(server string, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplaceLiveSettingsRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewReplaceLiveSettingsRequestWithBody constructs an http.Request for the ReplaceLiveSettings method, with any body, and a specified content type
+func NewReplaceLiveSettingsRequestWithBody(server string, cluster ClusterName, params *ReplaceLiveSettingsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/live", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewDeleteMeasurementsRequest constructs an http.Request for the DeleteMeasurements method
 func NewDeleteMeasurementsRequest(server string, cluster ClusterName, params *DeleteMeasurementsParams) (*http.Request, error) {
 	var err error
@@ -18808,6 +20616,296 @@ func NewAddMeasurementsRequestWithBody(server string, cluster ClusterName, param
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewListLiveNodesRequest constructs an http.Request for the ListLiveNodes method
+func NewListLiveNodesRequest(server string, cluster ClusterName, params *ListLiveNodesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/nodes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRemoveLiveNodeRequest constructs an http.Request for the RemoveLiveNode method
+func NewRemoveLiveNodeRequest(server string, cluster ClusterName, node LiveNodeName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "node", node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/nodes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLiveNodeRequest constructs an http.Request for the GetLiveNode method
+func NewGetLiveNodeRequest(server string, cluster ClusterName, node LiveNodeName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "node", node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/nodes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutLiveNodeRequest calls the generic PutLiveNode builder with application/json body
+func NewPutLiveNodeRequest(server string, cluster ClusterName, node LiveNodeName, body PutLiveNodeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutLiveNodeRequestWithBody(server, cluster, node, "application/json", bodyReader)
+}
+
+// NewPutLiveNodeRequestWithBody constructs an http.Request for the PutLiveNode method, with any body, and a specified content type
+func NewPutLiveNodeRequestWithBody(server string, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "node", node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/nodes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewSendHeartbeatRequest calls the generic SendHeartbeat builder with application/json body
+func NewSendHeartbeatRequest(server string, cluster ClusterName, node LiveNodeName, body SendHeartbeatJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendHeartbeatRequestWithBody(server, cluster, node, "application/json", bodyReader)
+}
+
+// NewSendHeartbeatRequestWithBody constructs an http.Request for the SendHeartbeat method, with any body, and a specified content type
+func NewSendHeartbeatRequestWithBody(server string, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "node", node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/nodes/%s/heartbeats", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -26083,6 +28181,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/contracts/{name} (the `ReplaceContract` operationId).
 	ReplaceContractWithResponse(ctx context.Context, cluster ClusterName, name ContractName, params *ReplaceContractParams, body ReplaceContractJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceContractResponse, error)
 
+	// ListLiveDecisionsWithResponse List decisions
+	//
+	// The newest first: which task was handed to which node, why, and what became of it. They are kept for 7 days, and the last 2,000,000 of them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/decisions (the `ListLiveDecisions` operationId).
+	ListLiveDecisionsWithResponse(ctx context.Context, cluster ClusterName, params *ListLiveDecisionsParams, reqEditors ...RequestEditorFn) (*ListLiveDecisionsResponse, error)
+
 	// GetDocumentWithResponse Read a cluster as one document
 	//
 	// What applying writes back unchanged; its ETag is the cluster's `inputs_version`.
@@ -26362,6 +28469,74 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/horizons (the `ClusterHorizon` operationId).
 	ClusterHorizonWithResponse(ctx context.Context, cluster ClusterName, params *ClusterHorizonParams, body ClusterHorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*ClusterHorizonResponse, error)
 
+	// ListLiveJobsWithResponse List jobs
+	//
+	// The newest first: those whose tasks are handed out, and those that have ended in the last 7 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/jobs (the `ListLiveJobs` operationId).
+	ListLiveJobsWithResponse(ctx context.Context, cluster ClusterName, params *ListLiveJobsParams, reqEditors ...RequestEditorFn) (*ListLiveJobsResponse, error)
+
+	// CreateLiveJobWithBodyWithResponse Submit a job
+	//
+	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+	CreateLiveJobWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateLiveJobResponse, error)
+
+	// CreateLiveJobWithResponse Submit a job
+	//
+	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+	CreateLiveJobWithResponse(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, body CreateLiveJobJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLiveJobResponse, error)
+
+	// KillLiveJobWithResponse Kill a job
+	//
+	// No task of it is handed out any more, and nodes are told to stop those they have at their next heartbeats. It stays in the list of jobs.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/jobs/{job} (the `KillLiveJob` operationId).
+	KillLiveJobWithResponse(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*KillLiveJobResponse, error)
+
+	// GetLiveJobWithResponse Read a job
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/jobs/{job} (the `GetLiveJob` operationId).
+	GetLiveJobWithResponse(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*GetLiveJobResponse, error)
+
+	// GetLiveSettingsWithResponse Read how tasks are handed out
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/live (the `GetLiveSettings` operationId).
+	GetLiveSettingsWithResponse(ctx context.Context, cluster ClusterName, params *GetLiveSettingsParams, reqEditors ...RequestEditorFn) (*GetLiveSettingsResponse, error)
+
+	// ReplaceLiveSettingsWithBodyWithResponse Change how tasks are handed out
+	//
+	// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+	ReplaceLiveSettingsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceLiveSettingsResponse, error)
+
+	// ReplaceLiveSettingsWithResponse Change how tasks are handed out
+	//
+	// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+	ReplaceLiveSettingsWithResponse(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceLiveSettingsResponse, error)
+
 	// DeleteMeasurementsWithResponse Delete measurements of jobs
 	//
 	// At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
@@ -26401,6 +28576,75 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/measurements (the `AddMeasurements` operationId).
 	AddMeasurementsWithResponse(ctx context.Context, cluster ClusterName, params *AddMeasurementsParams, body AddMeasurementsJSONRequestBody, reqEditors ...RequestEditorFn) (*AddMeasurementsResponse, error)
+
+	// ListLiveNodesWithResponse List nodes
+	//
+	// By name. A node that has sent no heartbeat for `node_timeout_s` is `dead`, and its tasks wait again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/nodes (the `ListLiveNodes` operationId).
+	ListLiveNodesWithResponse(ctx context.Context, cluster ClusterName, params *ListLiveNodesParams, reqEditors ...RequestEditorFn) (*ListLiveNodesResponse, error)
+
+	// RemoveLiveNodeWithResponse Take a node out
+	//
+	// Its tasks wait again, to be handed to other nodes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/nodes/{node} (the `RemoveLiveNode` operationId).
+	RemoveLiveNodeWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*RemoveLiveNodeResponse, error)
+
+	// GetLiveNodeWithResponse Read a node
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/nodes/{node} (the `GetLiveNode` operationId).
+	GetLiveNodeWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*GetLiveNodeResponse, error)
+
+	// PutLiveNodeWithBodyWithResponse Declare a node
+	//
+	// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+	PutLiveNodeWithBodyWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutLiveNodeResponse, error)
+
+	// PutLiveNodeWithResponse Declare a node
+	//
+	// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+	PutLiveNodeWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, body PutLiveNodeJSONRequestBody, reqEditors ...RequestEditorFn) (*PutLiveNodeResponse, error)
+
+	// SendHeartbeatWithBodyWithResponse Tell of a node and get tasks
+	//
+	// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+	//
+	// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+	// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+	// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+	SendHeartbeatWithBodyWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error)
+
+	// SendHeartbeatWithResponse Tell of a node and get tasks
+	//
+	// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+	//
+	// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+	// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+	// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+	SendHeartbeatWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error)
 
 	// ListObservationsWithResponse List observations
 	//
@@ -28527,6 +30771,38 @@ func (r ReplaceContractResponse) StatusCode() int {
 	return 0
 }
 
+// ListLiveDecisionsResponse304Headers the declared response headers of an HTTP 304 response for ListLiveDecisions
+type ListLiveDecisionsResponse304Headers struct {
+	ETag *string
+}
+
+type ListLiveDecisionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveDecisionList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListLiveDecisionsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLiveDecisionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLiveDecisionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 // GetDocumentResponse304Headers the declared response headers of an HTTP 304 response for GetDocument
 type GetDocumentResponse304Headers struct {
 	ETag *string
@@ -29028,6 +31304,168 @@ func (r ClusterHorizonResponse) StatusCode() int {
 	return 0
 }
 
+// ListLiveJobsResponse304Headers the declared response headers of an HTTP 304 response for ListLiveJobs
+type ListLiveJobsResponse304Headers struct {
+	ETag *string
+}
+
+type ListLiveJobsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveJobList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListLiveJobsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLiveJobsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLiveJobsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type CreateLiveJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *LiveJob
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateLiveJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateLiveJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type KillLiveJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r KillLiveJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KillLiveJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetLiveJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveJob
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLiveJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLiveJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetLiveSettingsResponse304Headers the declared response headers of an HTTP 304 response for GetLiveSettings
+type GetLiveSettingsResponse304Headers struct {
+	ETag *string
+}
+
+type GetLiveSettingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveSettings
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetLiveSettingsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLiveSettingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLiveSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplaceLiveSettingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveSettings
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplaceLiveSettingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplaceLiveSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type DeleteMeasurementsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -29104,6 +31542,136 @@ func (r AddMeasurementsResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r AddMeasurementsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListLiveNodesResponse304Headers the declared response headers of an HTTP 304 response for ListLiveNodes
+type ListLiveNodesResponse304Headers struct {
+	ETag *string
+}
+
+type ListLiveNodesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveNodeList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListLiveNodesResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLiveNodesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLiveNodesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type RemoveLiveNodeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r RemoveLiveNodeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RemoveLiveNodeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetLiveNodeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveNode
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLiveNodeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLiveNodeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PutLiveNodeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveNode
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PutLiveNodeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutLiveNodeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type SendHeartbeatResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HeartbeatAnswer
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r SendHeartbeatResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendHeartbeatResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -32347,6 +34915,21 @@ func (c *ClientWithResponses) ReplaceContractWithResponse(ctx context.Context, c
 	return ParseReplaceContractResponse(rsp)
 }
 
+// ListLiveDecisionsWithResponse List decisions
+//
+// The newest first: which task was handed to which node, why, and what became of it. They are kept for 7 days, and the last 2,000,000 of them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/decisions (the `ListLiveDecisions` operationId).
+func (c *ClientWithResponses) ListLiveDecisionsWithResponse(ctx context.Context, cluster ClusterName, params *ListLiveDecisionsParams, reqEditors ...RequestEditorFn) (*ListLiveDecisionsResponse, error) {
+	rsp, err := c.ListLiveDecisions(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLiveDecisionsResponse(rsp)
+}
+
 // GetDocumentWithResponse Read a cluster as one document
 //
 // What applying writes back unchanged; its ETag is the cluster's `inputs_version`.
@@ -32788,6 +35371,122 @@ func (c *ClientWithResponses) ClusterHorizonWithResponse(ctx context.Context, cl
 	return ParseClusterHorizonResponse(rsp)
 }
 
+// ListLiveJobsWithResponse List jobs
+//
+// The newest first: those whose tasks are handed out, and those that have ended in the last 7 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/jobs (the `ListLiveJobs` operationId).
+func (c *ClientWithResponses) ListLiveJobsWithResponse(ctx context.Context, cluster ClusterName, params *ListLiveJobsParams, reqEditors ...RequestEditorFn) (*ListLiveJobsResponse, error) {
+	rsp, err := c.ListLiveJobs(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLiveJobsResponse(rsp)
+}
+
+// CreateLiveJobWithBodyWithResponse Submit a job
+//
+// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+func (c *ClientWithResponses) CreateLiveJobWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateLiveJobResponse, error) {
+	rsp, err := c.CreateLiveJobWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateLiveJobResponse(rsp)
+}
+
+// CreateLiveJobWithResponse Submit a job
+//
+// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/jobs (the `CreateLiveJob` operationId).
+func (c *ClientWithResponses) CreateLiveJobWithResponse(ctx context.Context, cluster ClusterName, params *CreateLiveJobParams, body CreateLiveJobJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLiveJobResponse, error) {
+	rsp, err := c.CreateLiveJob(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateLiveJobResponse(rsp)
+}
+
+// KillLiveJobWithResponse Kill a job
+//
+// No task of it is handed out any more, and nodes are told to stop those they have at their next heartbeats. It stays in the list of jobs.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/jobs/{job} (the `KillLiveJob` operationId).
+func (c *ClientWithResponses) KillLiveJobWithResponse(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*KillLiveJobResponse, error) {
+	rsp, err := c.KillLiveJob(ctx, cluster, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKillLiveJobResponse(rsp)
+}
+
+// GetLiveJobWithResponse Read a job
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/jobs/{job} (the `GetLiveJob` operationId).
+func (c *ClientWithResponses) GetLiveJobWithResponse(ctx context.Context, cluster ClusterName, job LiveJobNumber, reqEditors ...RequestEditorFn) (*GetLiveJobResponse, error) {
+	rsp, err := c.GetLiveJob(ctx, cluster, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLiveJobResponse(rsp)
+}
+
+// GetLiveSettingsWithResponse Read how tasks are handed out
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/live (the `GetLiveSettings` operationId).
+func (c *ClientWithResponses) GetLiveSettingsWithResponse(ctx context.Context, cluster ClusterName, params *GetLiveSettingsParams, reqEditors ...RequestEditorFn) (*GetLiveSettingsResponse, error) {
+	rsp, err := c.GetLiveSettings(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLiveSettingsResponse(rsp)
+}
+
+// ReplaceLiveSettingsWithBodyWithResponse Change how tasks are handed out
+//
+// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+func (c *ClientWithResponses) ReplaceLiveSettingsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceLiveSettingsResponse, error) {
+	rsp, err := c.ReplaceLiveSettingsWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceLiveSettingsResponse(rsp)
+}
+
+// ReplaceLiveSettingsWithResponse Change how tasks are handed out
+//
+// From the next heartbeat on; tasks that run go on. What a policy has learned is kept as long as its kind stays.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
+func (c *ClientWithResponses) ReplaceLiveSettingsWithResponse(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceLiveSettingsResponse, error) {
+	rsp, err := c.ReplaceLiveSettings(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceLiveSettingsResponse(rsp)
+}
+
 // DeleteMeasurementsWithResponse Delete measurements of jobs
 //
 // At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
@@ -32850,6 +35549,117 @@ func (c *ClientWithResponses) AddMeasurementsWithResponse(ctx context.Context, c
 		return nil, err
 	}
 	return ParseAddMeasurementsResponse(rsp)
+}
+
+// ListLiveNodesWithResponse List nodes
+//
+// By name. A node that has sent no heartbeat for `node_timeout_s` is `dead`, and its tasks wait again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/nodes (the `ListLiveNodes` operationId).
+func (c *ClientWithResponses) ListLiveNodesWithResponse(ctx context.Context, cluster ClusterName, params *ListLiveNodesParams, reqEditors ...RequestEditorFn) (*ListLiveNodesResponse, error) {
+	rsp, err := c.ListLiveNodes(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLiveNodesResponse(rsp)
+}
+
+// RemoveLiveNodeWithResponse Take a node out
+//
+// Its tasks wait again, to be handed to other nodes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/nodes/{node} (the `RemoveLiveNode` operationId).
+func (c *ClientWithResponses) RemoveLiveNodeWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*RemoveLiveNodeResponse, error) {
+	rsp, err := c.RemoveLiveNode(ctx, cluster, node, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRemoveLiveNodeResponse(rsp)
+}
+
+// GetLiveNodeWithResponse Read a node
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/nodes/{node} (the `GetLiveNode` operationId).
+func (c *ClientWithResponses) GetLiveNodeWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, reqEditors ...RequestEditorFn) (*GetLiveNodeResponse, error) {
+	rsp, err := c.GetLiveNode(ctx, cluster, node, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLiveNodeResponse(rsp)
+}
+
+// PutLiveNodeWithBodyWithResponse Declare a node
+//
+// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+func (c *ClientWithResponses) PutLiveNodeWithBodyWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutLiveNodeResponse, error) {
+	rsp, err := c.PutLiveNodeWithBody(ctx, cluster, node, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutLiveNodeResponse(rsp)
+}
+
+// PutLiveNodeWithResponse Declare a node
+//
+// Says what a node is, from now on; a new one gets tasks from its first heartbeat on. It says the whole, and saying it twice changes nothing, so no `If-Match` is needed. A cluster has up to 5,000 nodes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/nodes/{node} (the `PutLiveNode` operationId).
+func (c *ClientWithResponses) PutLiveNodeWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, body PutLiveNodeJSONRequestBody, reqEditors ...RequestEditorFn) (*PutLiveNodeResponse, error) {
+	rsp, err := c.PutLiveNode(ctx, cluster, node, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutLiveNodeResponse(rsp)
+}
+
+// SendHeartbeatWithBodyWithResponse Tell of a node and get tasks
+//
+// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+//
+// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+func (c *ClientWithResponses) SendHeartbeatWithBodyWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error) {
+	rsp, err := c.SendHeartbeatWithBody(ctx, cluster, node, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendHeartbeatResponse(rsp)
+}
+
+// SendHeartbeatWithResponse Tell of a node and get tasks
+//
+// A node tells how it is, which assignments it has and which have ended; the answer says which tasks to stop and which to begin, and why those.
+//
+// `seq` grows with every heartbeat, and the next one is sent when the last was answered. The same heartbeat again gets the same answer again; another one with the same or a smaller `seq` is a conflict (409). An agent that begins anew says so with another `boot`, and may count from 1 again.
+// `running` names every assignment that the node has, also those it has not begun yet: one that it does not name is handed out again. What a node still runs although it is another's by now stands in `stop`, and holds its slot until it is no longer named. A task that a lost node finishes late counts as done, and the copy that was handed out meanwhile is told to stop. Whatever is not as it should be stands in `notes`, with what was made of it.
+// Only the server's clock counts. Heartbeats are answered in the order in which they arrive, whichever server they come to; they are kept for a day.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/nodes/{node}/heartbeats (the `SendHeartbeat` operationId).
+func (c *ClientWithResponses) SendHeartbeatWithResponse(ctx context.Context, cluster ClusterName, node LiveNodeName, body SendHeartbeatJSONRequestBody, reqEditors ...RequestEditorFn) (*SendHeartbeatResponse, error) {
+	rsp, err := c.SendHeartbeat(ctx, cluster, node, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendHeartbeatResponse(rsp)
 }
 
 // ListObservationsWithResponse List observations
@@ -36140,6 +38950,58 @@ func ParseReplaceContractResponse(rsp *http.Response) (*ReplaceContractResponse,
 	return response, nil
 }
 
+// ParseListLiveDecisionsResponse parses an HTTP response from a ListLiveDecisionsWithResponse call
+func ParseListLiveDecisionsResponse(rsp *http.Response) (*ListLiveDecisionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLiveDecisionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveDecisionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListLiveDecisionsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetDocumentResponse parses an HTTP response from a GetDocumentWithResponse call
 func ParseGetDocumentResponse(rsp *http.Response) (*GetDocumentResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -36868,6 +39730,235 @@ func ParseClusterHorizonResponse(rsp *http.Response) (*ClusterHorizonResponse, e
 	return response, nil
 }
 
+// ParseListLiveJobsResponse parses an HTTP response from a ListLiveJobsWithResponse call
+func ParseListLiveJobsResponse(rsp *http.Response) (*ListLiveJobsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLiveJobsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveJobList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListLiveJobsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateLiveJobResponse parses an HTTP response from a CreateLiveJobWithResponse call
+func ParseCreateLiveJobResponse(rsp *http.Response) (*CreateLiveJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateLiveJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest LiveJob
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKillLiveJobResponse parses an HTTP response from a KillLiveJobWithResponse call
+func ParseKillLiveJobResponse(rsp *http.Response) (*KillLiveJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KillLiveJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLiveJobResponse parses an HTTP response from a GetLiveJobWithResponse call
+func ParseGetLiveJobResponse(rsp *http.Response) (*GetLiveJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLiveJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveJob
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLiveSettingsResponse parses an HTTP response from a GetLiveSettingsWithResponse call
+func ParseGetLiveSettingsResponse(rsp *http.Response) (*GetLiveSettingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLiveSettingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveSettings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetLiveSettingsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplaceLiveSettingsResponse parses an HTTP response from a ReplaceLiveSettingsWithResponse call
+func ParseReplaceLiveSettingsResponse(rsp *http.Response) (*ReplaceLiveSettingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplaceLiveSettingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveSettings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseDeleteMeasurementsResponse parses an HTTP response from a DeleteMeasurementsWithResponse call
 func ParseDeleteMeasurementsResponse(rsp *http.Response) (*DeleteMeasurementsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -36969,6 +40060,186 @@ func ParseAddMeasurementsResponse(rsp *http.Response) (*AddMeasurementsResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest MeasurementsTaken
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListLiveNodesResponse parses an HTTP response from a ListLiveNodesWithResponse call
+func ParseListLiveNodesResponse(rsp *http.Response) (*ListLiveNodesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLiveNodesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveNodeList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListLiveNodesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRemoveLiveNodeResponse parses an HTTP response from a RemoveLiveNodeWithResponse call
+func ParseRemoveLiveNodeResponse(rsp *http.Response) (*RemoveLiveNodeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RemoveLiveNodeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLiveNodeResponse parses an HTTP response from a GetLiveNodeWithResponse call
+func ParseGetLiveNodeResponse(rsp *http.Response) (*GetLiveNodeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLiveNodeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveNode
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePutLiveNodeResponse parses an HTTP response from a PutLiveNodeWithResponse call
+func ParsePutLiveNodeResponse(rsp *http.Response) (*PutLiveNodeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutLiveNodeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveNode
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSendHeartbeatResponse parses an HTTP response from a SendHeartbeatWithResponse call
+func ParseSendHeartbeatResponse(rsp *http.Response) (*SendHeartbeatResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendHeartbeatResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HeartbeatAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"headroom/internal/capacity"
+	"headroom/internal/live"
+)
+
+// Live is what the store keeps of live clusters.
+type Live interface {
+	// ChangeLive lets work change a live cluster while nobody else can, and stores what it answers, all of it or
+	// nothing. Seen is what the caller knows; where that is the latest, stored is nil, otherwise it is the whole.
+	// It answers what the caller knows afterwards.
+	ChangeLive(ctx context.Context, cluster string, seen LiveStamp, work func(stored *live.State) (LiveWork, error)) (LiveStamp, error)
+
+	// InOnce says whether a context is one that Once has handed out.
+	InOnce(ctx context.Context) bool
+
+	LiveSettings(ctx context.Context, cluster string) (capacity.LiveSettings, error)
+	// OverdueNodes says whether a node has been silent for too long and does not count as dead yet.
+	OverdueNodes(ctx context.Context, cluster string, now time.Time) (bool, error)
+	LiveNodes(ctx context.Context, cluster string, page Page) (Listed[capacity.LiveNode], error) // by name
+	LiveNode(ctx context.Context, cluster, name string) (capacity.LiveNode, error)
+	// LiveJobs lists the newest first; late is judged by now.
+	LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, now time.Time, page Page) (Listed[capacity.LiveJob], error)
+	LiveJob(ctx context.Context, cluster string, number int64, now time.Time) (capacity.LiveJob, error)
+	// LiveDecisions lists the newest first.
+	LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (Listed[capacity.LiveDecision], error)
+}
+
+// LiveStamp is which state of a live cluster somebody knows; zero is none.
+type LiveStamp struct{ Cluster, Stamp int64 }
+
+// LiveWork is what is to be stored of a change to a live cluster.
+type LiveWork struct {
+	live.Changes
+	Heartbeats []LiveHeartbeat
+	Deeds      []Deed
+}
+
+// LiveHeartbeat is a heartbeat and the answer to it, as texts.
+type LiveHeartbeat struct {
+	At     time.Time
+	Node   string
+	Body   string
+	Answer string
+}
+
+// Deed is what the audit log is told that who asks has done.
+type Deed struct {
+	Action, Kind, Name string
+	Before, After      any // nil is none
+}
+
+// LiveJobFilter limits jobs; zero values limit nothing.
+type LiveJobFilter struct{ State capacity.JobState }
+
+// LiveDecisionFilter limits decisions to moments in [From, Until) and to what is named; zero values limit nothing.
+type LiveDecisionFilter struct {
+	From, Until time.Time
+	Node        string
+	Job         int64
+	Outcome     capacity.TaskOutcome
+}

@@ -1,0 +1,137 @@
+package live
+
+import (
+	"fmt"
+
+	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
+)
+
+// Settings are those that hold.
+func (c *Cluster) Settings() capacity.LiveSettings { return c.settings }
+
+// SetSettings changes how the cluster decides, from now on. Tasks that run go on; what a policy has learned stays
+// with its kind as long as that decides.
+func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings) error {
+	if _, err := newPolicy(s); err != nil {
+		return err
+	}
+	c.advance(now)
+	before := c.settings
+	var memory []byte
+	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers && s.Policy.Kind == before.Policy.Kind && s.Slots == before.Slots {
+		var err error
+		if memory, err = keeper.Memory(); err != nil {
+			return Broken{err}
+		}
+	}
+	s.Version, s.UpdatedAt = before.Version+1, Moment(c.Clock)
+	c.settings = s
+	c.changes.Settings = &s
+	if memory == nil {
+		c.memory, c.changes.Memory = []byte{}, []byte{} // what the one before has learned means nothing to this one
+	}
+	if err := c.tell(memory); err != nil {
+		return Broken{err}
+	}
+	return nil
+}
+
+// PutNode declares a node, or says what it is from now on. It answers what it was before; nil where it is new.
+func (c *Cluster) PutNode(now float64, declared capacity.LiveNode) (after capacity.LiveNode, before *capacity.LiveNode, err error) {
+	n := c.nodes[declared.Name]
+	if n == nil && len(c.nodes) >= capacity.MaxLiveNodes {
+		return after, nil, fmt.Errorf("the cluster has %d nodes already, as many as it may; take one out first: %w", len(c.nodes), capacity.Conflict)
+	}
+	c.advance(now)
+	if n == nil {
+		n = c.addNode(Node{LiveNode: capacity.LiveNode{Name: declared.Name, State: capacity.NodeNew, Residual: 1, CreatedAt: Moment(c.Clock)}})
+	} else {
+		was := n.LiveNode
+		before = &was
+		if was.Type == declared.Type && was.Cores == declared.Cores && was.Slots == declared.Slots && was.Dedicated == declared.Dedicated && was.ComputeUnits == declared.ComputeUnits {
+			return was, before, nil
+		}
+	}
+	n.Type, n.Cores, n.Slots, n.Dedicated, n.ComputeUnits, n.UpdatedAt = declared.Type, declared.Cores, declared.Slots, declared.Dedicated, declared.ComputeUnits, Moment(c.Clock)
+	c.touchNode(n)
+	if n.State == capacity.NodeAlive { // policies reckon with what it was
+		err = c.retell()
+	}
+	return n.LiveNode, before, err
+}
+
+// retell makes the policy anew, with what it remembers.
+func (c *Cluster) retell() error {
+	var memory []byte
+	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers {
+		var err error
+		if memory, err = keeper.Memory(); err != nil {
+			return Broken{err}
+		}
+	}
+	if err := c.tell(memory); err != nil {
+		return Broken{err}
+	}
+	return nil
+}
+
+// RemoveNode takes a node out; its tasks wait again.
+func (c *Cluster) RemoveNode(now float64, name string) (before capacity.LiveNode, err error) {
+	n := c.nodes[name]
+	if n == nil {
+		return before, noNode(name)
+	}
+	c.advance(now)
+	before = n.LiveNode
+	for _, r := range ordered(n.runs) {
+		c.lose(r, CauseRemoved, false)
+	}
+	for _, r := range ordered(c.lost) {
+		if r.node == n {
+			r.Open = false
+			delete(c.lost, r.ID)
+			c.touchRun(r)
+		}
+	}
+	if n.State == capacity.NodeAlive {
+		c.noteNode(dispatch.Gone, n)
+	}
+	delete(c.nodes, name)
+	c.indexed[n.d.Index] = nil
+	c.changes.Removed = append(c.changes.Removed, name)
+	return before, nil
+}
+
+// Submit takes in a job.
+func (c *Cluster) Submit(now float64, r capacity.LiveJobRequest, by string) (Job, error) {
+	if len(c.jobs) >= capacity.MaxLiveJobs {
+		return Job{}, fmt.Errorf("the cluster has %d active jobs already, as many as it may; try again when some have ended: %w", len(c.jobs), capacity.Conflict)
+	}
+	c.advance(now)
+	c.LastJob++
+	kept := Job{Number: c.LastJob, Request: r, State: capacity.JobActive, Submitted: c.Clock, SubmittedBy: by}
+	switch {
+	case r.DeadlineAt != nil:
+		kept.Deadline = Seconds(*r.DeadlineAt)
+	case r.DeadlineSeconds > 0:
+		kept.Deadline = Seconds(Moment(c.Clock + r.DeadlineSeconds))
+	}
+	j := c.addJob(kept)
+	c.place(j)
+	c.noteJob(dispatch.Arrived, j, 0)
+	c.touchJob(j)
+	return j.kept(), nil
+}
+
+// Kill ends a job before its time.
+func (c *Cluster) Kill(now float64, number int64, by string) (before, after Job, err error) {
+	j := c.jobs[number]
+	if j == nil {
+		return before, after, fmt.Errorf("the cluster has no active job %d: %w", number, capacity.NotFound)
+	}
+	c.advance(now)
+	before = j.kept()
+	c.endJob(j, capacity.JobKilled, "Killed by "+by+".")
+	return before, j.kept(), nil
+}

@@ -1,0 +1,37 @@
+package live
+
+import (
+	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
+)
+
+// chooser is a policy and how it wants to be asked.
+type chooser struct {
+	dispatch.Policy
+	// atOnce is how many tasks a heartbeat gets at most, whatever slots are free, where the policy judges itself how
+	// much a node bears; 0: the free slots decide.
+	atOnce int
+}
+
+// newPolicy makes the policy that the settings describe.
+func newPolicy(s capacity.LiveSettings) (chooser, error) {
+	setting := dispatch.Setting{Layout: layoutOf(s.Slots)}
+	for _, share := range s.Shares {
+		both := func(x int64) [dispatch.Kinds]int { return [dispatch.Kinds]int{int(x), int(x)} }
+		setting.Shares = append(setting.Shares, dispatch.Share{Weight: [dispatch.Kinds]float64{share.Weight, share.Weight},
+			Min: [dispatch.Kinds]float64{float64(share.Min), float64(share.Min)}, Most: both(share.Most), MostPerJob: both(share.MostPerJob)})
+	}
+	p, err := dispatch.New(s.Policy, setting)
+	c := chooser{Policy: p}
+	if s.Policy.Kind == capacity.PolicyLearned {
+		c.atOnce = int(*s.Policy.Filled().TasksPerHeartbeat)
+	}
+	return c, err
+}
+
+func layoutOf(s capacity.SlotLayout) dispatch.Layout {
+	if s == capacity.SlotsSeparate {
+		return dispatch.Separate
+	}
+	return dispatch.Shared
+}
