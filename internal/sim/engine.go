@@ -124,14 +124,16 @@ func (e *engine) begin(class int) {
 	}
 }
 
-func (e *engine) think(number int) {
+func (e *engine) think(number int) { e.thinkAtLeast(number, 0) }
+
+func (e *engine) thinkAtLeast(number int, least float64) {
 	u := &e.users[number]
 	load := &e.model.classes[u.class].Load
 	seconds := load.ThinkSeconds
 	if load.Think != ThinkConstant {
 		seconds = u.draws.exponential(seconds)
 	}
-	e.queue.put(event{e.now + seconds, userSubmits | uint64(number)})
+	e.queue.put(event{e.now + max(seconds, least), userSubmits | uint64(number)})
 }
 
 func (e *engine) nextArrival(class int, from float64) {
@@ -246,21 +248,26 @@ func (e *engine) happen(code uint64) {
 
 func (e *engine) submit(class, user int, seed uint64) {
 	c, spec := &e.classes[class], &e.model.classes[class]
+	c.submitted++
+	due := spec.due(e.now, c.submitted, seed)
 	if e.mixed != nil {
+		if e.admission != "" && !e.mixed.admits(e, class, due) {
+			e.refuse(class, user)
+			return
+		}
 		e.mixed.shares.count(class, e.now, +1)
 	}
 	c.count(e, +1)
-	c.submitted++
 	j := e.newJob()
 	index := j.Index
 	*j = job{user: user, waiting: -1, firstSlot: math.NaN(), mapDraws: stream(seed), reduceDraws: stream(mix(seed))}
 	j.Index, j.Class, j.Name, j.Number, j.SubmittedSeconds = index, class, spec.Name, c.submitted, e.now
-	j.DeadlineSeconds = spec.due(e.now, c.submitted, seed)
+	j.DeadlineSeconds = due
 	j.Wants = dispatch.Wants{Weight: spec.weight(), MinShare: spec.MinShare}
 	if e.mixed != nil {
 		j.Known = e.mixed.learns[class].Known
 	}
-	j.Unfinished = spec.tasks
+	j.Unfinished, j.Maps = spec.tasks, spec.tasks-spec.reduces
 	j.left = [2]int{spec.stages[0].tasks, spec.reduces}
 	if spec.Profile.OverheadSeconds > 0 {
 		e.policy.Note(dispatch.Event{What: dispatch.Arrived, Now: e.now, Job: &j.Job})
@@ -404,6 +411,9 @@ func (e *engine) taskEnded(number int) {
 	j.Running[k]--
 	j.left[k]--
 	j.Unfinished--
+	if k == dispatch.Map {
+		j.MapsDone++
+	}
 	ended := dispatch.Event{What: dispatch.Ended, Now: e.now, Job: &j.Job, Task: k, Slot: dispatch.Slot{Number: number, Pool: p}, Seconds: e.now - slot.since}
 	if e.mixed != nil {
 		n := e.mixed.leave(e, number, j, k, p)

@@ -22,7 +22,9 @@ type mixture struct {
 
 	shares progress
 	reads  reading
-	before []float64 // room to work in
+	before []float64                       // room to work in
+	free   [dispatch.Kinds][]dispatch.Free // slots by what is left of their nodes
+	fresh  bool                            // so it is
 	types  []typeUse
 	learns []learner // by class
 }
@@ -220,6 +222,7 @@ func (x *mixture) change(e *engine, i int) {
 	before := append(x.before[:0], n.slow...)
 	x.before = before
 	n.Residual = residual
+	x.fresh = false
 	for c := range n.slow {
 		n.slow[c] = e.model.classes[c].slowness(n.kind, residual)
 		x.shares.grow(c, e.now, float64(n.Slots[0])*(1/n.slow[c]-1/before[c]))

@@ -8,8 +8,10 @@ import (
 // Input is a cluster, who uses it and how long it is watched.
 type Input struct {
 	Slots   Slots   `json:"slots,omitzero"` // all alike; or
-	Policy  Policy  `json:"policy"`
+	Policy  Policy  `json:"policy,omitzero"`
 	Classes []Class `json:"classes"`
+
+	Compare []Policy `json:"compare,omitempty"` // policies whose figures on the same jobs stand beside
 
 	Nodes     []NodeType `json:"nodes,omitempty"` // mixed nodes, with slots of their own
 	DataNodes *DataNodes `json:"data_nodes,omitempty"`
@@ -40,6 +42,9 @@ type Policy struct {
 	capacity.Policy // kind left out: fair
 	// Lending says who may use slots that their owner leaves idle; left out: all.
 	Lending Lending `json:"lending,omitempty"`
+	// Admission says whether a job is taken on that would miss its deadline, or have others miss theirs;
+	// left out: every job is. It needs nodes.
+	Admission capacity.AdmissionMode `json:"admission,omitempty"`
 	// ReducesAfter is the part of a job's maps that must have ended before its reduces take slots; left
 	// out: 0.05, as Hadoop has it. With shared slots reduces also wait until every map has a slot.
 	ReducesAfter *float64 `json:"reduces_after,omitempty"`

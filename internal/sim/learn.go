@@ -11,7 +11,8 @@ type learner struct {
 	given    bool
 	times    perf.TaskTimes
 	fitted   perf.TaskTime
-	fittedAt int64 // tasks
+	fittedAt int64                          // tasks
+	promise  [dispatch.Kinds]*perf.TaskTime // once it is asked for
 }
 
 func (x *mixture) newLearner(spec *classModel) learner {
@@ -20,6 +21,9 @@ func (x *mixture) newLearner(spec *classModel) learner {
 	l.Rates = &perf.Rates{}
 	if l.given {
 		l.Rates, l.TaskTime = x.truth(spec), spec.TaskTime
+		if mean := spec.stages[0].mean(spec.stages[0].average); l.TaskTime == nil && mean > 0 {
+			l.TaskTime = dispatch.Constant(mean)
+		}
 	}
 	return l
 }

@@ -11,14 +11,15 @@ import (
 
 // model is an input made ready: what is left out is filled in, what follows from it is computed.
 type model struct {
-	layout  dispatch.Layout
-	pools   [2]int // slots; where they are shared all are in the first
-	rule    capacity.Policy
-	shares  []dispatch.Share
-	weights float64
-	classes []classModel
-	fleet   *fleet // nil where slots are all alike
-	readCap float64
+	layout    dispatch.Layout
+	pools     [2]int // slots; where they are shared all are in the first
+	rule      capacity.Policy
+	admission capacity.AdmissionMode
+	shares    []dispatch.Share
+	weights   float64
+	classes   []classModel
+	fleet     *fleet // nil where slots are all alike
+	readCap   float64
 
 	horizon, warmUp float64
 	limits          Limits
@@ -52,7 +53,10 @@ type stage struct {
 
 // makeModel makes a valid input ready.
 func makeModel(in Input) *model {
-	m := &model{rule: in.rule(), horizon: in.HorizonSeconds, warmUp: in.WarmUpSeconds, limits: in.Limits, warnings: []capacity.Warning{}}
+	m := &model{rule: in.Policy.rule(in.DataNodes), horizon: in.HorizonSeconds, warmUp: in.WarmUpSeconds, limits: in.Limits, warnings: []capacity.Warning{}}
+	if in.Policy.admits() {
+		m.admission = in.Policy.Admission
+	}
 	if m.horizon == 0 {
 		m.horizon = math.Inf(1)
 	}
@@ -265,15 +269,15 @@ func (m *model) expect() {
 }
 
 // rule is the policy of dispatch.
-func (in *Input) rule() capacity.Policy {
-	p := in.Policy.Policy
-	if p.Kind == "" {
-		p.Kind = capacity.PolicyFair
+func (p Policy) rule(d *DataNodes) capacity.Policy {
+	rule := p.Policy
+	if rule.Kind == "" {
+		rule.Kind = capacity.PolicyFair
 	}
-	if d := in.DataNodes; p.Kind == capacity.PolicyMaxProgress && p.IOCap == nil && d != nil && d.CapMBPerSecond > 0 {
-		p.IOCap = &d.CapMBPerSecond
+	if rule.Kind == capacity.PolicyMaxProgress && rule.IOCap == nil && d != nil && d.CapMBPerSecond > 0 {
+		rule.IOCap = &d.CapMBPerSecond
 	}
-	return p
+	return rule
 }
 
 // knowsShares says that a policy does.

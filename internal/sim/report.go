@@ -21,6 +21,7 @@ type Report struct {
 	Pools        []PoolReport  `json:"pools"`
 	Classes      []ClassReport `json:"classes"`
 	Nodes        *NodesReport  `json:"nodes,omitempty"`
+	Compared     []Compared    `json:"compared,omitempty"` // by class, all together first
 
 	Warnings []capacity.Warning `json:"warnings"`
 }
@@ -287,10 +288,10 @@ func describe(all *series, outcomes []outcome, of func(*outcome) *series) *Times
 // few, most replications have none of them, and how far these differ says too little: none at all would be
 // certainty. So the jobs count as many as would differ as much by chance alone, and two for and two against
 // are added (Agresti and Coull).
-func proportion(outcomes []outcome, figure func(*outcome) (good, all int64)) Estimate {
+func proportion[T any](outcomes []T, figure func(*T) (good, all int64)) Estimate {
 	var good, all int64
 	replications := 0
-	e := estimate(outcomes, func(o *outcome) (float64, bool) {
+	e := estimate(outcomes, func(o *T) (float64, bool) {
 		g, n := figure(o)
 		if n > 0 {
 			good, all, replications = good+g, all+n, replications+1
@@ -319,7 +320,7 @@ func proportion(outcomes []outcome, figure func(*outcome) (good, all int64)) Est
 const confidence = 0.95
 
 // estimate is the mean of a figure over the replications that have it.
-func estimate(outcomes []outcome, figure func(*outcome) (float64, bool)) Estimate {
+func estimate[T any](outcomes []T, figure func(*T) (float64, bool)) Estimate {
 	var values []float64
 	for i := range outcomes {
 		if x, ok := figure(&outcomes[i]); ok {

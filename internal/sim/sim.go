@@ -40,6 +40,8 @@ type Simulation struct {
 	Finished func(replication int, x Execution)
 
 	model    *model
+	names    []string      // of the policy and its rivals
+	rivals   []*Simulation // the same input under the policies that it is compared with
 	seed     uint64
 	seeds    []uint64
 	outcomes []outcome
@@ -52,20 +54,32 @@ func New(in Input) (*Simulation, error) {
 	if err := Validate(in); err != nil {
 		return nil, err
 	}
+	s := newSimulation(in)
+	s.names = names(append([]Policy{in.Policy}, in.Compare...))
+	for _, p := range in.Compare {
+		in.Policy = p
+		s.rivals = append(s.rivals, newSimulation(in))
+	}
+	return s, nil
+}
+
+func newSimulation(in Input) *Simulation {
 	n := max(1, in.Replications)
 	s := &Simulation{model: makeModel(in), seed: in.Seed, outcomes: make([]outcome, n), parts: make([]atomic.Int64, n)}
 	seeds := stream(in.Seed)
 	for range n {
 		s.seeds = append(s.seeds, seeds.next())
 	}
-	return s, nil
+	return s
 }
 
 // perReplication is how many steps of progress a replication has.
 const perReplication = 1000
 
 // Total is how many steps there are.
-func (s *Simulation) Total() int64 { return perReplication * int64(len(s.parts)) }
+func (s *Simulation) Total() int64 {
+	return perReplication * int64(len(s.parts)) * int64(1+len(s.rivals))
+}
 
 // Done is how many steps are done; it may be asked at any time.
 func (s *Simulation) Done() int64 {
@@ -73,29 +87,41 @@ func (s *Simulation) Done() int64 {
 	for i := range s.parts {
 		sum += s.parts[i].Load()
 	}
+	for _, r := range s.rivals {
+		sum += r.Done()
+	}
 	return sum
 }
 
-// Step runs one replication and says whether one was left; several may do so at once. An error is the
-// context's: what was begun is lost.
+// Step runs one replication of one policy and says whether one was left; several may do so at once. An
+// error is the context's: what was begun is lost.
 func (s *Simulation) Step(ctx context.Context) (more bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	i := int(s.next.Add(1)) - 1
-	if i >= len(s.outcomes) {
+	policies := 1 + len(s.rivals)
+	n := int(s.next.Add(1)) - 1
+	if n >= len(s.outcomes)*policies {
 		return false, nil
 	}
+	of := s
+	if p := n % policies; p > 0 { // all policies of a replication before the next one
+		of = s.rivals[p-1]
+	}
+	return true, of.replicate(ctx, n/policies)
+}
+
+func (s *Simulation) replicate(ctx context.Context, i int) error {
 	e := newEngine(s.model, s.seeds[i])
 	if s.Finished != nil {
 		e.finished = func(x Execution) { s.Finished(i, x) }
 	}
 	if err := e.run(ctx, func(events int64, now float64) { s.parts[i].Store(s.model.part(events, now)) }); err != nil {
-		return true, err
+		return err
 	}
 	s.outcomes[i] = e.outcome()
 	s.parts[i].Store(perReplication)
-	return true, nil
+	return nil
 }
 
 // Work steps until no replication is left or the context ends.
@@ -125,10 +151,15 @@ func (e *engine) outcome() outcome {
 	return o
 }
 
-// Whole is the replications that were finished: all of them, unless the work was ended before.
+// Whole is the replications that were finished, under all policies: all of them, unless the work was ended
+// before.
 func (s *Simulation) Whole() (replications []int) {
 	for i := range s.outcomes {
-		if s.outcomes[i].whole {
+		whole := s.outcomes[i].whole
+		for _, r := range s.rivals {
+			whole = whole && r.outcomes[i].whole
+		}
+		if whole {
 			replications = append(replications, i)
 		}
 	}
@@ -144,7 +175,9 @@ func (s *Simulation) ReportOf(replications []int) Report {
 	for _, i := range replications {
 		outcomes = append(outcomes, s.outcomes[i])
 	}
-	return s.model.report(s.seed, outcomes)
+	r := s.model.report(s.seed, outcomes)
+	r.Compared = s.compared(replications)
+	return r
 }
 
 // Run simulates with so many workers.

@@ -38,7 +38,7 @@ func Validate(in Input) error {
 	} else {
 		c.slots()
 	}
-	c.policy()
+	c.policies()
 	c.classes()
 	c.times()
 	c.around()
@@ -115,21 +115,44 @@ func (c *checker) enough(member string, s Slots) {
 	}
 }
 
-func (c *checker) policy() {
-	p := c.in.Policy
-	rule := c.in.rule()
+// policies checks the policy and those that it is compared with.
+func (c *checker) policies() {
+	c.policy("/policy", c.in.Policy)
+	if n := len(c.in.Compare); n > MaxCompared {
+		c.add("/compare", "range", "There are %d policies to compare with; there can be %d.", n, MaxCompared)
+		return
+	}
+	for i, p := range c.in.Compare {
+		c.policy(fmt.Sprintf("/compare/%d", i), p)
+	}
+}
+
+func (c *checker) policy(at string, p Policy) {
+	rule := p.rule(c.in.DataNodes)
 	var wrong *capacity.InputError
-	if err := rule.Validate("/policy"); errors.As(err, &wrong) {
+	if err := rule.Validate(at); errors.As(err, &wrong) {
 		c.findings = append(c.findings, wrong.Findings...)
 	} else if _, err := dispatch.New(rule, dispatch.Setting{}); err != nil {
-		c.add("/policy/kind", "not_here", "The policy cannot be simulated: %v.", err)
+		c.add(at+"/kind", "not_here", "The policy cannot be simulated: %v.", err)
 	}
-	word(c, "/policy/lending", p.Lending, LendAll, LendClass, LendNone)
+	word(c, at+"/lending", p.Lending, LendAll, LendClass, LendNone)
 	if !knowsShares(p.Kind) && (p.Lending == LendClass || p.Lending == LendNone) {
-		c.add("/policy/lending", "not_here", "%s knows no shares, so that all slots are lent; leave lending out, or choose fair or capacity.", p.Kind)
+		c.add(at+"/lending", "not_here", "%s knows no shares, so that all slots are lent; leave lending out, or choose fair or capacity.", p.Kind)
+	}
+	word(c, at+"/admission", p.Admission, NoAdmission, capacity.AdmissionPaper, capacity.AdmissionStrict)
+	if len(c.in.Nodes) == 0 {
+		if p.Kind == capacity.PolicyProgressShare || p.Kind == capacity.PolicyMaxProgress || p.Kind == capacity.PolicyLearned {
+			c.add(at+"/kind", "not_here", "%s decides by what nodes are like, and the slots here are all alike; give nodes, or choose another policy.", p.Kind)
+		}
+		if p.admits() {
+			c.add(at+"/admission", "not_here", "What can be promised is known of nodes, and the slots here are all alike; give nodes, or leave it out.")
+		}
+	}
+	if p.Kind == capacity.PolicyLearned && len(c.in.Nodes) > 0 && c.in.HeartbeatSeconds == 0 {
+		c.add("/heartbeat_s", "missing", "The policy learned decides when nodes tell of themselves; say how often they do, as every 5 s.")
 	}
 	if p.ReducesAfter != nil {
-		c.number("/policy/reduces_after", "The part of the maps", *p.ReducesAfter, 0, 1)
+		c.number(at+"/reduces_after", "The part of the maps", *p.ReducesAfter, 0, 1)
 	}
 }
 
@@ -215,11 +238,17 @@ func (c *checker) share(class *Class, weights float64) {
 		}
 	}
 	in := c.in
-	if in.Policy.Lending != LendClass && in.Policy.Lending != LendNone {
+	var lending Lending // the closest of all policies
+	for _, p := range append([]Policy{in.Policy}, in.Compare...) {
+		if p.Lending == LendNone || p.Lending == LendClass && lending == "" {
+			lending = p.Lending
+		}
+	}
+	if lending == "" {
 		return
 	}
-	if in.Policy.Lending == LendNone && class.jobs() == 0 {
-		c.add("/jobs", "missing", "With lending %q each job has its part of the class's slots; say for how many jobs they are meant.", in.Policy.Lending)
+	if lending == LendNone && class.jobs() == 0 {
+		c.add("/jobs", "missing", "With lending %q each job has its part of the class's slots; say for how many jobs they are meant.", lending)
 	}
 	all := in.totals()
 	pools := [2]int{int(all.Map), int(all.Reduce)}
@@ -230,7 +259,7 @@ func (c *checker) share(class *Class, weights float64) {
 	}
 	for p, n := range class.slots(pools, weights) {
 		if needed[p] && wholeSlots(n) < 1 {
-			c.add("/slots", "premise", "The class's part is %.3g %s slots, and with lending %q it gets no other; give it one at least.", n, members[p], in.Policy.Lending)
+			c.add("/slots", "premise", "The class's part is %.3g %s slots, and with lending %q it gets no other; give it one at least.", n, members[p], lending)
 		}
 	}
 }
