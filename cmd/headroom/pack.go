@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -103,7 +102,7 @@ that is waited for.
 		if err != nil {
 			return labelled(label, err)
 		}
-		return out.write(c, packingForms(problem, answer))
+		return out.write(c, packingForms(answer))
 	})
 }
 
@@ -133,19 +132,19 @@ func (f *packFlags) question(batch capacity.PackingProblem) capacity.PackingQues
 }
 
 // packingForms is an answer in every form.
-func packingForms(batch capacity.PackingProblem, a capacity.PackingAnswer) map[string]form {
+func packingForms(a capacity.PackingAnswer) map[string]form {
 	switch {
 	case a.Compared != nil:
 		return map[string]form{
 			"table": func(w io.Writer) error { return tables.PackingsText(w, a.Compared) },
 			"json":  asJSON(a.Compared),
-			"csv":   tables.Packings(a.Compared).CSV,
+			"csv":   tables.PackingAnswer(a).CSV,
 		}
 	case a.Machines != nil:
 		return map[string]form{
 			"table": func(w io.Writer) error { return tables.Machines(w, *a.Machines) },
 			"json":  asJSON(*a.Machines),
-			"csv":   tables.TriedMachines(*a.Machines).CSV,
+			"csv":   tables.PackingAnswer(a).CSV,
 		}
 	}
 	return map[string]form{
@@ -156,7 +155,7 @@ func packingForms(batch capacity.PackingProblem, a capacity.PackingAnswer) map[s
 			return tables.OneMore(w, *a.Packing, *a.OneMore)
 		},
 		"json": asJSON(packedWithOneMore{*a.Packing, a.OneMore}),
-		"csv":  tables.PackedJobs(batch, *a.Packing).CSV,
+		"csv":  tables.PackingAnswer(a).CSV,
 	}
 }
 
@@ -172,12 +171,10 @@ func packThere(c *cobra.Command, to *connection, out output, cluster string, bat
 	if err := answered.into(&kept); err != nil {
 		return err
 	}
-	var packing capacity.Packing
-	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
-		return fmt.Errorf("read packing %s: %w", kept.ID, err)
+	forms, err := keptForms(kept)
+	if err != nil {
+		return err
 	}
-	forms := packingForms(batch, capacity.PackingAnswer{Packing: &packing})
-	forms["json"] = asJSON(kept)
 	return out.write(c, forms)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -32,7 +31,7 @@ func (s *server) pack(w http.ResponseWriter, r *http.Request) {
 	case answer == nil:
 		err = s.answerRun(w, r, run)
 	default:
-		err = reply[capacity.PackingAnswer]{body: *answer}.write(w, r)
+		err = answerIn(w, r, "packing", *answer, report.PackingAnswer, nil)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -91,16 +90,34 @@ func (s *server) GetPacking(ctx context.Context, r GetPackingRequest) (reply[Kep
 	if err != nil || r.Params.Format == nil || *r.Params.Format != "csv" {
 		return reply[KeptPacking]{body: kept, hashed: true}, err
 	}
-	var batch capacity.PackingProblem
 	var packing capacity.Packing
-	if err := errors.Join(json.Unmarshal(kept.Batch, &batch), json.Unmarshal(kept.Packing, &packing)); err != nil {
+	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
 		return reply[KeptPacking]{}, fmt.Errorf("read packing %s: %w", kept.ID, err)
 	}
 	var text bytes.Buffer
-	err = report.PackedJobs(batch, packing).CSV(&text)
+	err = report.PackedJobs(packing).CSV(&text)
 	return reply[KeptPacking]{table: &tableReply{name: r.Cluster + "-packing.csv", first: text.Bytes()}}, err
 }
 
 func (s *server) DeletePacking(ctx context.Context, r DeletePackingRequest) (reply[nothing], error) {
 	return done(s.app.DeletePacking(ctx, r.Cluster, r.Packing))
+}
+
+// runPacking answers as a table what a run made of a batch.
+func runPacking(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
+	var answer capacity.PackingAnswer
+	var err error
+	if run.Kind == app.PackingRun {
+		err = json.Unmarshal(result.Body, &answer)
+	} else {
+		var kept capacity.KeptPacking
+		answer.Packing = new(capacity.Packing)
+		if err = json.Unmarshal(result.Body, &kept); err == nil {
+			err = json.Unmarshal(kept.Packing, answer.Packing)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read the result of run %s: %w", run.ID, err)
+	}
+	return answerIn(w, r, "packing", answer, report.PackingAnswer, nil)
 }

@@ -53,6 +53,13 @@ func TestPackingsOverHTTP(t *testing.T) {
 		t.Errorf("compared it is packed in another way: %s", diff)
 	}
 
+	for query, head := range map[string]string{"": "phase,phase_start_s,", "&one_more=true": "machines,algorithm,", "&compare=true": "algorithm,phases,", "&by_hours=0.5": "machines,end_s,"} {
+		got := s.ask(s.admin, "POST", "/v1/packings?format=csv"+query, smallBatch).want(t, 200)
+		if rows, err := csv.NewReader(bytes.NewReader(got.text)).ReadAll(); err != nil || len(rows) < 2 || !strings.HasPrefix(string(got.text), head) {
+			t.Errorf("as a table, asked %q: %v, %s", query, err, got.text)
+		}
+	}
+
 	fewest := ask("?by_hours=0.5").Machines
 	if fewest == nil || !fewest.Proved || fewest.Packing.EndSeconds > 1800 || fewest.BySeconds != 1800 || len(fewest.Tried) == 0 {
 		t.Errorf("got %+v", fewest)
@@ -74,7 +81,10 @@ func TestPackingsAsRuns(t *testing.T) {
 	if diff := cmp.Diff(now, later); diff != "" || run.Kind != "packing" || run.State != capacity.RunSucceeded || run.Progress != (capacity.Progress{Done: 4, Total: 4, Unit: "packings"}) {
 		t.Errorf("got %+v: %s", run, diff)
 	}
-	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=csv", nil).want(t, 400)
+	if table := s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=csv", nil).want(t, 200); !strings.Contains(string(table.text), "\nmulti,1,") {
+		t.Errorf("as a table: %s", table.text)
+	}
+	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=xlsx", nil).want(t, 400)
 
 	// What nobody would wait for becomes a run, which ends soon after somebody ends it.
 	jobs := make([]string, 60)

@@ -118,6 +118,7 @@ func (s *server) runTable(w http.ResponseWriter, r *http.Request) {
 func (s *server) runIn(w http.ResponseWriter, r *http.Request, run capacity.Run) error {
 	switch {
 	case run.Kind == app.HorizonRun, run.Kind == app.PurchaseRun:
+	case (run.Kind == app.PackingRun || run.Kind == app.KeptPackingRun) && formatOf(r) == "csv":
 	case run.Kind != app.SweepRun && run.Kind != app.SimulationRun || formatOf(r) == "focus":
 		return refusal{aboutParameter("format", "choice", fmt.Sprintf("What a run of the kind %q makes does not come in the form %q; leave \"format\" out.", run.Kind, formatOf(r)), nil)}
 	}
@@ -129,6 +130,8 @@ func (s *server) runIn(w http.ResponseWriter, r *http.Request, run capacity.Run)
 	case app.SweepRun:
 	case app.SimulationRun:
 		return runSimulation(w, r, run, result)
+	case app.PackingRun, app.KeptPackingRun:
+		return runPacking(w, r, run, result)
 	default:
 		return s.runMonths(w, r, run, result)
 	}

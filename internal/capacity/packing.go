@@ -191,7 +191,10 @@ type PackedJob struct {
 	Model  PowerModel `json:"model"` // b is 0 where more VMs were seen to take longer
 	MinVMs int64      `json:"min_vms"`
 	Role   JobRole    `json:"role"` // what it may be besides plain
-	Fit    *PowerFit  `json:"fit,omitempty"`
+
+	ReleaseSeconds  float64   `json:"release_s,omitempty"`
+	DeadlineSeconds float64   `json:"deadline_s,omitempty"`
+	Fit             *PowerFit `json:"fit,omitempty"`
 }
 
 // PackedPhase is some jobs that start at once; the phase ends when all have ended.

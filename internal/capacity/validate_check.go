@@ -82,7 +82,10 @@ func plainName(name string) bool {
 func (c *checker) whole(member, what, unit string, x, low, high int64) {
 	if x < low || x > high {
 		nearest := min(max(x, low), high)
-		c.found(member, "range", fmt.Sprintf("%s is %d; it must be from %d to %d %s.", what, x, low, high, unit),
+		if unit != "" {
+			unit = " " + unit
+		}
+		c.found(member, "range", fmt.Sprintf("%s is %d; it must be from %d to %d%s.", what, x, low, high, unit),
 			c.hint(member, nearest, "The nearest is %d.", nearest))
 	}
 }

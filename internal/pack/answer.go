@@ -2,6 +2,7 @@ package pack
 
 import (
 	"context"
+	"fmt"
 
 	"headroom/internal/capacity"
 )
@@ -30,7 +31,10 @@ func Answer(ctx context.Context, q capacity.PackingQuestion, pack Packer, tell f
 	case q.OneMore:
 		total = 2
 		more := q.Batch
-		more.Machines.Count++
+		if more.Machines.Count++; more.Machines.VMs() > capacity.MaxPackedVMs {
+			return a, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/machines/count", Code: "range",
+				Detail: fmt.Sprintf("There is no machine more to ask for: with one, the machines carry %d VMs, and batches are packed onto %d at most.", more.Machines.VMs(), capacity.MaxPackedVMs)}}}
+		}
 		var now, then capacity.Packing
 		if now, err = one(ctx, q.Batch); err == nil {
 			then, err = one(ctx, more)

@@ -80,7 +80,7 @@ func ready(p capacity.PackingProblem) (*batch, error) {
 
 // model is what a job is planned with.
 func model(j capacity.BatchJob, o capacity.PackingOptions) (packed capacity.PackedJob, warnings []capacity.Warning, err error) {
-	packed = capacity.PackedJob{Name: j.Name, Count: j.Count, MinVMs: max(1, j.MinVMs), Role: j.Role}
+	packed = capacity.PackedJob{Name: j.Name, Count: j.Count, MinVMs: max(1, j.MinVMs), Role: j.Role, ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds}
 	if j.Model != nil {
 		packed.Model = *j.Model
 		if packed.Model.B > 0 {

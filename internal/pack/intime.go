@@ -9,7 +9,8 @@ import (
 // 3^13 for thirteen different jobs.
 const mostTimedSplits = 2_000_000
 
-// inTime looks for a packing that misses fewer deadlines than the shortest one does in its best order: by every
+// inTime looks for a packing that misses fewer deadlines than the shortest one does in its best order, or as many
+// and ends sooner: by every
 // division into phases and every order of them where the batch is small, else among the packings at hand.
 func (b *batch) inTime(ctx context.Context, f *fitter, phases []phase, basis string) (better []phase, proved bool, said string, err error) {
 	if p, few := newParts(b); few && f.whole && p.splits <= mostTimedSplits {
@@ -60,8 +61,7 @@ func (b *batch) everyCourse(ctx context.Context, f *fitter, p parts) ([]phase, e
 				continue
 			}
 			for i, s := range states[part-l] {
-				start := made[l].start(s.end)
-				ways = append(ways, state{course{s.missed + b.missed(&made[l], start), start + made[l].seconds}, l, i})
+				ways = append(ways, state{s.then(b, &made[l]), l, i})
 			}
 		}
 		states[part] = undominated(ways)

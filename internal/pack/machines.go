@@ -89,7 +89,7 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 	slices.SortFunc(answer.Tried, func(a, b capacity.TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
 	if machines > most {
 		end := answer.Tried[len(answer.Tried)-1]
-		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.0f s and not %.0f s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
+		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
 	}
 	answer.Machines, answer.Proved = int64(machines), machines == least
 	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {

@@ -55,17 +55,24 @@ func (b *batch) hasReleases() bool {
 type course struct {
 	missed int
 	end    float64
+	busy   float64 // without the time in which phases wait
 }
 
-func (c course) better(than course) bool {
-	return c.missed < than.missed || c.missed == than.missed && c.end < than.end
+func (c course) better(than course) bool { return c.compare(than) < 0 }
+
+func (c course) compare(with course) int {
+	return cmp.Or(cmp.Compare(c.missed, with.missed), cmp.Compare(c.end, with.end), cmp.Compare(c.busy, with.busy))
+}
+
+// then is the course with one more phase at its end.
+func (c course) then(b *batch, p *phase) course {
+	start := p.start(c.end)
+	return course{c.missed + b.missed(p, start), start + p.seconds, c.busy + p.seconds}
 }
 
 func (b *batch) course(phases []phase) (c course) {
 	for i := range phases {
-		start := phases[i].start(c.end)
-		c.missed += b.missed(&phases[i], start)
-		c.end = start + phases[i].seconds
+		c = c.then(b, &phases[i])
 	}
 	return c
 }
@@ -110,8 +117,7 @@ func (b *batch) orderSets(phases []phase) {
 		for rest := uint(set); rest != 0; rest &= rest - 1 {
 			last := bits.TrailingZeros(rest)
 			for i, s := range states[set&^(1<<last)] {
-				start := phases[last].start(s.end)
-				ways = append(ways, state{course{s.missed + b.missed(&phases[last], start), start + phases[last].seconds}, last, i})
+				ways = append(ways, state{s.then(b, &phases[last]), last, i})
 			}
 		}
 		states[set] = undominated(ways)
@@ -128,9 +134,7 @@ func (b *batch) orderSets(phases []phase) {
 
 // undominated keeps the ways that end sooner the more they miss, the one that misses fewest first.
 func undominated(ways []state) []state {
-	slices.SortStableFunc(ways, func(x, y state) int {
-		return cmp.Or(cmp.Compare(x.missed, y.missed), cmp.Compare(x.end, y.end))
-	})
+	slices.SortStableFunc(ways, func(x, y state) int { return x.compare(y.course) })
 	kept := ways[:0]
 	end := math.Inf(1)
 	for _, s := range ways {

@@ -56,7 +56,8 @@ func (b *batch) pack(ctx context.Context, o capacity.PackingOptions, solver lp.S
 	if !proved {
 		basis = "The phases in the order of their deadlines, and what moving single ones changes."
 	}
-	if o.Algorithm == capacity.PackMulti && b.course(phases).missed > 0 {
+	// Where phases wait for jobs that are released later, longer ones may end sooner.
+	if c := b.course(phases); o.Algorithm == capacity.PackMulti && (c.missed > 0 || c.end > total(phases)*(1+provedGap)) {
 		if phases, proved, basis, err = b.inTime(ctx, f, phases, basis); err != nil {
 			return capacity.Packing{}, err
 		}

@@ -88,6 +88,9 @@ func (c *packingCheck) jobs() {
 		if got.Name != want.Name || got.Count != want.Count {
 			c.wrong(at, "here are %d jobs %q, but the batch has %d of %q", got.Count, got.Name, want.Count, want.Name)
 		}
+		if got.ReleaseSeconds != want.ReleaseSeconds || got.DeadlineSeconds != want.DeadlineSeconds {
+			c.wrong(at, "the job comes at %g s and is due at %g s, not at %g s and %g s", want.ReleaseSeconds, want.DeadlineSeconds, got.ReleaseSeconds, got.DeadlineSeconds)
+		}
 		if got.MinVMs < max(1, want.MinVMs) {
 			c.wrong(at+"/min_vms", "the job needs %d VMs, not %d", max(1, want.MinVMs), got.MinVMs)
 		}

@@ -10,10 +10,10 @@ import (
 )
 
 // PackedJobs is one row a job of a packing, with names that stay and every digit there is.
-func PackedJobs(p capacity.PackingProblem, a capacity.Packing) Table {
+func PackedJobs(a capacity.Packing) Table {
 	t := Table{Columns: []string{"phase", "phase_start_s", "phase_end_s", "job", "number", "role", "vms", "seconds", "end_s", "release_s", "deadline_s", "late"}}
-	asked := map[string]capacity.BatchJob{}
-	for _, j := range p.Jobs {
+	asked := map[string]capacity.PackedJob{}
+	for _, j := range a.Jobs {
 		asked[j.Name] = j
 	}
 	limit := func(x float64) Cell {
@@ -33,6 +33,25 @@ func PackedJobs(p capacity.PackingProblem, a capacity.Packing) Table {
 				number(float64(j.VMs)), number(j.Seconds), number(j.EndSeconds), limit(asked[j.Job].ReleaseSeconds), limit(asked[j.Job].DeadlineSeconds), text(late),
 			})
 		}
+	}
+	return t
+}
+
+// PackingAnswer is a table of whatever was asked about a batch: its jobs, packings beside one another, or numbers of
+// machines.
+func PackingAnswer(a capacity.PackingAnswer) Table {
+	switch {
+	case a.Compared != nil:
+		return Packings(a.Compared)
+	case a.Machines != nil:
+		return TriedMachines(*a.Machines)
+	case a.OneMore == nil:
+		return PackedJobs(*a.Packing)
+	}
+	t := Packings([]capacity.Packing{*a.Packing, *a.OneMore})
+	t.Columns = append([]string{"machines"}, t.Columns...)
+	for i, machines := range []string{"as given", "one more"} {
+		t.Rows[i] = append([]Cell{text(machines)}, t.Rows[i]...)
 	}
 	return t
 }
@@ -92,8 +111,10 @@ func Packing(w io.Writer, a capacity.Packing) error {
 		if d.Proved {
 			proved = "no more can be met with these VMs in a phase"
 		}
-		if d.Missed == 0 {
-			fmt.Fprintf(&b, "All %s met.\n", count(float64(d.Met), "deadline is", "deadlines are"))
+		if d.Missed == 0 && d.Met == 1 {
+			b.WriteString("The deadline is met.\n")
+		} else if d.Missed == 0 {
+			fmt.Fprintf(&b, "All %d deadlines are met.\n", d.Met)
 		} else {
 			fmt.Fprintf(&b, "%d of %d deadlines are met; %s. Looked at: %s\n", d.Met, d.Met+d.Missed, proved, d.Basis)
 		}

@@ -1265,6 +1265,12 @@ const (
 	ListKeysParamsFormatXlsx ListKeysParamsFormat = "xlsx"
 )
 
+// Defines values for PackParamsFormat.
+const (
+	PackParamsFormatCsv  PackParamsFormat = "csv"
+	PackParamsFormatJson PackParamsFormat = "json"
+)
+
 // Defines values for PurchaseParamsFormat.
 const (
 	PurchaseParamsFormatCsv   PurchaseParamsFormat = "csv"
@@ -4604,6 +4610,9 @@ type PackedDeadlines struct {
 type PackedJob struct {
 	Count int64 `json:"count"`
 
+	// DeadlineS Left out where there is none.
+	DeadlineS *float64 `json:"deadline_s,omitempty"`
+
 	// Fit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
 	Fit    *PowerFit `json:"fit,omitempty"`
 	MinVms int64     `json:"min_vms"`
@@ -4611,6 +4620,9 @@ type PackedJob struct {
 	// Model A job takes a·n^b seconds on n VMs.
 	Model PowerModel `json:"model"`
 	Name  string     `json:"name"`
+
+	// ReleaseS Left out where it was.
+	ReleaseS *float64 `json:"release_s,omitempty"`
 
 	// Role What it may be besides plain.
 	Role PackedJobRole `json:"role"`
@@ -9036,12 +9048,18 @@ type PackParams struct {
 	// ByHours Find the fewest machines on which the batch is done within so many hours: `machines` instead of `packing`. The batch's own number of machines does not count.
 	ByHours *float64 `form:"by_hours,omitempty" json:"by_hours,omitempty"`
 
+	// Format The answer, or a table: of the packing's jobs, of packings beside one another, or of numbers of machines.
+	Format *PackParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
 	// Prefer respond-async: work in the background.
 	Prefer *string `json:"Prefer,omitempty"`
 }
+
+// PackParamsFormat defines parameters for Pack.
+type PackParamsFormat string
 
 // PurchaseParams defines parameters for Purchase.
 type PurchaseParams struct {
@@ -11562,7 +11580,7 @@ type ClientInterface interface {
 	//
 	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 	//
-	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 	//
@@ -11575,7 +11593,7 @@ type ClientInterface interface {
 	//
 	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 	//
-	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 	//
@@ -11674,7 +11692,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -15399,7 +15417,7 @@ func (c *Client) RevokeKey(ctx context.Context, id KeyID, reqEditors ...RequestE
 //
 // Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 //
-// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 //
@@ -15422,7 +15440,7 @@ func (c *Client) PackWithBody(ctx context.Context, params *PackParams, contentTy
 //
 // Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 //
-// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 //
@@ -15611,7 +15629,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -26237,6 +26255,18 @@ func NewPackRequestWithBody(server string, params *PackParams, contentType strin
 
 		}
 
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -29614,7 +29644,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 	//
-	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 	//
@@ -29627,7 +29657,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 	//
-	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+	// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 	//
@@ -29734,7 +29764,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -37230,7 +37260,7 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, id KeyI
 //
 // Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 //
-// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 //
@@ -37249,7 +37279,7 @@ func (c *ClientWithResponses) PackWithBodyWithResponse(ctx context.Context, para
 //
 // Says in which phases a batch of jobs runs on machines that are there, on how many VMs each job, and where every VM stands. Nothing is stored. The body is the document that `headroom pack` reads. Every packing is checked from the batch by code that shares nothing with the code that made it.
 //
-// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
+// Batches of up to 16 jobs, and larger ones whose jobs are alike, are packed exactly; of others `gap` says how far from the shortest they are at most. Where the shortest packing misses deadlines, or waits for jobs that are released later, one that misses fewer and then ends sooner takes its place. At most 1,000 jobs of 500 kinds are packed, onto 10,000 VMs. A batch that cannot be done by `by_hours` on however many machines is 422.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`, whose progress counts packings; `GET /v1/runs/{id}/result` has the answer. Each packing has `max_solve_ms`; a run begins anew. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of batches that are sent along, so that its long work is refused.
 //
@@ -37410,7 +37440,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -43199,6 +43229,9 @@ func ParsePackResponse(rsp *http.Response) (*PackResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
 
 	}
 
