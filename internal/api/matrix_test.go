@@ -177,6 +177,9 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			s.ask(s.admin, "POST", "/v1/clusters/mine/packings", smallBatch).want(s, 201).into(s, &k)
 			path = strings.Replace(path, "{packing}", k.ID, 1)
 		}
+	case operation == "packClasses":
+		s.ask(s.admin, "POST", "/v1/clusters/mine/measurements", strings.ReplaceAll(someMeasurements, "sort", "nightly")).want(s, 200)
+		body = `{"machines":{"count":6,"disks":4},"jobs":[{"class":"nightly"}]}`
 	case strings.HasSuffix(path, "/measurements"):
 		switch operation {
 		case "addMeasurements":

@@ -26,6 +26,7 @@ func init() { // types that the overlay names
 	collectTypes(reflect.TypeFor[capacity.MeasurementRequest]())
 	collectTypes(reflect.TypeFor[capacity.JobMeasurement]())
 	collectTypes(reflect.TypeFor[app.MeasurementsTaken]())
+	collectTypes(reflect.TypeFor[capacity.ClassBatch]())
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"headroom/internal/app"
 	"headroom/internal/capacity"
@@ -38,6 +39,34 @@ func (s *server) pack(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// packClasses answers what is asked about a batch of a cluster's classes.
+func (s *server) packClasses(w http.ResponseWriter, r *http.Request) {
+	q, err := packingAsked(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	ask := app.ClassPackingAsk{Compare: q.Compare, OneMore: q.OneMore, BySeconds: q.BySeconds, ByClock: r.URL.Query().Get("by")}
+	if start := r.URL.Query().Get("start"); start != "" {
+		ask.Start, _ = time.Parse(time.RFC3339Nano, start) // its form is checked already
+	}
+	answer, run, err := s.app.PackClasses(r.Context(), pathValue(r, "cluster"), prefersAsync(r), func() (app.ClassPackingAsk, error) {
+		var err error
+		ask.Batch, err = capacity.ReadClassBatch(bodyOf(r), s.config.Limits)
+		return ask, readingProblem(err)
+	})
+	switch {
+	case err != nil:
+	case answer == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = reply[capacity.PackingAnswer]{body: *answer}.write(w, r)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
 // packingAsked is what a request's parameters ask about its batch; their forms are checked already.
 func packingAsked(r *http.Request) (q capacity.PackingQuestion, err error) {
 	values := r.URL.Query()
@@ -52,7 +81,7 @@ func packingAsked(r *http.Request) (q capacity.PackingQuestion, err error) {
 	for _, two := range []struct {
 		both bool
 		a, b string
-	}{{q.Compare && q.OneMore, "compare", "one_more"}, {q.Compare && q.BySeconds > 0, "compare", "by_hours"}, {q.OneMore && q.BySeconds > 0, "one_more", "by_hours"}} {
+	}{{values.Get("by") != "" && q.BySeconds > 0, "by", "by_hours"}, {q.Compare && values.Get("by") != "", "compare", "by"}, {q.OneMore && values.Get("by") != "", "one_more", "by"}, {q.Compare && q.OneMore, "compare", "one_more"}, {q.Compare && q.BySeconds > 0, "compare", "by_hours"}, {q.OneMore && q.BySeconds > 0, "one_more", "by_hours"}} {
 		if two.both {
 			return q, refusal{aboutParameter(two.b, "conflict", "The parameters \""+two.a+"\" and \""+two.b+"\" ask two questions; ask one at a time.", nil)}
 		}

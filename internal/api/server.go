@@ -120,6 +120,7 @@ func (s *server) routes() {
 	known.Post("/v1/clusters/{cluster}/purchases", s.clusterPurchase)
 	known.Post("/v1/packings", s.pack)
 	known.Post("/v1/clusters/{cluster}/packings", s.createPacking)
+	known.Post("/v1/clusters/{cluster}/class-packings", s.packClasses)
 	known.Post("/v1/interference/estimate", s.estimateInterference)
 	known.Post("/v1/clusters/{cluster}/nodes/{node}/heartbeats", s.heartbeat)
 	known.Post("/v1/session", s.createSession)

@@ -27,6 +27,8 @@ type Fits interface {
 	JobFit(ctx context.Context, cluster, job string, kind capacity.FitKind, version int64) (perf.JobFit, error)
 	// JobFitVersions lists the newest first.
 	JobFitVersions(ctx context.Context, cluster, job string, kind capacity.FitKind, page Page) (Listed[perf.JobFit], error)
+	// ExecutionSizes are the latest past executions of a job that ended well, at most so many.
+	ExecutionSizes(ctx context.Context, cluster, job string, most int) ([]perf.ExecutionSize, error)
 }
 
 // Fitter fits the measurements of a job and kind.

@@ -240,6 +240,8 @@ type PackingQuestion struct {
 	OneMore bool           `json:"one_more,omitempty"` // also with one more machine
 	// BySeconds asks for the fewest machines on which it is done by then; 0 does not.
 	BySeconds float64 `json:"by_s,omitempty"`
+	// Sources say what the times of a batch of classes were fitted to; nil where it was sent.
+	Sources []PackingSource `json:"sources,omitempty"`
 }
 
 // PackingAnswer has what was asked for: a packing, and that of one more machine; those of every algorithm; or the
@@ -249,6 +251,9 @@ type PackingAnswer struct {
 	OneMore  *Packing        `json:"one_more,omitempty"`
 	Compared []Packing       `json:"compared,omitempty"` // the slowest kind first
 	Machines *MachinesAnswer `json:"machines,omitempty"`
+	// Of a batch of classes: the batch as it was packed, and what it was made of.
+	Batch   *PackingProblem `json:"exact_batch,omitempty"`
+	Sources []PackingSource `json:"sources,omitempty"`
 }
 
 // MachinesAnswer is the fewest machines on which a batch is done in time.

@@ -60,7 +60,12 @@ func ReadPacking(data []byte, limits Limits, overrides ...func(*PackingOptions))
 
 func (r *reader) machines(m *Machines) {
 	m.Penalty = 1
-	r.object(machinesShape, func(name string) {
+	r.object(machinesShape, r.machine(m))
+}
+
+// machine reads a member of machines.
+func (r *reader) machine(m *Machines) func(name string) {
+	return func(name string) {
 		switch name {
 		case "count":
 			r.whole(&m.Count)
@@ -71,7 +76,7 @@ func (r *reader) machines(m *Machines) {
 		case "penalty":
 			r.float(&m.Penalty)
 		}
-	})
+	}
 }
 
 func (r *reader) batchJob(j *BatchJob) {

@@ -48,5 +48,8 @@ func Answer(ctx context.Context, q capacity.PackingQuestion, pack Packer, tell f
 	if err != nil {
 		return capacity.PackingAnswer{}, err
 	}
+	if len(q.Sources) > 0 {
+		a.Batch, a.Sources = &q.Batch, q.Sources
+	}
 	return a, nil
 }

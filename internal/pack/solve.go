@@ -3,11 +3,13 @@ package pack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
+	"headroom/internal/perf"
 )
 
 // Pack says in which phases a batch runs. The solver is an adviser for batches that are too large for the exact
@@ -167,6 +169,7 @@ func (b *batch) assemble(o capacity.PackingOptions, phases []phase, bound float6
 		a.BusySeconds += p.seconds
 		a.EndSeconds = packed.EndSeconds
 	}
+	a.Warnings = append(a.Warnings, b.extrapolated(phases)...)
 	if saved := 1 - a.BusySeconds/a.SequentialSeconds; math.Abs(saved) > provedGap { // else it is rounding
 		a.Saving = saved
 	}
@@ -178,6 +181,30 @@ func (b *batch) assemble(o capacity.PackingOptions, phases []phase, bound float6
 		a.Gap, a.Status = 0, capacity.PackingOptimal
 	}
 	return a
+}
+
+// extrapolated warns of jobs that run on more or fewer VMs than they were measured on, once for each kind: of the
+// number furthest beyond.
+func (b *batch) extrapolated(phases []phase) (all []capacity.Warning) {
+	furthest := make([]float64, len(b.kinds))
+	beyond := func(f *capacity.PowerFit, vms float64) float64 { return max(vms/f.MostVMs, f.LeastVMs/vms) }
+	for _, p := range phases {
+		for _, m := range p.members {
+			f := b.jobs[m.kind].Fit
+			if vms := float64(m.vms); f != nil && perf.Extrapolated(*f, vms) != nil && (furthest[m.kind] == 0 || beyond(f, vms) > beyond(f, furthest[m.kind])) {
+				furthest[m.kind] = vms
+			}
+		}
+	}
+	for i, vms := range furthest {
+		if vms == 0 {
+			continue
+		}
+		w := perf.Extrapolated(*b.jobs[i].Fit, vms)
+		w.Pointer, w.Detail = fmt.Sprintf("/jobs/%d/measurements", i), b.kinds[i].name+": "+w.Detail
+		all = append(all, *w)
+	}
+	return all
 }
 
 // provedGap is the gap below which a packing counts as proved: what rounding leaves.

@@ -413,3 +413,21 @@ func (s *Store) DeleteMeasurements(ctx context.Context, cluster string, of app.M
 	})
 	return deleted, err
 }
+
+// ExecutionSizes are the latest past executions of a job that ended well.
+func (s *Store) ExecutionSizes(ctx context.Context, cluster, job string, most int) (sizes []perf.ExecutionSize, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil || unstorable(job) {
+			return err
+		}
+		sizes, err = collect[perf.ExecutionSize](ctx, q, `
+			SELECT e.seconds, coalesce(e.map_slots, 0) AS map_slots,
+			       coalesce(CASE WHEN e.form = 'stages' THEN (SELECT max((p ->> 'tasks')::bigint) FROM jsonb_array_elements(e.sample -> 'phases') p)
+			                     ELSE (e.sample -> 'profile' ->> 'map_tasks')::bigint END, 0) AS map_tasks
+			FROM executions e WHERE e.cluster_id = @cluster AND e.job = @job AND e.sample IS NOT NULL AND e.seconds > 0
+			ORDER BY `+undatedAt+` DESC, e.id DESC LIMIT @most`, pgx.NamedArgs{"cluster": id, "job": job, "most": most})
+		return err
+	})
+	return sizes, err
+}

@@ -92,6 +92,19 @@ const (
 	ChangeActionUpdate ChangeAction = "update"
 )
 
+// Defines values for ClassJobFit.
+const (
+	ClassJobFitLog ClassJobFit = "log"
+	ClassJobFitNls ClassJobFit = "nls"
+)
+
+// Defines values for ClassJobRole.
+const (
+	ClassJobRoleGuest ClassJobRole = "guest"
+	ClassJobRoleHost  ClassJobRole = "host"
+	ClassJobRolePlain ClassJobRole = "plain"
+)
+
 // Defines values for ClassPlanVerdict.
 const (
 	ClassPlanVerdictFull       ClassPlanVerdict = "full"
@@ -1952,6 +1965,18 @@ type ClassAdmissionsList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// ClassBatch Jobs of a cluster's classes, and the machines that must run them.
+type ClassBatch struct {
+	// Jobs Left out, every class once.
+	Jobs []ClassJob `json:"jobs,omitempty"`
+
+	// Machines A fixed cluster of equal machines. Every disk carries one VM.
+	Machines ClassMachines `json:"machines"`
+
+	// Options How to pack.
+	Options *PackingOptions `json:"options,omitempty"`
+}
+
 // ClassCalibration How a class's bounds fit what its executions took. Shares, biases and `off` are proportions.
 type ClassCalibration struct {
 	// Adoption What that was made of; null where it was not made of executions, or its class has another profile now.
@@ -2009,12 +2034,40 @@ type ClassChange struct {
 	To   *ClassPlan `json:"to"`
 }
 
+// ClassJob Jobs of a class in a batch. The other members are those of a batch's job.
+type ClassJob struct {
+	Class     string        `json:"class"`
+	Count     *int64        `json:"count,omitempty"`
+	DeadlineS *float64      `json:"deadline_s,omitempty"`
+	Fit       *ClassJobFit  `json:"fit,omitempty"`
+	MinVms    *int64        `json:"min_vms,omitempty"`
+	ReleaseS  *float64      `json:"release_s,omitempty"`
+	Role      *ClassJobRole `json:"role,omitempty"`
+}
+
+// ClassJobFit defines model for ClassJob.Fit.
+type ClassJobFit string
+
+// ClassJobRole defines model for ClassJob.Role.
+type ClassJobRole string
+
 // ClassList A page of classes.
 type ClassList struct {
 	Items []Class `json:"items"`
 
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// ClassMachines A fixed cluster of equal machines. Every disk carries one VM.
+type ClassMachines struct {
+	// Count Not needed where the fewest machines are asked for.
+	Count *int64 `json:"count,omitempty"`
+
+	// Disks Of each machine.
+	Disks         int64    `json:"disks"`
+	HostsPerExtra *int64   `json:"hosts_per_extra,omitempty"`
+	Penalty       *float64 `json:"penalty,omitempty"`
 }
 
 // ClassOnType The part of a class that runs on one VM type.
@@ -4685,6 +4738,9 @@ type PackingAnswer struct {
 	// Compared The slowest kind first.
 	Compared []Packing `json:"compared,omitempty"`
 
+	// ExactBatch A batch of jobs and the machines that must run it.
+	ExactBatch *Batch `json:"exact_batch,omitempty"`
+
 	// Machines The fewest machines on which a batch is done in time.
 	Machines *FewestMachines `json:"machines,omitempty"`
 
@@ -4693,6 +4749,9 @@ type PackingAnswer struct {
 
 	// Packing In which phases a batch runs, one phase after the other.
 	Packing *Packing `json:"packing,omitempty"`
+
+	// Sources Of a batch of classes: what the times were fitted to.
+	Sources []PackingSource `json:"sources,omitempty"`
 }
 
 // PackingList A page of packings, the newest first.
@@ -4726,6 +4785,24 @@ type PackingOptions struct {
 
 // PackingOptionsAlgorithm One job after the other; at most two at once; any number at once; the particle swarm of the paper, for comparison.
 type PackingOptionsAlgorithm string
+
+// PackingSource What the time of a class's jobs was fitted to.
+type PackingSource struct {
+	Class string `json:"class"`
+
+	// Executions Past ones of which the number of VMs is known; they count where the measurements are not of several sizes.
+	Executions   int64 `json:"executions"`
+	Measurements int64 `json:"measurements"`
+
+	// Unsized Past ones of which it is not.
+	Unsized int64 `json:"unsized"`
+
+	// Usage Whether it is known what the class uses; if not it is neither host nor guest.
+	Usage bool `json:"usage"`
+
+	// Vms On which it was measured.
+	Vms []float64 `json:"vms"`
+}
 
 // PackingSummary What a packing that is kept comes to.
 type PackingSummary struct {
@@ -7792,6 +7869,30 @@ type ListAdmissionCountsParams struct {
 // ListAdmissionCountsParamsFormat defines parameters for ListAdmissionCounts.
 type ListAdmissionCountsParamsFormat string
 
+// PackClassesParams defines parameters for PackClasses.
+type PackClassesParams struct {
+	// Compare Pack by every algorithm: `compared` instead of `packing`.
+	Compare *bool `form:"compare,omitempty" json:"compare,omitempty"`
+
+	// OneMore Say as well what one more machine makes of it.
+	OneMore *bool `form:"one_more,omitempty" json:"one_more,omitempty"`
+
+	// ByHours Find the fewest machines on which the batch is done within so many hours: `machines` instead of `packing`. The batch needs no number of machines then.
+	ByHours *float64 `form:"by_hours,omitempty" json:"by_hours,omitempty"`
+
+	// By Likewise, until the cluster's clocks show this time of day, the next after the start.
+	By *string `form:"by,omitempty" json:"by,omitempty"`
+
+	// Start When the batch begins, for `by`; left out, now.
+	Start *time.Time `form:"start,omitempty" json:"start,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
 // ListClassesParams defines parameters for ListClasses.
 type ListClassesParams struct {
 	// Limit How many rows a page has at most.
@@ -9277,6 +9378,9 @@ type CreateAdmissionJSONRequestBody = AdmissionRequest
 // KeepAdmissionJSONRequestBody defines body for KeepAdmission for application/json ContentType.
 type KeepAdmissionJSONRequestBody = Heartbeat
 
+// PackClassesJSONRequestBody defines body for PackClasses for application/json ContentType.
+type PackClassesJSONRequestBody = ClassBatch
+
 // CreateClassJSONRequestBody defines body for CreateClass for application/json ContentType.
 type CreateClassJSONRequestBody = Class
 
@@ -10142,6 +10246,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
 	KeepAdmission(ctx context.Context, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PackClassesWithBody Pack a cluster's classes onto fixed machines
+	//
+	// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+	PackClassesWithBody(ctx context.Context, cluster ClusterName, params *PackClassesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PackClasses Pack a cluster's classes onto fixed machines
+	//
+	// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+	PackClasses(ctx context.Context, cluster ClusterName, params *PackClassesParams, body PackClassesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListClasses List classes
 	//
@@ -12330,6 +12452,44 @@ func (c *Client) KeepAdmissionWithBody(ctx context.Context, cluster ClusterName,
 // Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
 func (c *Client) KeepAdmission(ctx context.Context, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewKeepAdmissionRequest(c.Server, cluster, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PackClassesWithBody Pack a cluster's classes onto fixed machines
+//
+// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+func (c *Client) PackClassesWithBody(ctx context.Context, cluster ClusterName, params *PackClassesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPackClassesRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PackClasses Pack a cluster's classes onto fixed machines
+//
+// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+func (c *Client) PackClasses(ctx context.Context, cluster ClusterName, params *PackClassesParams, body PackClassesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPackClassesRequest(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -17189,6 +17349,154 @@ func NewKeepAdmissionRequestWithBody(server string, cluster ClusterName, id Leas
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewPackClassesRequest calls the generic PackClasses builder with application/json body
+func NewPackClassesRequest(server string, cluster ClusterName, params *PackClassesParams, body PackClassesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPackClassesRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewPackClassesRequestWithBody constructs an http.Request for the PackClasses method, with any body, and a specified content type
+func NewPackClassesRequestWithBody(server string, cluster ClusterName, params *PackClassesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/class-packings", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Compare != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "compare", *params.Compare, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.OneMore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "one_more", *params.OneMore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ByHours != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by_hours", *params.ByHours, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "number", Format: "double"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Start != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "start", *params.Start, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
 
 	return req, nil
 }
@@ -28065,6 +28373,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/admissions/{id}/heartbeat (the `KeepAdmission` operationId).
 	KeepAdmissionWithResponse(ctx context.Context, cluster ClusterName, id LeaseID, body KeepAdmissionJSONRequestBody, reqEditors ...RequestEditorFn) (*KeepAdmissionResponse, error)
 
+	// PackClassesWithBodyWithResponse Pack a cluster's classes onto fixed machines
+	//
+	// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+	PackClassesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *PackClassesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PackClassesResponse, error)
+
+	// PackClassesWithResponse Pack a cluster's classes onto fixed machines
+	//
+	// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+	PackClassesWithResponse(ctx context.Context, cluster ClusterName, params *PackClassesParams, body PackClassesJSONRequestBody, reqEditors ...RequestEditorFn) (*PackClassesResponse, error)
+
 	// ListClassesWithResponse List classes
 	//
 	// By name.
@@ -30464,6 +30790,33 @@ func (r KeepAdmissionResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r KeepAdmissionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PackClassesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PackingAnswer
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PackClassesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PackClassesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -34697,6 +35050,36 @@ func (c *ClientWithResponses) KeepAdmissionWithResponse(ctx context.Context, clu
 	return ParseKeepAdmissionResponse(rsp)
 }
 
+// PackClassesWithBodyWithResponse Pack a cluster's classes onto fixed machines
+//
+// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+func (c *ClientWithResponses) PackClassesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *PackClassesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PackClassesResponse, error) {
+	rsp, err := c.PackClassesWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePackClassesResponse(rsp)
+}
+
+// PackClassesWithResponse Pack a cluster's classes onto fixed machines
+//
+// Answers as `POST /v1/packings` does, about jobs of the cluster's own classes: how long they take on so many VMs is fitted to the measurements of the class (kind `power`), and where those are not of several sizes to its past executions as well. Of an execution that had fewer slots than maps, the most that ran at once, by the class's map slots of a VM, say on how many VMs it ran; one that had a slot for every map says nothing. Where it is not known on several sizes, the answer is 422 and says what to measure. What a class uses (kind `usage`) says whether it may be host or guest. Nothing is stored; `exact_batch` is a batch that `POST /v1/packings` and `POST …/packings` take.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/class-packings (the `PackClasses` operationId).
+func (c *ClientWithResponses) PackClassesWithResponse(ctx context.Context, cluster ClusterName, params *PackClassesParams, body PackClassesJSONRequestBody, reqEditors ...RequestEditorFn) (*PackClassesResponse, error) {
+	rsp, err := c.PackClasses(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePackClassesResponse(rsp)
+}
+
 // ListClassesWithResponse List classes
 //
 // By name.
@@ -38490,6 +38873,46 @@ func ParseKeepAdmissionResponse(rsp *http.Response) (*KeepAdmissionResponse, err
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePackClassesResponse parses an HTTP response from a PackClassesWithResponse call
+func ParsePackClassesResponse(rsp *http.Response) (*PackClassesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PackClassesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PackingAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
