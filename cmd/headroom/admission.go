@@ -36,13 +36,18 @@ Exit codes: 0 admitted, 3 refused.`)
 
 // leaseFlags is what a job asks with.
 type leaseFlags struct {
-	ttl    time.Duration
-	holder string
+	ttl           time.Duration
+	holder        string
+	deadline      time.Duration
+	maps, reduces int64
 }
 
 func (f *leaseFlags) add(c *cobra.Command, holder string) {
 	f.addTTL(c, capacity.DefaultLeaseSeconds*time.Second)
 	c.Flags().StringVar(&f.holder, "holder", "", "the job's own `id`, for people who look at the list (default "+holder+")")
+	c.Flags().DurationVar(&f.deadline, "deadline", 0, "admit it only if it can be done so long from now, and every other promised job in time")
+	c.Flags().Int64Var(&f.maps, "maps", 0, "how many maps it has, with --deadline (default those of the class's profile)")
+	c.Flags().Int64Var(&f.reduces, "reduces", 0, "how many reduces, with --maps")
 }
 
 func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
@@ -55,6 +60,9 @@ func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
 		if c.Flags().Changed("ttl") && (f.ttl < capacity.ShortestLease*time.Second || f.ttl > capacity.LongestLease*time.Second) {
 			return fmt.Errorf("--ttl is %s; a lease lives from %ds to %s", f.ttl, capacity.ShortestLease, capacity.LongestLease*time.Second)
 		}
+		if c.Flags().Changed("deadline") && f.deadline <= 0 {
+			return fmt.Errorf("--deadline is %s; it is how long from now the job must be done, as 30m", f.deadline)
+		}
 		if f.ttl == 0 {
 			f.ttl = usual
 		}
@@ -65,7 +73,17 @@ func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
 // ask asks for a place once.
 func (s *service) ask(c *cobra.Command, cluster, class string, f leaseFlags) (a capacity.Admission, text []byte, err error) {
 	seconds := f.ttl.Seconds()
-	said, err := s.said(s.api.CreateAdmission(c.Context(), cluster, nil, client.AdmissionRequest{Class: class, Holder: &f.holder, TtlS: &seconds}))
+	request := client.AdmissionRequest{Class: class, Holder: &f.holder, TtlS: &seconds}
+	if deadline := f.deadline.Seconds(); deadline > 0 {
+		request.DeadlineS = &deadline
+	}
+	if c.Flags().Changed("maps") {
+		request.Maps = &f.maps
+	}
+	if c.Flags().Changed("reduces") {
+		request.Reduces = &f.reduces
+	}
+	said, err := s.said(s.api.CreateAdmission(c.Context(), cluster, nil, request))
 	if err == nil {
 		err = said.into(&a)
 	}
@@ -110,6 +128,9 @@ func admissionAskCommand(to *connection) *cobra.Command {
 					return err
 				}
 				_, err := fmt.Fprintf(w, "Admitted until %s by lease %s; %d of %d jobs of class %s run.\n", a.ExpiresAt.UTC().Format(time.RFC3339), a.ID, a.Running, a.Limit, shown(a.Class))
+				if d := a.Deadline; d != nil && err == nil {
+					_, err = fmt.Fprintf(w, "It is due at %s; with the promised jobs due no later it needs %.0f s of the %d usable slots until then.\n", a.DeadlineAt.UTC().Format(time.RFC3339), d.DemandSeconds, d.UsableSlots)
+				}
 				return err
 			},
 			"json": indented(text),
@@ -124,6 +145,7 @@ func admissionAskCommand(to *connection) *cobra.Command {
 func admissionHeartbeatCommand(to *connection) *cobra.Command {
 	var out output
 	var lease leaseFlags
+	var left tasksLeft
 	c := &cobra.Command{
 		Use: "heartbeat CLUSTER LEASE", Short: "Say that a job still runs",
 		Long: "Says that a job still runs: its lease lives on. A lease that is over never comes back; that is an error.",
@@ -131,12 +153,13 @@ func admissionHeartbeatCommand(to *connection) *cobra.Command {
 	}
 	out.addFlags(c, "table", "json")
 	lease.addTTL(c, 0)
+	left.add(c)
 	return command(c, func(c *cobra.Command, args []string) error {
 		s, err := to.open()
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.KeepAdmission(c.Context(), args[0], args[1], heartbeat(lease.ttl)))
+		a, err := s.said(s.api.KeepAdmission(c.Context(), args[0], args[1], heartbeat(c, lease.ttl, left)))
 		if err != nil {
 			return err
 		}
@@ -154,12 +177,26 @@ func admissionHeartbeatCommand(to *connection) *cobra.Command {
 	})
 }
 
-func heartbeat(ttl time.Duration) client.Heartbeat {
-	if ttl == 0 {
-		return client.Heartbeat{}
+// tasksLeft is how many tasks a job that was promised a deadline has still to do.
+type tasksLeft struct{ maps, reduces int64 }
+
+func (l *tasksLeft) add(c *cobra.Command) {
+	c.Flags().Int64Var(&l.maps, "maps-left", 0, "how many maps of a job with a deadline are not done")
+	c.Flags().Int64Var(&l.reduces, "reduces-left", 0, "how many reduces are not")
+}
+
+func heartbeat(c *cobra.Command, ttl time.Duration, left tasksLeft) (h client.Heartbeat) {
+	if ttl > 0 {
+		seconds := ttl.Seconds()
+		h.TtlS = &seconds
 	}
-	seconds := ttl.Seconds()
-	return client.Heartbeat{TtlS: &seconds}
+	if c.Flags().Changed("maps-left") {
+		h.Maps = &left.maps
+	}
+	if c.Flags().Changed("reduces-left") {
+		h.Reduces = &left.reduces
+	}
+	return h
 }
 
 // leaseOver says whether the server answered that a lease has ended or expired.
@@ -205,7 +242,7 @@ func admissionListCommand(to *connection) *cobra.Command {
 				return s.api.ListAdmissionCounts(c.Context(), args[0], nil, edit...)
 			})
 		}
-		l := list{as: reflect.TypeFor[capacity.Lease](), columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at"}, none: "No job holds a lease."}
+		l := list{as: reflect.TypeFor[capacity.Lease](), columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}, none: "No job holds a lease."}
 		var parameters client.ListAdmissionsParams
 		if class != "" {
 			parameters.Class = &class

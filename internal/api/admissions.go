@@ -8,11 +8,6 @@ import (
 	"headroom/internal/report"
 )
 
-// heartbeat is the body of a sign of life.
-type heartbeat struct {
-	TTLSeconds float64 `json:"ttl_s,omitzero"` // zero is as long as before
-}
-
 func (s *server) ListAdmissions(ctx context.Context, r ListAdmissionsRequest) (reply[LeaseList], error) {
 	class := ""
 	if r.Params.Class != nil {
@@ -41,7 +36,7 @@ func (s *server) GetAdmission(ctx context.Context, r GetAdmissionRequest) (reply
 }
 
 func (s *server) KeepAdmission(ctx context.Context, r KeepAdmissionRequest) (reply[Lease], error) {
-	return plain(s.app.KeepLease(ctx, r.Cluster, r.Id, r.Body.TTLSeconds))
+	return plain(s.app.KeepLease(ctx, r.Cluster, r.Id, *r.Body))
 }
 
 func (s *server) EndAdmission(ctx context.Context, r EndAdmissionRequest) (reply[nothing], error) {

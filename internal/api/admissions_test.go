@@ -72,7 +72,7 @@ func TestAdmissions(t *testing.T) {
 		t.Errorf("got %+v", lease)
 	}
 	s.ask(agent, "POST", at+"/heartbeat", `{"ttl_s":600}`).want(t, 200).into(t, &lease)
-	if lives := time.Until(lease.ExpiresAt); lease.TTLSeconds != 600 || lives < 9*time.Minute {
+	if lives := time.Until(*lease.ExpiresAt); lease.TTLSeconds != 600 || lives < 9*time.Minute {
 		t.Errorf("got %+v, which lives %s", lease, lives)
 	}
 	s.ask(agent, "GET", at, nil).want(t, 200)

@@ -70,6 +70,9 @@ func (s *server) ListLiveJobs(ctx context.Context, r ListLiveJobsRequest) (reply
 
 func (s *server) CreateLiveJob(ctx context.Context, r CreateLiveJobRequest) (reply[LiveJob], error) {
 	j, err := s.app.SubmitLiveJob(ctx, r.Cluster, *r.Body)
+	if j.State == capacity.JobRefused {
+		return reply[LiveJob]{body: j, retry: j.Admission.RetryAfterSeconds}, err
+	}
 	return reply[LiveJob]{body: j, created: strconv.FormatInt(j.Number, 10)}, err
 }
 

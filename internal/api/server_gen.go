@@ -163,6 +163,9 @@ type AddedSupply = capacity.AddedSupply
 // Admission The answer to a job that asks for a place.
 type Admission = capacity.Admission
 
+// AdmissionMode Whose deadlines an admission looks at: `paper` at those of the job and of accepted jobs due no later, `strict` at those due later too, and at whether whole tasks can be done in time at all.
+type AdmissionMode = capacity.AdmissionMode
+
 // AdmissionRequest A job that asks for a place.
 type AdmissionRequest = capacity.AdmissionRequest
 
@@ -311,6 +314,12 @@ type CreatedWebhook = createdWebhook
 // DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
 type DayJobs = []*float64
 
+// DeadlineCures What would turn a refusal into an admission, each by itself, tried by the same rule. What is 0 does not help.
+type DeadlineCures = capacity.DeadlineCures
+
+// DeadlineVerdict Whether a job can be promised its deadline. What n tasks need of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
+type DeadlineVerdict = capacity.DeadlineVerdict
+
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 //
 // Example: 4.03
@@ -396,7 +405,7 @@ type ForecastList = list[capacity.Forecast]
 type ForecastMade = app.ForecastMade
 
 // Heartbeat A sign of life.
-type Heartbeat = heartbeat
+type Heartbeat = capacity.LeaseBeat
 
 // Hint A cure that a program can apply by putting `value` at `pointer`.
 type Hint = capacity.Hint
@@ -454,6 +463,9 @@ type Key = auth.Key
 
 // KeyList A page of keys, the newest first.
 type KeyList = list[auth.Key]
+
+// LateJob An accepted job that would miss its deadline.
+type LateJob = capacity.LateJob
 
 // Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
 type Lease = capacity.Lease
@@ -695,7 +707,7 @@ type RecordedJob = history.RecordedJob
 // RecordedJobList A page of jobs.
 type RecordedJobList = list[history.RecordedJob]
 
-// RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
+// RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, the plan does not know the class; its deadline or another's would be missed, no usable slot is known, or nothing is known of how long its tasks take.
 type RefusalReason = capacity.RefusalReason
 
 // Refusals Things that were refused.

@@ -12,8 +12,8 @@ import (
 type Live interface {
 	// ChangeLive lets work change a live cluster while nobody else can, and stores what it answers, all of it or
 	// nothing. Seen is what the caller knows; where that is the latest, stored is nil, otherwise it is the whole.
-	// It answers what the caller knows afterwards.
-	ChangeLive(ctx context.Context, cluster string, seen LiveStamp, work func(stored *live.State) (LiveWork, error)) (LiveStamp, error)
+	// It answers what the caller knows afterwards. What work does with its context joins the change.
+	ChangeLive(ctx context.Context, cluster string, seen LiveStamp, work func(ctx context.Context, stored *live.State) (LiveWork, error)) (LiveStamp, error)
 
 	// InOnce says whether a context is one that Once has handed out.
 	InOnce(ctx context.Context) bool

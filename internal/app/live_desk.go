@@ -37,7 +37,7 @@ type liveSeat struct {
 // liveAsk is somebody who wants to change a cluster.
 type liveAsk struct {
 	ctx   context.Context
-	do    func(c *live.Cluster, now float64, w *LiveWork) error
+	do    func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
 	alone bool          // its change is a transaction of its own
 	done  chan struct{} // closed when it is
 	lead  chan struct{} // closed when it is to decide for those who wait
@@ -69,7 +69,7 @@ func (d *liveDesk) forget(cluster string) {
 }
 
 // changeLive lets do change a cluster. What it changes is stored when changeLive answers no error.
-func (a *App) changeLive(ctx context.Context, cluster string, alone bool, do func(c *live.Cluster, now float64, w *LiveWork) error) error {
+func (a *App) changeLive(ctx context.Context, cluster string, alone bool, do func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error) error {
 	if a.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is left out
 		ask := &liveAsk{ctx: ctx, do: do, alone: true}
 		a.decideLive(ctx, cluster, new(liveSeat), []*liveAsk{ask})
@@ -173,7 +173,7 @@ func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some 
 		ctx = auth.With(ctx, auth.From(some[0].ctx))
 	}
 	var decided *live.Cluster
-	stamp, err := a.ChangeLive(ctx, name, seat.known(), func(stored *live.State) (w LiveWork, err error) {
+	stamp, err := a.ChangeLive(ctx, name, seat.known(), func(ctx context.Context, stored *live.State) (w LiveWork, err error) {
 		if stored != nil {
 			if seat.cluster, err = live.Load(*stored); err != nil {
 				return w, fmt.Errorf("read the live cluster %s: %w", name, err)
@@ -184,7 +184,7 @@ func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some 
 		seat.cluster = nil
 		now := live.Seconds(a.Now())
 		for _, ask := range some {
-			ask.err = ask.do(cluster, now, &w)
+			ask.err = ask.do(ctx, cluster, now, &w)
 			if errors.As(ask.err, new(live.Broken)) {
 				return w, ask.err
 			}
@@ -215,7 +215,7 @@ func (s *liveSeat) known() LiveStamp {
 func (a *App) Heartbeat(ctx context.Context, cluster, node string, h capacity.Heartbeat, text []byte) (answer []byte, err error) {
 	sum := sha256.Sum256(text)
 	digest := base64.RawURLEncoding.EncodeToString(sum[:18])
-	err = a.changeLive(ctx, cluster, false, func(c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.changeLive(ctx, cluster, false, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		known, err := c.Heartbeat(now, node, h, digest)
 		if err != nil {
 			return err
@@ -233,7 +233,7 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 	if err := s.Validate(); err != nil {
 		return after, err
 	}
-	err = a.changeLive(ctx, cluster, true, func(c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before := c.Settings()
 		if before.Version != version {
 			return &VersionError{Have: before.Version}
@@ -253,7 +253,7 @@ func (a *App) PutLiveNode(ctx context.Context, cluster string, declared capacity
 	if err := declared.Validate(); err != nil {
 		return n, err
 	}
-	err = a.changeLive(ctx, cluster, true, func(c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		after, before, err := c.PutNode(now, declared)
 		if err != nil {
 			return err
@@ -272,7 +272,7 @@ func (a *App) PutLiveNode(ctx context.Context, cluster string, declared capacity
 
 // RemoveLiveNode takes a node out; its tasks are handed out again.
 func (a *App) RemoveLiveNode(ctx context.Context, cluster, name string) error {
-	return a.changeLive(ctx, cluster, true, func(c *live.Cluster, now float64, w *LiveWork) error {
+	return a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, err := c.RemoveNode(now, name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: capacity.Delete, Kind: capacity.LiveNodeKind, Name: name, Before: before})
@@ -286,17 +286,32 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.Live
 	if err := r.Validate(a.Now()); err != nil {
 		return j, err
 	}
-	err = a.changeLive(ctx, cluster, true, func(c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.changeLive(ctx, cluster, true, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		place, err := a.placeForJob(ctx, cluster, c, now, r)
+		if err != nil {
+			return err
+		}
+		if place != nil && !place.Admitted {
+			j = live.Refused(r, c.Clock, place)
+			return nil
+		}
 		kept, err := c.Submit(now, r, auth.From(ctx).Name)
+		if err != nil && place != nil {
+			return errors.Join(err, a.Unadmit(ctx, place.ID))
+		}
 		j = kept.View(c.Clock)
+		j.Admission = place
 		return err
 	})
+	if err == nil && j.Admission != nil {
+		a.countAdmission(*j.Admission)
+	}
 	return j, err
 }
 
 // KillLiveJob ends a job before its time; its nodes are told to stop its tasks.
 func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) error {
-	return a.changeLive(ctx, cluster, true, func(c *live.Cluster, now float64, w *LiveWork) error {
+	return a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, after, err := c.Kill(now, number, auth.From(ctx).Name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveJobKind, Name: strconv.FormatInt(number, 10), Before: before.View(c.Clock), After: after.View(c.Clock)})
@@ -312,7 +327,7 @@ func (a *App) settleLive(ctx context.Context, cluster string) error {
 	if err != nil || !overdue {
 		return err
 	}
-	return a.changeLive(ctx, cluster, true, func(c *live.Cluster, now float64, _ *LiveWork) error {
+	return a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		c.Advance(now)
 		return nil
 	})

@@ -19,7 +19,14 @@ type Lease struct {
 	PlanNumber int64     `json:"plan_number"` // the plan it was admitted under
 	TTLSeconds float64   `json:"ttl_s"`       // how long it lives from admission or heartbeat
 	AdmittedAt time.Time `json:"admitted_at"` // all times are the database's
-	ExpiresAt  time.Time `json:"expires_at"`
+	// ExpiresAt is null of a live job's lease: that ends with the job.
+	ExpiresAt *time.Time `json:"expires_at"`
+	Job       *int64     `json:"job,omitempty"` // the live job's number
+
+	// Of a job that was promised a deadline. Its tasks are those that its holder has not yet told of as done.
+	DeadlineAt *time.Time `json:"deadline_at,omitempty"`
+	Maps       int64      `json:"maps,omitempty"`
+	Reduces    int64      `json:"reduces,omitempty"`
 }
 
 // Admission is the answer to a job that asks for a place. A refusal is one as well.
@@ -37,6 +44,10 @@ type Admission struct {
 	TTLSeconds float64    `json:"ttl_s,omitempty"`
 	AdmittedAt *time.Time `json:"admitted_at,omitempty"`
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
+
+	// Where the job has a deadline.
+	DeadlineAt *time.Time       `json:"deadline_at,omitempty"`
+	Deadline   *DeadlineVerdict `json:"deadline,omitempty"`
 
 	// Where refused.
 	Code              RefusalReason `json:"code,omitempty"`
@@ -69,6 +80,14 @@ type AdmissionRequest struct {
 	Class      string  `json:"class"`
 	Holder     string  `json:"holder"` // free text, such as the job's own id
 	TTLSeconds float64 `json:"ttl_s"`  // default DefaultLeaseSeconds
+
+	// DeadlineSeconds is within how many seconds from now the job must be done; 0 is whenever. From now,
+	// because then no clock of another machine matters.
+	DeadlineSeconds float64 `json:"deadline_s"`
+	Maps            int64   `json:"maps"` // of a job with a deadline; default those of the class's profile
+	Reduces         int64   `json:"reduces"`
+
+	Job int64 `json:"-"` // the live job that the lease is for, whose end is its end; 0 is none
 }
 
 // A lease lives so long without a heartbeat.
@@ -93,17 +112,50 @@ func (r AdmissionRequest) Validate() error {
 			k.refuse("holder", "text", "The holder has a control character in it, or is no UTF-8; remove it.")
 		}
 		checkLease(k, r.TTLSeconds)
+		if r.DeadlineSeconds != 0 && !(r.DeadlineSeconds > 0 && r.DeadlineSeconds <= MaxSeconds) {
+			k.refuse("deadline_s", "range", "The deadline is %v seconds from now; it must be more than 0 and at most %.0f.", r.DeadlineSeconds, float64(MaxSeconds))
+		}
+		k.whole("maps", "The number of maps", "maps", r.Maps, 0, MaxTasks)
+		k.whole("reduces", "The number of reduces", "reduces", r.Reduces, 0, MaxTasks)
+		switch {
+		case r.DeadlineSeconds == 0 && r.Maps+r.Reduces > 0:
+			k.refuse("deadline_s", "missing", "The tasks are counted for a deadline, and there is none; give one, or leave the tasks out.")
+		case r.Maps == 0 && r.Reduces > 0:
+			k.refuse("maps", "missing", "The reduces are given without the maps; give both, or neither where the class has a profile.")
+		}
 	})
 }
 
-// CheckLease says what is wrong with how long a lease should live; 0 leaves it as it is.
-func CheckLease(seconds float64) error {
-	return findingsOf(func(k *checker) { checkLease(k, seconds) })
+// LeaseBeat is a sign of life of a job that holds a lease.
+type LeaseBeat struct {
+	TTLSeconds float64 `json:"ttl_s,omitzero"`    // zero is as long as before
+	Maps       *int64  `json:"maps,omitempty"`    // that are not done, of a job that was promised a deadline
+	Reduces    *int64  `json:"reduces,omitempty"` // likewise
+}
+
+// Validate says what is wrong with it.
+func (b LeaseBeat) Validate() error {
+	return findingsOf(func(k *checker) {
+		checkLease(k, b.TTLSeconds)
+		for member, n := range map[string]*int64{"maps": b.Maps, "reduces": b.Reduces} {
+			if n != nil {
+				k.whole(member, "The number of "+member+" that are not done", member, *n, 0, MaxTasks)
+			}
+		}
+	})
 }
 
 func checkLease(k *checker, seconds float64) {
 	if seconds != 0 && !(seconds >= ShortestLease && seconds <= LongestLease) { // NaN too
 		k.refuse("ttl_s", "range", "A lease lives from %d to %d seconds, not %v.", ShortestLease, LongestLease, seconds)
+	}
+}
+
+// RefuseDeadline fills in that the deadline cannot be promised.
+func (a *Admission) RefuseDeadline(v DeadlineVerdict) {
+	a.Code, a.Reason, a.RetryAfterSeconds = v.Code(), v.Reason(a.Class), retryForPlace
+	if a.Code != DeadlineMissed {
+		a.RetryAfterSeconds = retryForPlan
 	}
 }
 

@@ -48,7 +48,7 @@ type LateJob struct {
 type DeadlineCures struct {
 	DeadlineSeconds float64 `json:"deadline_s"`      // the earliest later deadline
 	DedicatedSlots  int64   `json:"dedicated_slots"` // how many more would do
-	Tasks           int64   `json:"tasks"`           // how many at most
+	Maps            int64   `json:"maps"`            // how many at most
 }
 
 // The codes of refusals for a deadline's sake.
@@ -88,6 +88,8 @@ func (v *DeadlineVerdict) Reason(class string) string {
 		return fmt.Sprintf("Nothing is known of how long tasks of class %q take, so no deadline can be promised. Give the class a profile, or ask without a deadline: then the plan alone decides.", clip(class))
 	}
 	switch {
+	case v.DeadlineSeconds <= 0:
+		say("Its deadline passed %s ago.", inSeconds(-v.DeadlineSeconds))
 	case v.AloneSeconds > v.DeadlineSeconds && v.Mode == AdmissionStrict:
 		say("Even with all %s to itself it would need %s, and it is due in %s.", plural(v.UsableSlots, "usable slot"), inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds))
 	case v.LateSeconds > 0:
@@ -133,8 +135,8 @@ func (c *DeadlineCures) words() string {
 	if c.DedicatedSlots > 0 {
 		ways = append(ways, fmt.Sprintf("beside %s", plural(c.DedicatedSlots, "more dedicated slot")))
 	}
-	if c.Tasks > 0 {
-		ways = append(ways, fmt.Sprintf("with at most %s", plural(c.Tasks, "task")))
+	if c.Maps > 0 {
+		ways = append(ways, fmt.Sprintf("with at most %s", plural(c.Maps, "map")))
 	}
 	if n := len(ways); n > 1 {
 		ways = []string{strings.Join(ways[:n-1], ", ") + " or " + ways[n-1]}
@@ -155,4 +157,23 @@ func plural(n int64, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// LiveAdmission says which jobs a live cluster takes in: all of them, or those that get a place of their class in the
+// plan and whose deadlines can be promised.
+type LiveAdmission string
+
+// The rules.
+const (
+	LiveOpen   LiveAdmission = "open"
+	LivePaper                = LiveAdmission(AdmissionPaper)
+	LiveStrict               = LiveAdmission(AdmissionStrict)
+)
+
+// Mode is how deadlines are judged. Where live jobs are all taken in, others are still judged strictly.
+func (a LiveAdmission) Mode() AdmissionMode {
+	if a == LivePaper {
+		return AdmissionPaper
+	}
+	return AdmissionStrict
 }

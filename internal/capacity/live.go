@@ -18,6 +18,8 @@ type LiveSettings struct {
 	Slots  SlotLayout `json:"slots"`
 	// Shares are the classes' slots under the policies fair and capacity; a class that is not named has none.
 	Shares []SlotShare `json:"shares"`
+	// Admission is which jobs are taken in.
+	Admission LiveAdmission `json:"admission"`
 	// HeartbeatSeconds is how often nodes are asked to tell of themselves; one that says nothing for
 	// NodeTimeoutSeconds counts as dead, and its tasks are handed out again.
 	HeartbeatSeconds   float64 `json:"heartbeat_s"`
@@ -46,7 +48,7 @@ const (
 
 // DefaultLiveSettings holds until somebody decides otherwise.
 func DefaultLiveSettings() LiveSettings {
-	return LiveSettings{Policy: Policy{Kind: PolicyFIFO}, Slots: SlotsShared, Shares: []SlotShare{}, HeartbeatSeconds: 5, NodeTimeoutSeconds: 600, Version: 1}
+	return LiveSettings{Policy: Policy{Kind: PolicyFIFO}, Slots: SlotsShared, Shares: []SlotShare{}, Admission: LiveOpen, HeartbeatSeconds: 5, NodeTimeoutSeconds: 600, Version: 1}
 }
 
 // UnmarshalJSON fills in what is left out.
@@ -266,6 +268,9 @@ type LiveJob struct {
 	Late        bool       `json:"late"` // it has ended after its deadline, or that has passed
 
 	Warnings []Warning `json:"warnings"`
+
+	// Admission is the answer to whoever has submitted it, where jobs take places.
+	Admission *Admission `json:"admission,omitempty"`
 }
 
 // JobTasks counts a job's tasks of one kind.
@@ -286,6 +291,8 @@ const (
 	JobDone   JobState = "done"
 	JobFailed JobState = "failed"
 	JobKilled JobState = "killed"
+	// JobRefused is that of a job that was not taken in. Such jobs are not kept.
+	JobRefused JobState = "refused"
 )
 
 // LiveDecision is an assignment as it is kept.

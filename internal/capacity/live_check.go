@@ -38,6 +38,9 @@ func (s LiveSettings) Validate() error {
 		if s.Slots != SlotsShared && s.Slots != SlotsSeparate {
 			c.refuse("slots", "choice", "%q says nothing of slots; write shared or separate.", clip(string(s.Slots)))
 		}
+		if s.Admission != LiveOpen && s.Admission != LivePaper && s.Admission != LiveStrict {
+			c.refuse("admission", "choice", "%q says nothing of which jobs are taken in; write open, paper or strict.", clip(string(s.Admission)))
+		}
 		c.inRange("heartbeat_s", "The time between heartbeats in seconds", s.HeartbeatSeconds, 0.1, 3600)
 		c.inRange("node_timeout_s", "The time in seconds after which a silent node counts as dead", s.NodeTimeoutSeconds, 1, 86_400)
 		if s.NodeTimeoutSeconds < 2*s.HeartbeatSeconds {

@@ -21,7 +21,7 @@ func (t *timetable) cures(v capacity.DeadlineVerdict) *capacity.DeadlineCures {
 	// Nor do fewer maps.
 	few := func(tasks int) bool { q := t.ask; q.tasks[Map] = tasks; return t.keeps(q) }
 	if n := sort.Search(t.ask.tasks[Map], func(i int) bool { return !few(i + 1) }); n > 0 && few(n) {
-		c.Tasks = int64(n)
+		c.Maps = int64(n)
 	}
 	if *c == (capacity.DeadlineCures{}) {
 		return nil

@@ -183,9 +183,9 @@ func TestDeadlinesAreJudged(t *testing.T) {
 				}
 			}
 			few, more := c, c
-			few.Tasks[Map], more.Tasks[Map] = int(v.Cures.Tasks), int(v.Cures.Tasks)+1
+			few.Tasks[Map], more.Tasks[Map] = int(v.Cures.Maps), int(v.Cures.Maps)+1
 			if few.Tasks[Map] > 0 && !naive(room, few) || naive(room, more) {
-				t.Errorf("round %d, %s: %d tasks do not cure, or one more does", i, room.Mode, v.Cures.Tasks)
+				t.Errorf("round %d, %s: %d tasks do not cure, or one more does", i, room.Mode, v.Cures.Maps)
 			}
 		}
 		strict, loose := room.Admits(c), paper.Admits(c)
@@ -249,7 +249,7 @@ func TestThePapersRuleIsNotMonotone(t *testing.T) {
 		t.Errorf("due in 10 s: %+v", v)
 	}
 	c.DueSeconds = 11
-	if v := room.Judge(c); v.Kept || v.LateSeconds != 2 || *v.Cures != (capacity.DeadlineCures{DeadlineSeconds: 13, DedicatedSlots: 1, Tasks: 3}) {
+	if v := room.Judge(c); v.Kept || v.LateSeconds != 2 || *v.Cures != (capacity.DeadlineCures{DeadlineSeconds: 13, DedicatedSlots: 1, Maps: 3}) {
 		t.Errorf("due in 11 s: %+v, %+v", v, v.Cures)
 	}
 }
@@ -269,13 +269,13 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 	}{
 		"late itself": {Room{capacity.AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: maps(mixed)}, capacity.DeadlineMissed,
 			"It would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. 1 accepted job due later would be too late: \"nightly\" by 15 s. " +
-				"It would be admitted with a deadline in 315 s, beside 2 more dedicated slots or with at most 12 tasks."},
+				"It would be admitted with a deadline in 315 s, beside 2 more dedicated slots or with at most 12 maps."},
 		"later ones": {Room{capacity.AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: maps(mixed)}, capacity.DeadlineMissed,
-			"1 accepted job due later would be too late: \"nightly\" by 15 s. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 tasks."},
+			"1 accepted job due later would be too late: \"nightly\" by 15 s. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
 		"too few seconds for a task": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s."},
 		"assumed times": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Assumed: true}, capacity.DeadlineMissed,
-			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 tasks. " +
+			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 maps. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
 		"no slots":   {Room{Mode: capacity.AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
 		"unusable":   {Room{Mode: capacity.AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},

@@ -212,7 +212,6 @@ func (d *Learned) known(j *Job, k Kind) Usage {
 		if !(*x > 0) {
 			*x = usual[f]
 		}
-		*x = min(*x, usageBins)
 	}
 	return u
 }

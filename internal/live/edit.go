@@ -111,12 +111,7 @@ func (c *Cluster) Submit(now float64, r capacity.LiveJobRequest, by string) (Job
 	c.advance(now)
 	c.LastJob++
 	kept := Job{Number: c.LastJob, Request: r, State: capacity.JobActive, Submitted: c.Clock, SubmittedBy: by}
-	switch {
-	case r.DeadlineAt != nil:
-		kept.Deadline = Seconds(*r.DeadlineAt)
-	case r.DeadlineSeconds > 0:
-		kept.Deadline = Seconds(Moment(c.Clock + r.DeadlineSeconds))
-	}
+	kept.Deadline = Due(r, c.Clock)
 	j := c.addJob(kept)
 	c.place(j)
 	c.noteJob(dispatch.Arrived, j, 0)

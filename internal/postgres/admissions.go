@@ -144,7 +144,7 @@ func (s *Store) Admit(ctx context.Context, cluster string, r capacity.AdmissionR
 			}
 			a.Admitted, a.ID, a.Holder, a.AdmittedBy, a.TTLSeconds = true, id, r.Holder, who.Name, r.TTLSeconds
 			a.AdmittedAt, a.ExpiresAt = decided.AdmittedAt, decided.ExpiresAt
-			return nil
+			return promise(ctx, q, &a, r)
 		}
 		return &busy{waiting, errors.New("the plan changed whenever somebody asked")}
 	}
@@ -157,7 +157,8 @@ func (s *Store) alone(ctx context.Context, work func(context.Context, querier) e
 	return s.read(ctx, work)
 }
 
-const leaseColumns = `a.id, a.class, a.holder, a.admitted_by, a.plan_number, a.ttl_seconds, a.admitted_at, a.expires_at`
+const leaseColumns = `a.id, a.class, a.holder, a.admitted_by, a.plan_number, a.ttl_seconds, a.admitted_at,
+	CASE WHEN a.live_job IS NULL THEN a.expires_at END AS expires_at, a.live_job AS job, a.deadline_at, a.maps, a.reduces`
 
 // running says that a lease is not over. An expired one whose place nobody has taken yet is over, too.
 const running = ` a.ended_at IS NULL AND a.expires_at > clock_timestamp() `
@@ -196,13 +197,16 @@ func (s *Store) leaseOver(ctx context.Context, q querier, cluster, id string) er
 	}
 	var ended *time.Time
 	var expires time.Time
-	err = q.QueryRow(ctx, `SELECT a.ended_at, a.expires_at FROM admissions a WHERE a.id = @id AND a.cluster_id = @number`,
-		pgx.NamedArgs{"id": id, "number": number}).Scan(&ended, &expires)
+	var job *int64
+	err = q.QueryRow(ctx, `SELECT a.ended_at, a.expires_at, a.live_job FROM admissions a WHERE a.id = @id AND a.cluster_id = @number`,
+		pgx.NamedArgs{"id": id, "number": number}).Scan(&ended, &expires, &job)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return noLease(cluster, id)
 	case err != nil:
 		return err
+	case ended == nil && job != nil:
+		return conflict("the lease %s is that of the live job %d and ends with it; kill the job to free its place", id, *job)
 	case ended != nil && ended.Before(expires):
 		return &overError{fmt.Sprintf("the lease %s was ended at %s; ask for a new place", id, ended.Format(time.RFC3339))}
 	}
@@ -216,13 +220,14 @@ func (e *overError) Error() string        { return e.sentence }
 func (e *overError) Is(target error) bool { return target == capacity.ErrLeaseOver }
 
 // KeepLease is a heartbeat.
-func (s *Store) KeepLease(ctx context.Context, cluster, id string, seconds float64) (capacity.Lease, error) {
+func (s *Store) KeepLease(ctx context.Context, cluster, id string, b capacity.LeaseBeat) (capacity.Lease, error) {
 	return s.lease(ctx, cluster, id, `
 		UPDATE admissions a
 		SET ttl_seconds = coalesce(nullif(@ttl::float8, 0), a.ttl_seconds),
-		    expires_at = greatest(a.expires_at, clock_timestamp() + make_interval(secs => coalesce(nullif(@ttl::float8, 0), a.ttl_seconds)))
+		    expires_at = greatest(a.expires_at, clock_timestamp() + make_interval(secs => coalesce(nullif(@ttl::float8, 0), a.ttl_seconds))),
+		    maps = least(a.maps, @maps), reduces = least(a.reduces, @reduces)
 		WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND`+running+`
-		RETURNING `+leaseColumns, pgx.NamedArgs{"ttl": seconds})
+		RETURNING `+leaseColumns, pgx.NamedArgs{"ttl": b.TTLSeconds, "maps": b.Maps, "reduces": b.Reduces})
 }
 
 // Lease is a running one.
@@ -234,7 +239,7 @@ func (s *Store) Lease(ctx context.Context, cluster, id string) (capacity.Lease, 
 func (s *Store) EndLease(ctx context.Context, cluster, id string) error {
 	_, err := s.lease(ctx, cluster, id, `
 		UPDATE admissions a SET ended_at = least(clock_timestamp(), a.expires_at)
-		WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND a.ended_at IS NULL
+		WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND a.ended_at IS NULL AND a.live_job IS NULL
 		RETURNING `+leaseColumns, pgx.NamedArgs{})
 	if errors.Is(err, capacity.ErrLeaseOver) {
 		return nil
@@ -277,7 +282,7 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 	type counted struct {
 		Class   string
 		Running int64
-		Next    time.Time
+		Next    *time.Time
 	}
 	var all []capacity.ClassAdmissions
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
@@ -296,7 +301,7 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 			return err
 		}
 		found, err := collect[counted](ctx, q, `
-			SELECT a.class, count(*) AS running, min(a.expires_at) AS next FROM admissions a
+			SELECT a.class, count(*) AS running, min(a.expires_at) FILTER (WHERE a.live_job IS NULL) AS next FROM admissions a
 			WHERE a.cluster_id = @number AND`+running+`GROUP BY a.class`, pgx.NamedArgs{"number": number})
 		if err != nil {
 			return err
@@ -307,7 +312,7 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 		}
 		for _, f := range found {
 			most := limit.classes[f.Class]
-			byClass[f.Class] = capacity.ClassAdmissions{Class: f.Class, Running: f.Running, Limit: most, Free: max(0, most-f.Running), PlanNumber: planNumber, NextExpiry: &f.Next}
+			byClass[f.Class] = capacity.ClassAdmissions{Class: f.Class, Running: f.Running, Limit: most, Free: max(0, most-f.Running), PlanNumber: planNumber, NextExpiry: f.Next}
 		}
 		all = make([]capacity.ClassAdmissions, 0, len(byClass))
 		for name, c := range byClass {

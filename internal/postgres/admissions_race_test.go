@@ -85,10 +85,10 @@ func TestNeverMoreThanThePlanAdmits(t *testing.T) {
 						}
 						lease.ended, done = true, true
 					default:
-						kept, err := s.KeepLease(ctx, night, lease.ID, 0.02+0.2*r.Float64())
+						kept, err := s.KeepLease(ctx, night, lease.ID, lives(0.02+0.2*r.Float64()))
 						switch {
 						case err == nil:
-							lease.expires = kept.ExpiresAt
+							lease.expires = *kept.ExpiresAt
 						case errors.Is(err, capacity.ErrLeaseOver):
 							done = true
 						default:
@@ -232,7 +232,7 @@ func BenchmarkAdmissions(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				began := time.Now()
-				must(s.KeepLease(ctx, night, ids[rand.IntN(len(ids))], 3600))(b)
+				must(s.KeepLease(ctx, night, ids[rand.IntN(len(ids))], lives(3600)))(b)
 				mu.Lock()
 				times = append(times, time.Since(began))
 				mu.Unlock()

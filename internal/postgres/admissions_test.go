@@ -106,7 +106,7 @@ func TestAdmissionsUpToThePlan(t *testing.T) {
 
 	check(t, s.EndLease(ctx, night, first.ID))
 	check(t, s.EndLease(ctx, night, first.ID))
-	over(t, func() error { _, err := s.KeepLease(ctx, night, first.ID, 0); return err }(), "was ended at")
+	over(t, func() error { _, err := s.KeepLease(ctx, night, first.ID, lives(0)); return err }(), "was ended at")
 	if a := must(s.Admit(ctx, night, place("etl", 60)))(t); !a.Admitted || a.Running != 2 {
 		t.Errorf("a place that was given back: got %+v", a)
 	}
@@ -121,7 +121,7 @@ func TestALowerPlanRevokesNothing(t *testing.T) {
 	}
 	planned(t, ctx, s, night, map[string]float64{"etl": 2})
 	for i, id := range ids {
-		must(s.KeepLease(ctx, night, id, 60))(t)
+		must(s.KeepLease(ctx, night, id, lives(60)))(t)
 		a := must(s.Admit(ctx, night, place("etl", 60)))(t)
 		if running := int64(4 - i); a.Admitted != (running < 2) || !a.Admitted && (a.Running != running || a.Limit != 2 || a.PlanNumber != 2) {
 			t.Fatalf("%d run: got %+v", running, a)
@@ -138,7 +138,7 @@ func TestALowerPlanRevokesNothing(t *testing.T) {
 	if a := must(s.Admit(ctx, night, place("etl", 60)))(t); a.Code != capacity.NotPlanned {
 		t.Errorf("a class that the plan no longer knows: got %+v", a)
 	}
-	must(s.KeepLease(ctx, night, ids[3], 60))(t)
+	must(s.KeepLease(ctx, night, ids[3], lives(60)))(t)
 	counts := must(s.AdmissionsByClass(ctx, night, only(10)))(t).Items
 	if len(counts) != 2 || counts[0].Class != "etl" || counts[0].Running != 2 || counts[0].Limit != 0 || counts[0].Free != 0 || counts[0].NextExpiry == nil ||
 		counts[1].Class != "other" || counts[1].Running != 0 || counts[1].Free != 2 || counts[1].PlanNumber != 3 || counts[1].NextExpiry != nil {
@@ -164,21 +164,21 @@ func TestExpiryFreesThePlaceByItself(t *testing.T) {
 	if a := must(s.Admit(ctx, night, place("etl", 60)))(t); a.Admitted || a.RetryAfterSeconds != 1 {
 		t.Errorf("beside it: got %+v", a)
 	}
-	kept := must(s.KeepLease(ctx, night, first.ID, 0.3))(t)
+	kept := must(s.KeepLease(ctx, night, first.ID, lives(0.3)))(t)
 	if !kept.ExpiresAt.After(*first.ExpiresAt) || kept.TTLSeconds != 0.3 || kept.Class != "etl" || kept.Holder != "job-1" {
 		t.Errorf("got %+v", kept)
 	}
-	if again := must(s.KeepLease(ctx, night, first.ID, 0.001))(t); again.ExpiresAt.Before(kept.ExpiresAt) {
+	if again := must(s.KeepLease(ctx, night, first.ID, lives(0.001)))(t); again.ExpiresAt.Before(*kept.ExpiresAt) {
 		t.Errorf("a heartbeat made it shorter: %+v", again)
 	}
 	eventually(t, "the place is free", func() bool { return must(s.Admit(ctx, night, place("etl", 0.2)))(t).Admitted })
-	over(t, func() error { _, err := s.KeepLease(ctx, night, first.ID, 60); return err }(), "expired at", "ask for a new one")
+	over(t, func() error { _, err := s.KeepLease(ctx, night, first.ID, lives(60)); return err }(), "expired at", "ask for a new one")
 	check(t, s.EndLease(ctx, night, first.ID))
 	eventually(t, "nothing runs", func() bool { return len(must(s.Leases(ctx, night, "", only(10)))(t).Items) == 0 })
 	// Nobody has taken the place, and still no heartbeat brings the lease back.
 	left := must(s.Admit(ctx, night, place("etl", 0.05)))(t)
 	eventually(t, "it is over", func() bool { _, err := s.Lease(ctx, night, left.ID); return errors.Is(err, capacity.ErrLeaseOver) })
-	over(t, func() error { _, err := s.KeepLease(ctx, night, left.ID, 60); return err }(), "expired at")
+	over(t, func() error { _, err := s.KeepLease(ctx, night, left.ID, lives(60)); return err }(), "expired at")
 	if counts := must(s.AdmissionsByClass(ctx, night, only(10)))(t).Items; counts[0].Running != 0 || counts[0].Free != 1 {
 		t.Errorf("got %+v", counts)
 	}
@@ -210,7 +210,7 @@ func TestAHeartbeatInFlightKeepsThePlace(t *testing.T) {
 	if a := <-answered; a.Admitted || a.Code != capacity.Full {
 		t.Errorf("got %+v beside a lease that lives on", a)
 	}
-	must(s.KeepLease(ctx, night, lease.ID, 60))(t)
+	must(s.KeepLease(ctx, night, lease.ID, lives(60)))(t)
 }
 
 // A server process that dies in the middle of an admission leaves neither a lease nor a lock.
@@ -268,7 +268,7 @@ func TestAdmissionsThatCannotBe(t *testing.T) {
 	for _, cluster := range []string{"absent", "", "a\x00b", "\xff"} {
 		_, err := s.Admit(ctx, cluster, place("etl", 60))
 		kindOf(t, err, capacity.NotFound, "no cluster")
-		_, err = s.KeepLease(ctx, cluster, lease.ID, 60)
+		_, err = s.KeepLease(ctx, cluster, lease.ID, lives(60))
 		kindOf(t, err, capacity.NotFound, "no cluster")
 		kindOf(t, s.EndLease(ctx, cluster, lease.ID), capacity.NotFound, "no cluster")
 		_, err = s.Leases(ctx, cluster, "", only(1))
@@ -277,21 +277,21 @@ func TestAdmissionsThatCannotBe(t *testing.T) {
 		kindOf(t, err, capacity.NotFound, "no cluster")
 	}
 	for _, id := range append(hostile, "", uuid.NewString(), "{"+lease.ID+"}", "urn:uuid:"+lease.ID, lease.ID+"0") {
-		_, err := s.KeepLease(ctx, night, id, 60)
+		_, err := s.KeepLease(ctx, night, id, lives(60))
 		kindOf(t, err, capacity.NotFound, "no lease")
 		_, err = s.Lease(ctx, night, id)
 		kindOf(t, err, capacity.NotFound, "no lease")
 		kindOf(t, s.EndLease(ctx, night, id), capacity.NotFound, "no lease")
 	}
 	// A lease belongs to its cluster.
-	_, err = s.KeepLease(ctx, "unplanned", lease.ID, 60)
+	_, err = s.KeepLease(ctx, "unplanned", lease.ID, lives(60))
 	kindOf(t, err, capacity.NotFound, "no lease")
 	kindOf(t, s.EndLease(ctx, "unplanned", lease.ID), capacity.NotFound, "no lease")
-	must(s.KeepLease(ctx, night, strings.ToUpper(lease.ID), 60))(t)
+	must(s.KeepLease(ctx, night, strings.ToUpper(lease.ID), lives(60)))(t)
 
 	// With the cluster its leases are gone, and one of the same name begins anew.
 	check(t, s.DeleteCluster(ctx, night, 1))
-	_, err = s.KeepLease(ctx, night, lease.ID, 60)
+	_, err = s.KeepLease(ctx, night, lease.ID, lives(60))
 	kindOf(t, err, capacity.NotFound, "no cluster")
 	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
 	_, err = s.Admit(ctx, night, place("etl", 60))
@@ -399,3 +399,6 @@ func TestAdmissionsOnce(t *testing.T) {
 		t.Errorf("answers %v, %d run", seen, running)
 	}
 }
+
+// lives is a heartbeat that lets a lease live for so long.
+func lives(seconds float64) capacity.LeaseBeat { return capacity.LeaseBeat{TTLSeconds: seconds} }

@@ -25,9 +25,9 @@ type liveRow struct {
 }
 
 // ChangeLive lets work change a live cluster (see app.Live).
-func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, work func(stored *live.State) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
+func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, work func(ctx context.Context, stored *live.State) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
 	s.sweepLive(ctx)
-	err = s.write(ctx, func(ctx context.Context, q querier) error {
+	err = s.writeJoined(ctx, func(ctx context.Context, q querier) error {
 		row, err := lockLive(ctx, q, cluster)
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveSta
 				return fmt.Errorf("read the live cluster %s: %w", cluster, err)
 			}
 		}
-		done, err := work(stored)
+		done, err := work(ctx, stored)
 		if err != nil || done.Empty() && len(done.Heartbeats) == 0 {
 			return err
 		}
@@ -344,6 +344,9 @@ func saveLive(ctx context.Context, q querier, row liveRow, stamp int64, w app.Li
 			SELECT @cluster, number, request, state, reason, submitted_at, submitted_by, deadline_at, ended_at, counts, coalesce(decode(done_maps, 'base64'), ''), coalesce(decode(done_reduces, 'base64'), ''), tries FROM `+jobsIn+`
 			ON CONFLICT (cluster_id, number) DO UPDATE SET state = excluded.state, reason = excluded.reason, ended_at = excluded.ended_at, counts = excluded.counts,
 			    done_maps = excluded.done_maps, done_reduces = excluded.done_reduces, tries = excluded.tries`, rows)
+	}
+	if ended := endedJobs(w.Jobs); len(ended) > 0 {
+		b.Queue(endLeasesOfJobs, pgx.NamedArgs{"cluster": row.ClusterID, "jobs": ended})
 	}
 	var over, again []live.Run // first those that end, so that no task runs twice in between
 	for _, r := range w.Ended {

@@ -86,6 +86,16 @@ func (s *Store) write(ctx context.Context, work func(context.Context, querier) e
 	return s.transact(ctx, s.longest(), pgx.TxOptions{}, work)
 }
 
+// writeJoined is write for work that calls other methods with its context, which are then part of it.
+func (s *Store) writeJoined(ctx context.Context, work func(context.Context, querier) error) error {
+	return s.write(ctx, func(ctx context.Context, q querier) error {
+		if tx, within := q.(pgx.Tx); within {
+			ctx = context.WithValue(ctx, joinKey{}, tx)
+		}
+		return work(ctx, q)
+	})
+}
+
 // writeMuch is write for work on a hundred thousand rows.
 func (s *Store) writeMuch(ctx context.Context, work func(context.Context, querier) error) error {
 	return s.transact(ctx, longestBulk, pgx.TxOptions{}, func(ctx context.Context, q querier) error {

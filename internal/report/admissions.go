@@ -4,9 +4,10 @@ import "headroom/internal/capacity"
 
 // Leases is one row a running lease.
 func Leases(items []capacity.Lease) Table {
-	names := []string{"id", "class", "holder", "admitted_by", "plan_number", "ttl_s", "admitted_at", "expires_at"}
+	names := []string{"id", "class", "holder", "admitted_by", "plan_number", "ttl_s", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}
 	return tableOf(names, items, func(l capacity.Lease) []Cell {
-		return []Cell{text(l.ID), text(l.Class), text(l.Holder), text(l.AdmittedBy), whole(l.PlanNumber), number(l.TTLSeconds), Time(l.AdmittedAt), Time(l.ExpiresAt)}
+		return []Cell{text(l.ID), text(l.Class), text(l.Holder), text(l.AdmittedBy), whole(l.PlanNumber), number(l.TTLSeconds), Time(l.AdmittedAt), MaybeTime(l.ExpiresAt),
+			maybeWhole(l.Job), MaybeTime(l.DeadlineAt), whole(l.Maps), whole(l.Reduces)}
 	})
 }
 

@@ -92,7 +92,7 @@ var (
 	planStatuses = []string{"optimal", "feasible", "infeasible"}
 	eventKinds   = []string{"started", "killed", "recycled", "crashed", "refused"}
 
-	admissionOutcomes = []string{"admitted", "full", "none_admitted", "not_planned"}
+	admissionOutcomes = []string{"admitted", "full", "none_admitted", "not_planned", "deadline_missed", "no_slots", "unmeasured"}
 	attemptOutcomes   = []string{"planned", "confirmed", "late", "infeasible", "failed"}
 )
 

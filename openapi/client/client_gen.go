@@ -19,6 +19,12 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AdmissionMode.
+const (
+	AdmissionModePaper  AdmissionMode = "paper"
+	AdmissionModeStrict AdmissionMode = "strict"
+)
+
 // Defines values for AskedBudgetOf.
 const (
 	AskedBudgetOfTotal  AskedBudgetOf = "total"
@@ -298,10 +304,11 @@ const (
 
 // Defines values for LiveJobState.
 const (
-	LiveJobStateActive LiveJobState = "active"
-	LiveJobStateDone   LiveJobState = "done"
-	LiveJobStateFailed LiveJobState = "failed"
-	LiveJobStateKilled LiveJobState = "killed"
+	LiveJobStateActive  LiveJobState = "active"
+	LiveJobStateDone    LiveJobState = "done"
+	LiveJobStateFailed  LiveJobState = "failed"
+	LiveJobStateKilled  LiveJobState = "killed"
+	LiveJobStateRefused LiveJobState = "refused"
 )
 
 // Defines values for LiveNodeState.
@@ -309,6 +316,13 @@ const (
 	LiveNodeStateAlive LiveNodeState = "alive"
 	LiveNodeStateDead  LiveNodeState = "dead"
 	LiveNodeStateNew   LiveNodeState = "new"
+)
+
+// Defines values for LiveSettingsAdmission.
+const (
+	LiveSettingsAdmissionOpen   LiveSettingsAdmission = "open"
+	LiveSettingsAdmissionPaper  LiveSettingsAdmission = "paper"
+	LiveSettingsAdmissionStrict LiveSettingsAdmission = "strict"
 )
 
 // Defines values for LiveSettingsSlots.
@@ -518,9 +532,12 @@ const (
 
 // Defines values for RefusalReason.
 const (
-	RefusalReasonFull         RefusalReason = "full"
-	RefusalReasonNoneAdmitted RefusalReason = "none_admitted"
-	RefusalReasonNotPlanned   RefusalReason = "not_planned"
+	RefusalReasonDeadlineMissed RefusalReason = "deadline_missed"
+	RefusalReasonFull           RefusalReason = "full"
+	RefusalReasonNoSlots        RefusalReason = "no_slots"
+	RefusalReasonNoneAdmitted   RefusalReason = "none_admitted"
+	RefusalReasonNotPlanned     RefusalReason = "not_planned"
+	RefusalReasonUnmeasured     RefusalReason = "unmeasured"
 )
 
 // Defines values for ReportCovers.
@@ -1389,8 +1406,14 @@ type Admission struct {
 	AdmittedBy *string `json:"admitted_by,omitempty"`
 	Class      string  `json:"class"`
 
-	// Code Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
+	// Code Why a job may not start now: as many run as may, the plan admits no job of the class, the plan does not know the class; its deadline or another's would be missed, no usable slot is known, or nothing is known of how long its tasks take.
 	Code *RefusalReason `json:"code,omitempty"`
+
+	// Deadline Whether a job can be promised its deadline. What n tasks need of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
+	Deadline *DeadlineVerdict `json:"deadline,omitempty"`
+
+	// DeadlineAt Where admitted with a deadline: when it must be done.
+	DeadlineAt *time.Time `json:"deadline_at,omitempty"`
 
 	// ExpiresAt Unless a heartbeat comes before, by the clock of the database.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
@@ -1416,15 +1439,27 @@ type Admission struct {
 	TtlS    *float64 `json:"ttl_s,omitempty"`
 }
 
+// AdmissionMode Whose deadlines an admission looks at: `paper` at those of the job and of accepted jobs due no later, `strict` at those due later too, and at whether whole tasks can be done in time at all.
+type AdmissionMode string
+
 // AdmissionRequest A job that asks for a place.
 type AdmissionRequest struct {
 	// Class One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
 	Class Name `json:"class"`
 
+	// DeadlineS Within how many seconds from now the job must be done; left out, whenever. From now, so that no clock but the server's matters.
+	DeadlineS *float64 `json:"deadline_s,omitempty"`
+
 	// Holder The job's own id, for people who look at the list.
 	//
 	// Example: cron@host-7 4711
 	Holder *string `json:"holder,omitempty"`
+
+	// Maps How many maps a job with a deadline has; those of the class's profile unless given.
+	Maps *int64 `json:"maps,omitempty"`
+
+	// Reduces How many reduces, where `maps` is given.
+	Reduces *int64 `json:"reduces,omitempty"`
 
 	// TtlS How long the lease lives without a heartbeat.
 	TtlS *float64 `json:"ttl_s,omitempty"`
@@ -2726,6 +2761,58 @@ type DeadlineCost struct {
 // DeadlineCostWhat defines model for DeadlineCost.What.
 type DeadlineCostWhat string
 
+// DeadlineCures What would turn a refusal into an admission, each by itself, tried by the same rule. What is 0 does not help.
+type DeadlineCures struct {
+	// DeadlineS The earliest later deadline, from now.
+	DeadlineS float64 `json:"deadline_s"`
+
+	// DedicatedSlots How many more would do; where map and reduce slots are separate, of each.
+	DedicatedSlots int64 `json:"dedicated_slots"`
+
+	// Maps How many it may have at most.
+	Maps int64 `json:"maps"`
+}
+
+// DeadlineVerdict Whether a job can be promised its deadline. What n tasks need of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
+type DeadlineVerdict struct {
+	// Accepted How many accepted jobs with deadlines were looked at.
+	Accepted int64 `json:"accepted"`
+
+	// AloneS What it needs at least if it gets every usable slot at once, in whole tasks.
+	AloneS float64 `json:"alone_s"`
+
+	// Assumed Whether task times are means of the class's profile, because they have not been measured by how busy nodes are.
+	Assumed bool `json:"assumed"`
+
+	// Cures What would turn a refusal into an admission, each by itself, tried by the same rule. What is 0 does not help.
+	Cures *DeadlineCures `json:"cures,omitempty"`
+
+	// DeadlineS From now.
+	DeadlineS float64 `json:"deadline_s"`
+
+	// DemandS What the job and the accepted ones due no later need of all usable slots.
+	DemandS float64 `json:"demand_s"`
+
+	// Kept Whether it can.
+	Kept bool `json:"kept"`
+
+	// LateS How late the job would be; 0 where it would not be.
+	LateS float64 `json:"late_s"`
+
+	// Missed Accepted jobs due later that would miss their deadlines. In the mode `paper` they keep nobody out.
+	Missed []LateJob `json:"missed"`
+
+	// Mode Whose deadlines an admission looks at: `paper` at those of the job and of accepted jobs due no later, `strict` at those due later too, and at whether whole tasks can be done in time at all.
+	Mode AdmissionMode `json:"mode"`
+
+	// TaskS The mean time of its tasks over the usable slots.
+	TaskS float64 `json:"task_s"`
+
+	// Uncounted Those of them that have tasks of which nothing is known, or which no slot runs; such tasks are not counted.
+	Uncounted   int64 `json:"uncounted"`
+	UsableSlots int64 `json:"usable_slots"`
+}
+
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 //
 // Example: 4.03
@@ -3196,6 +3283,12 @@ type GroupSetting struct {
 
 // Heartbeat A sign of life.
 type Heartbeat struct {
+	// Maps How many maps of a job that was promised a deadline are not done; never more than it said before.
+	Maps *int64 `json:"maps,omitempty"`
+
+	// Reduces Likewise its reduces.
+	Reduces *int64 `json:"reduces,omitempty"`
+
 	// TtlS How long the lease lives from now on without another one; as long as it was asked for last, unless given.
 	TtlS *float64 `json:"ttl_s,omitempty"`
 }
@@ -3846,14 +3939,35 @@ type KeyList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// LateJob An accepted job that would miss its deadline.
+type LateJob struct {
+	// DueS From now.
+	DueS float64 `json:"due_s"`
+
+	// Id Its lease's, or `job` and the number of the live job.
+	Id string `json:"id"`
+
+	// LateAnywayS Without it; 0 where it would be in time.
+	LateAnywayS float64 `json:"late_anyway_s"`
+
+	// LateS With the new job.
+	LateS float64 `json:"late_s"`
+	Name  string  `json:"name"`
+}
+
 // Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
 type Lease struct {
 	AdmittedAt time.Time `json:"admitted_at"`
 
 	// AdmittedBy The name of the key.
-	AdmittedBy string    `json:"admitted_by"`
-	Class      string    `json:"class"`
-	ExpiresAt  time.Time `json:"expires_at"`
+	AdmittedBy string `json:"admitted_by"`
+	Class      string `json:"class"`
+
+	// DeadlineAt Where the job was promised a deadline.
+	DeadlineAt *time.Time `json:"deadline_at,omitempty"`
+
+	// ExpiresAt Null of a live job's lease, which ends with the job.
+	ExpiresAt *time.Time `json:"expires_at"`
 
 	// Holder The job's own id.
 	Holder string `json:"holder"`
@@ -3861,8 +3975,17 @@ type Lease struct {
 	// Id A UUID of version 7.
 	Id string `json:"id"`
 
+	// Job The number of the live job that it is for.
+	Job *int64 `json:"job,omitempty"`
+
+	// Maps Of such a job: how many of its maps are not done, as far as was told.
+	Maps *int64 `json:"maps,omitempty"`
+
 	// PlanNumber The plan that it was admitted under.
 	PlanNumber int64 `json:"plan_number"`
+
+	// Reduces Likewise its reduces.
+	Reduces *int64 `json:"reduces,omitempty"`
 
 	// TtlS How long it lives without a heartbeat.
 	TtlS float64 `json:"ttl_s"`
@@ -3954,6 +4077,8 @@ type LiveDecisionList struct {
 
 // LiveJob A job whose tasks are handed out.
 type LiveJob struct {
+	// Admission The answer to a job that asks for a place.
+	Admission  *Admission `json:"admission,omitempty"`
 	Class      string     `json:"class"`
 	DeadlineAt *time.Time `json:"deadline_at"`
 	EndedAt    *time.Time `json:"ended_at"`
@@ -3969,12 +4094,14 @@ type LiveJob struct {
 	Number      int64    `json:"number"`
 	ReadMbS     float64  `json:"read_mb_s"`
 
-	// Reason Why it has failed, or who has killed it.
+	// Reason Why it has failed or was refused, or who has killed it.
 	Reason *string `json:"reason,omitempty"`
 
 	// Reduces A job's tasks of one kind.
-	Reduces     JobTasks     `json:"reduces"`
-	Slowstart   float64      `json:"slowstart"`
+	Reduces   JobTasks `json:"reduces"`
+	Slowstart float64  `json:"slowstart"`
+
+	// State `refused` is in the answer to whoever has submitted it alone.
 	State       LiveJobState `json:"state"`
 	SubmittedAt time.Time    `json:"submitted_at"`
 
@@ -3984,7 +4111,7 @@ type LiveJob struct {
 	Weight      float64   `json:"weight"`
 }
 
-// LiveJobState defines model for LiveJob.State.
+// LiveJobState `refused` is in the answer to whoever has submitted it alone.
 type LiveJobState string
 
 // LiveJobList A page of jobs, the newest first.
@@ -4091,6 +4218,9 @@ type LiveNodeList struct {
 
 // LiveSettings How tasks are handed to nodes.
 type LiveSettings struct {
+	// Admission Which jobs are taken in: all of them; or those that get a place of their class in the current plan, as leases do, and whose deadlines can be promised, by the modes of DeadlineVerdict.
+	Admission *LiveSettingsAdmission `json:"admission,omitempty"`
+
 	// HeartbeatS How often nodes are asked to tell of themselves.
 	HeartbeatS *float64 `json:"heartbeat_s,omitempty"`
 
@@ -4112,6 +4242,9 @@ type LiveSettings struct {
 	// Version Grows with every change.
 	Version *int64 `json:"version,omitempty"`
 }
+
+// LiveSettingsAdmission Which jobs are taken in: all of them; or those that get a place of their class in the current plan, as leases do, and whose deadlines can be promised, by the modes of DeadlineVerdict.
+type LiveSettingsAdmission string
 
 // LiveSettingsSlots Whether every slot runs maps and reduces, or map slots maps and reduce slots reduces.
 type LiveSettingsSlots string
@@ -5844,7 +5977,7 @@ type RecordedJobList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
-// RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, or the plan does not know the class.
+// RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, the plan does not know the class; its deadline or another's would be missed, no usable slot is known, or nothing is known of how long its tasks take.
 type RefusalReason string
 
 // Refusals Things that were refused.
@@ -10192,6 +10325,7 @@ type ClientInterface interface {
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+	// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes any type of body and a specified content type.
@@ -10203,6 +10337,7 @@ type ClientInterface interface {
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+	// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes a body of the `application/json` content type.
@@ -10673,6 +10808,7 @@ type ClientInterface interface {
 	// CreateLiveJobWithBody Submit a job
 	//
 	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10682,6 +10818,7 @@ type ClientInterface interface {
 	// CreateLiveJob Submit a job
 	//
 	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12337,6 +12474,7 @@ func (c *Client) ListAdmissions(ctx context.Context, cluster ClusterName, params
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 // Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes any type of body and a specified content type.
@@ -12358,6 +12496,7 @@ func (c *Client) CreateAdmissionWithBody(ctx context.Context, cluster ClusterNam
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 // Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes a body of the `application/json` content type.
@@ -13368,6 +13507,7 @@ func (c *Client) ListLiveJobs(ctx context.Context, cluster ClusterName, params *
 // CreateLiveJobWithBody Submit a job
 //
 // Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -13387,6 +13527,7 @@ func (c *Client) CreateLiveJobWithBody(ctx context.Context, cluster ClusterName,
 // CreateLiveJob Submit a job
 //
 // Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -28312,6 +28453,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+	// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -28323,6 +28465,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 	// Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+	// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 	// With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -28837,6 +28980,7 @@ type ClientWithResponsesInterface interface {
 	// CreateLiveJobWithBodyWithResponse Submit a job
 	//
 	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -28846,6 +28990,7 @@ type ClientWithResponsesInterface interface {
 	// CreateLiveJobWithResponse Submit a job
 	//
 	// Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+	// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -31722,6 +31867,8 @@ func (r ListLiveJobsResponse) StatusCode() int {
 type CreateLiveJobResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveJob
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *LiveJob
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -34947,6 +35094,7 @@ func (c *ClientWithResponses) ListAdmissionsWithResponse(ctx context.Context, cl
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 // Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -34964,6 +35112,7 @@ func (c *ClientWithResponses) CreateAdmissionWithBodyWithResponse(ctx context.Co
 //
 // Admitted (201): the job may start; it holds a lease until that is ended, or expires because no heartbeat came. Refused (200 with `admitted: false`): `reason` says why, and `retry_after_s` as well as `Retry-After` when to ask again; nobody is kept waiting in a queue.
 // Never more jobs of a class run at once than the cluster's current plan admits (`limit`; a fraction is rounded down), however many servers are asked. A new plan that admits fewer takes no lease away: nobody is admitted until fewer run. Leases outlive their class, and count for a new one of its name; a deleted cluster has none. A cluster without a plan answers 409.
+// With `deadline_s` a place is not enough: the job, all jobs that were promised a deadline and the live jobs that have one must be done in time, by a cautious estimate of what their tasks need of the usable slots of the cluster's live nodes. `deadline` says what the verdict rests on and, where it refuses, what would help: the earliest later deadline, more dedicated slots, fewer maps, each tried by the same rule. A task's time is what was measured of its class by how busy nodes are; where nothing was, the mean of the class's profile. Where no node is known no deadline is promised. A promise counts until its lease is over, so say in heartbeats how many tasks are left.
 // With an `Idempotency-Key` a repeated request takes no second place; a refusal is not kept, so the same request may be sent until it is admitted. Leases have no versions, so there is no `If-Match` for them, and they are not in the audit log.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -35802,6 +35951,7 @@ func (c *ClientWithResponses) ListLiveJobsWithResponse(ctx context.Context, clus
 // CreateLiveJobWithBodyWithResponse Submit a job
 //
 // Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -35817,6 +35967,7 @@ func (c *ClientWithResponses) CreateLiveJobWithBodyWithResponse(ctx context.Cont
 // CreateLiveJobWithResponse Submit a job
 //
 // Its tasks are handed to nodes from their next heartbeats on, as the cluster's policy decides. Tasks are numbered from 0, maps and reduces apart. A task that fails is tried again, up to `max_attempts` times; then the job has failed. A job whose deadline has passed already is late from the start. A cluster has up to 2,000 active jobs.
+// Where the settings' `admission` is `paper` or `strict` a job takes a place of its class in the current plan, as `POST /v1/clusters/{cluster}/admissions` gives them, for as long as it is active; and one with a deadline is taken in only if it can be promised. A job that is refused (200, `state: refused`) is not kept; `admission` says why, by how much deadlines would be missed, what would help, and when to ask again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -40249,6 +40400,13 @@ func ParseCreateLiveJobResponse(rsp *http.Response) (*CreateLiveJobResponse, err
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveJob
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
 		var dest LiveJob
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
