@@ -147,7 +147,7 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 		t.Fatalf("got %+v, %+v", first, a)
 	}
 	for body, want := range map[string]string{
-		`{"name":"late","class":"nightly","maps":300,"reduces":40,"deadline_s":3000}`:    "It would be 800 s late",
+		`{"name":"late","class":"nightly","maps":300,"reduces":40,"deadline_s":3000}`:     "It would be 800 s late",
 		`{"name":"past","class":"nightly","maps":1,"deadline_at":"2020-01-01T00:00:00Z"}`: "Its deadline passed",
 		`{"name":"class","class":"nihgtly","maps":1}`:                                     `Did you mean "nightly"?`,
 	} {
