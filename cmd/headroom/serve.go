@@ -27,6 +27,7 @@ import (
 	"headroom/internal/lp/worker"
 	runs "headroom/internal/run"
 	"headroom/internal/telemetry"
+	"headroom/internal/web"
 )
 
 func serveCommand() *cobra.Command {
@@ -211,7 +212,7 @@ func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.B
 		App: a, Telemetry: t, Hosts: s.Hosts, SecureCookies: s.SecureCookies, Limits: limits,
 		SolvesPerSecond: s.SolvesPerSecond, RequestsPerSecond: s.RequestsPerSecond,
 		ImportBytes: s.ImportMaxBytes,
-		Draining:    draining, Stopping: stopping, Version: version,
+		Draining:    draining, Stopping: stopping, Version: version, Page: web.New().Serve,
 	}
 }
 

@@ -47,6 +47,18 @@ func (s *server) checkHost(next http.Handler) http.Handler {
 	})
 }
 
+// page answers addresses of the page, which is for everybody: what it shows it asks for.
+func (s *server) page(next http.Handler) http.Handler {
+	if s.config.Page == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.config.Page(w, r) {
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
 // knowsHost says whether a Host header is one of ours. Browsers always send one; where HTTP/1.0 has
 // none there is nothing to fear.
 func (s *server) knowsHost(host string) bool {

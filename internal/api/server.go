@@ -29,8 +29,9 @@ type Config struct {
 	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
 	UploadWithin      time.Duration   // of an upload something must come within; default 30 s
 	Version           string
-	Draining          *atomic.Bool    // set while the server stops: readyz says so
-	Stopping          <-chan struct{} // closed when the server stops: who waits for changes is sent away
+	Page              func(http.ResponseWriter, *http.Request) bool // answers addresses of the page, and says whether it was one; may be nil
+	Draining          *atomic.Bool                                  // set while the server stops: readyz says so
+	Stopping          <-chan struct{}                               // closed when the server stops: who waits for changes is sent away
 }
 
 // server is the interface at work.
@@ -87,7 +88,7 @@ func New(c Config) (http.Handler, error) {
 // routes puts the layers around the operations. The outer ones see every request, also those that no
 // operation answers; the inner ones know the operation.
 func (s *server) routes() {
-	s.router.Use(s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
+	s.router.Use(s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	known := s.router.With(s.authorize, s.validate, s.once)

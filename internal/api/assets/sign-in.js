@@ -32,7 +32,9 @@ async function signIn(token, whenRefused) {
     return;
   }
   if (answer.ok) {
-    location.replace("/docs");
+    const back = sessionStorage.getItem("headroom.return") ?? "";
+    sessionStorage.removeItem("headroom.return");
+    location.replace(/^\/[^/\\]/.test(back) ? back : "/"); // where the page sent us from
     return;
   }
   const problem = await answer.json().catch(() => ({}));

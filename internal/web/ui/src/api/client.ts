@@ -1,0 +1,78 @@
+// The one way to the service. Operations are named as in openapi.yaml, so that the compiler refuses what
+// the contract does not have.
+import type { Operations, ProblemDetails } from "./contract.ts";
+
+/** Problem is an answer that says what is wrong; status 0 is a service that does not answer. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly details: ProblemDetails | null,
+    readonly retryAfter: number,
+  ) {
+    super(details?.detail ?? "Headroom does not answer.");
+  }
+}
+
+/** Answer is a value, its version and the service's time at that moment. */
+export interface Answer<T> {
+  value: T;
+  etag: string;
+  at: number;
+}
+
+interface Asked<O extends { path: object; query: object; body: unknown }> {
+  path: O["path"];
+  query?: O["query"];
+  body?: O["body"];
+  /** Only if what is there is not of this version; null is answered where it is. */
+  unless?: string;
+  /** Only if what is there still is of this version. */
+  match?: string;
+  /** Names a change, so that sending it again does not repeat it. */
+  key?: string;
+  signal?: AbortSignal;
+}
+
+/** ask sends a request. It throws a Problem for everything that is not what was asked for. */
+export async function ask<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Answer<Operations[N]["answer"]> | null> {
+  const [method, template] = name.split(" ") as [string, string];
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (asked.unless) headers["If-None-Match"] = asked.unless;
+  if (asked.match) headers["If-Match"] = asked.match;
+  if (asked.key) headers["Idempotency-Key"] = asked.key;
+  const init: RequestInit = { method, headers, cache: "no-store", credentials: "same-origin" };
+  if (asked.signal) init.signal = asked.signal;
+  if (asked.body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    init.body = JSON.stringify(asked.body);
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(address(template, asked.path, asked.query ?? {}), init);
+  } catch (e) {
+    if (e instanceof DOMException && e.name === "AbortError") throw e;
+    throw new Problem(0, null, 0);
+  }
+  if (answer.status === 304) return null;
+  const kind = answer.headers.get("Content-Type") ?? "";
+  const body = answer.status === 204 ? null : kind.includes("json") ? await answer.json() : null;
+  if (!answer.ok) throw new Problem(answer.status, body, Number(answer.headers.get("Retry-After") ?? 0));
+  return { value: body, etag: answer.headers.get("ETag") ?? "", at: Date.parse(answer.headers.get("Date") ?? "") || Date.now() };
+}
+
+/** get is ask for what must be there. */
+export async function get<N extends keyof Operations>(name: N, path: Operations[N]["path"], query?: Operations[N]["query"]): Promise<Operations[N]["answer"]> {
+  const asked: Asked<Operations[N]> = { path };
+  if (query) asked.query = query;
+  return (await ask(name, asked))!.value;
+}
+
+/** address fills a template's names in. */
+export function address(template: string, path: object, query: object = {}): string {
+  const names = path as Record<string, string>;
+  const at = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ""));
+  const keys = new URLSearchParams();
+  for (const [k, v] of Object.entries(query)) if (v !== undefined) keys.append(k, String(v));
+  const text = keys.toString();
+  return text ? `${at}?${text}` : at;
+}

@@ -1,0 +1,2624 @@
+// Made of openapi.yaml by scripts/contract; make generate makes it anew.
+
+export type AddedSupply = {
+  contract?: SupplyContract;
+  slots_per_vm?: Record<string, SlotsOnVM>;
+  speed?: Record<string, number>;
+  vm_type?: VMTypeSupply;
+};
+
+export type Admission = {
+  admitted: boolean;
+  admitted_at?: string;
+  admitted_by?: string;
+  class: string;
+  code?: RefusalReason;
+  expires_at?: string;
+  holder?: string;
+  id?: string;
+  limit: number;
+  plan_number: number;
+  reason?: string;
+  retry_after_s?: number;
+  running: number;
+  ttl_s?: number;
+};
+
+export type AdmissionRequest = {
+  class: Name;
+  holder?: string;
+  ttl_s?: number;
+};
+
+export type AllowedHost = {
+  created_at?: string;
+  created_by?: string;
+  host: string;
+  http?: boolean;
+  id?: string;
+  networks?: Array<string>;
+  port?: number;
+};
+
+export type AllowedHostList = {
+  items: Array<AllowedHost>;
+  next_cursor: NextCursor;
+};
+
+export type Amount = (string);
+
+export type Applied = {
+  changes: Array<Change>;
+  created: boolean;
+  inputs_version: number;
+};
+
+export type AskedBudget = {
+  amount: Money;
+  currency?: string;
+  of?: "vm_cost" | "total";
+  per?: "period" | "hour" | "month";
+};
+
+export type AskedScenario = {
+  changes?: Array<ScenarioChange>;
+  name?: string;
+  note?: string;
+  saved?: string;
+};
+
+export type Attempt = {
+  at: string;
+  conflicts?: Array<Finding>;
+  detail: string;
+  failed: boolean;
+  reason: string;
+} | null;
+
+export type AuditEntry = {
+  action: string;
+  after: unknown | null;
+  at: string;
+  before: unknown | null;
+  by: string;
+  cluster: string;
+  id: string;
+  key_id: string;
+  kind: string;
+  name: string;
+};
+
+export type AuditList = {
+  items: Array<AuditEntry>;
+  next_cursor: NextCursor;
+};
+
+export type Batch = {
+  jobs: Array<BatchJob>;
+  machines: Machines;
+  options?: PackingOptions;
+};
+
+export type BatchJob = {
+  count?: number;
+  deadline_s?: number;
+  fit?: "log" | "nls";
+  measurements?: Array<VMMeasurement>;
+  min_vms?: number;
+  model?: PowerModel;
+  name: string;
+  release_s?: number;
+  role?: "plain" | "host" | "guest";
+  usage?: JobUsage;
+};
+
+export type Better = {
+  jobs: Array<number>;
+  objective: Amount;
+  vms: number;
+};
+
+export type Billing = "used" | "always";
+
+export type BoundsAnswer = (PhaseAnswer | TwoJobsAnswer | SharedPhaseAnswer | JobAnswer);
+
+export type BoundsQuestion = (PhaseQuestion | TwoJobsQuestion | SharedPhaseQuestion | JobQuestion);
+
+export type Budget = {
+  total?: MaybeMoney;
+  vm_cost?: MaybeMoney;
+};
+
+export type BusySlots = {
+  map: number;
+  reduce: number;
+};
+
+export type Calibration = {
+  bound: "lower" | "average" | "upper";
+  factor: number;
+};
+
+export type CalibrationAdoption = {
+  adopted_at: string;
+  adopted_by: string;
+  bound: "lower" | "average" | "upper";
+  coverage: number;
+  drift: Drift;
+  exceeded: number;
+  executions: number;
+  factor: number;
+  faster: number;
+  job: string;
+  median_ratio: number;
+  profile: ProfileRef;
+  until: string;
+};
+
+export type CalibrationBand = {
+  above: number;
+  below: number;
+  executions: number;
+  from_slots: number;
+  mean_bias: number;
+  median_bias: number;
+  to_slots: number;
+  within: number;
+  worst: (CalibrationMiss) | null;
+};
+
+export type CalibrationFactor = {
+  bound: "lower" | "average" | "upper";
+  factor: number;
+  holds: number;
+  mean_s: number;
+  running_factor: number | null;
+};
+
+export type CalibrationFit = {
+  above: number;
+  below: number;
+  executions: number;
+  mean_bias: number;
+  median_bias: number;
+  within: number;
+  worst: (CalibrationMiss) | null;
+};
+
+export type CalibrationMiss = {
+  at: string;
+  bound_s: number;
+  id: string;
+  off: number;
+  seconds: number;
+};
+
+export type CalibrationRequest = {
+  bound?: "lower" | "average" | "upper";
+  coverage?: number;
+  factor?: number;
+  from?: string;
+  job?: string;
+  until?: string;
+};
+
+export type CalibrationTest = {
+  chance: number;
+  coverage: number;
+  executions: number;
+  held: number;
+};
+
+export type CalibrationWaiting = {
+  executions: number;
+  p50_s: number;
+  p50_share: number;
+  p90_s: number;
+};
+
+export type CapacityPrice = {
+  high: MaybeAmount;
+  low: Amount;
+};
+
+export type Change = {
+  action: "create" | "update" | "delete";
+  fields: Array<FieldChange>;
+  kind: string;
+  name: string;
+};
+
+export type Check = {
+  detail: string;
+  name: string;
+  outcome: Outcome;
+};
+
+export type Class = {
+  calibration?: Calibration;
+  created_at?: string;
+  deadline_s?: number;
+  demand?: Demand;
+  drift?: (Drift);
+  jobs: JobRange;
+  name: Name;
+  penalty: Money;
+  profile?: ProfileRef;
+  slots_per_vm?: SlotsPerVM;
+  speed?: Speed;
+  updated_at?: string;
+  version?: number;
+  vms_per_job?: Decimal;
+  warnings?: Array<Warning>;
+};
+
+export type ClassAdmissions = {
+  class: string;
+  free: number;
+  limit: number;
+  next_expiry: string | null;
+  plan_number: number;
+  running: number;
+};
+
+export type ClassAdmissionsList = {
+  items: Array<ClassAdmissions>;
+  next_cursor: NextCursor;
+};
+
+export type ClassCalibration = {
+  adoption: (CalibrationAdoption) | null;
+  bands: Array<CalibrationBand>;
+  class: string;
+  coverage: number;
+  factors: Array<CalibrationFactor>;
+  fit: CalibrationFit;
+  from: string | null;
+  in_use: (Calibration) | null;
+  job: string;
+  left_out: number;
+  profile: ProfileRef;
+  recommended: (CalibrationFactor) | null;
+  tested: (CalibrationTest) | null;
+  unfit: number;
+  until: string | null;
+  waiting: (CalibrationWaiting) | null;
+  warnings: Array<Warning>;
+};
+
+export type ClassChange = {
+  from: (ClassPlan) | null;
+  name: string;
+  to: (ClassPlan) | null;
+};
+
+export type ClassList = {
+  items: Array<Class>;
+  next_cursor: NextCursor;
+};
+
+export type ClassOnType = {
+  admitted: number;
+  slots: Slots;
+  time_s: Times;
+  vm_type: string;
+  vms: number;
+  vms_per_job: number;
+};
+
+export type ClassPlan = {
+  admitted: number;
+  break_even_penalty: MaybeAmount;
+  flips: Flips;
+  name: string;
+  reason: string;
+  refused: number;
+  slots: Slots;
+  time_s: Times;
+  types?: Array<ClassOnType>;
+  verdict: "impossible" | "full" | "none" | "minimum" | "partial";
+  vms: number;
+  vms_per_job: number;
+};
+
+export type ClassShare = {
+  admitted: number;
+  refused: number;
+  vms: Array<number>;
+};
+
+export type ClassSlots = {
+  class: string;
+  map?: number;
+  reduce?: number;
+};
+
+export type ClassSplit = {
+  admitted: JobsSplit;
+  decisions: Amount;
+  from: Amount;
+  name: string;
+  to: Amount;
+  values: Amount;
+};
+
+export type ClassTotal = {
+  admitted_job_hours: number;
+  name: string;
+  penalties: Amount;
+  refused_job_hours: number;
+  vm_hours: number;
+};
+
+export type Cluster = {
+  budget?: Budget;
+  created_at?: string;
+  currency?: string;
+  description?: string;
+  hold_s?: number;
+  inputs_version?: number;
+  name: string;
+  options?: Options;
+  period_s?: number;
+  time_zone?: string;
+  updated_at?: string;
+  version?: number;
+};
+
+export type ClusterHorizonRequest = {
+  detail?: "summary" | "periods" | "classes";
+  from?: string;
+  until?: string;
+};
+
+export type ClusterList = {
+  items: Array<Cluster>;
+  next_cursor: NextCursor;
+};
+
+export type ClusterPurchaseRequest = {
+  detail?: "summary" | "periods" | "classes";
+  factors?: Array<number>;
+  from?: string;
+  gap?: number;
+  leave_out?: Array<"spot" | "budget">;
+  named?: Array<string>;
+  offers?: Array<PurchaseOffer>;
+  until?: string;
+  vm_type?: string;
+};
+
+export type ClusterQuestionRequest = {
+  at?: string;
+  budget?: AskedBudget;
+  class?: string;
+  extra_percent?: number;
+  question: "most_for_budget" | "cheapest_for_all" | "one_more_job" | "cheapest_deadline";
+};
+
+export type ClusterReport = {
+  at: string;
+  by: string;
+  covers: ReportCovers;
+  created_at: string;
+  error: (RunError) | null;
+  every: ReportEvery;
+  file: (ReportFile) | null;
+  format: ReportFormat;
+  from: string;
+  id: string;
+  made_at: string | null;
+  schedule: string | null;
+  state: RunState;
+  until: string;
+};
+
+export type ClusterReportList = {
+  items: Array<ClusterReport>;
+  next_cursor: NextCursor;
+};
+
+export type ClusterSimulationRequest = {
+  options?: SimulationOptions;
+  scenario?: AskedScenario;
+};
+
+export type ClusterSweepRequest = {
+  at?: string;
+  curve?: boolean;
+  vary: Array<Vary>;
+};
+
+export type ClusterWhatIfRequest = {
+  at?: string;
+  detail?: "full" | "summary";
+  scenarios: Array<AskedScenario>;
+};
+
+export type Coefficients = {
+  average: Array<number>;
+  lower: Array<number>;
+  upper: Array<number>;
+};
+
+export type Contract = {
+  billing?: Billing;
+  created_at?: string;
+  from: string;
+  name: Name;
+  price: Money;
+  until: string;
+  updated_at?: string;
+  upfront?: Money;
+  version?: number;
+  vm_type: Name;
+  vms: number;
+};
+
+export type ContractList = {
+  items: Array<Contract>;
+  next_cursor: NextCursor;
+};
+
+export type ContractTotal = {
+  hours: number;
+  idle_share: number | null;
+  idle_vm_hours: number;
+  name: string;
+  reserved: Amount;
+  reserved_idle: Amount;
+  upfront: Amount;
+  used_vm_hours: number;
+  utilisation: number | null;
+  vm_type?: string;
+  vms: number;
+};
+
+export type ContractUse = {
+  name: string;
+  used: number;
+  vm_type?: string;
+  vms: number;
+};
+
+export type ContractWorth = {
+  name: string;
+  worth: Amount;
+};
+
+export type Cost = {
+  currency: string;
+  on_demand: Amount;
+  penalties: Amount;
+  per_hour: Amount;
+  per_month: Amount;
+  period_s: number;
+  reserved: Amount;
+  reserved_idle: Amount;
+  spot?: Amount;
+  total: Amount;
+};
+
+export type CountChange = {
+  change: number;
+  from: number;
+  name: string;
+  to: number;
+};
+
+export type CreatedKey = (Key & {
+    token?: string;
+  });
+
+export type CreatedWebhook = {
+  clusters: Array<string> | null;
+  created_at: string;
+  disabled_reason?: string;
+  enabled: boolean;
+  events: Array<WebhookEvent>;
+  failing_since?: string | null;
+  id: string;
+  name: Name;
+  secret?: string;
+  updated_at: string;
+  url: string;
+  version: number;
+};
+
+export type CurrentPlan = (PlanRecord & {
+    freshness: Freshness;
+  });
+
+export type CurvePoint = {
+  at: number;
+  cost: Amount;
+  margin: string;
+  slope: MaybeAmount;
+};
+
+export type DayJobs = Array<number | null>;
+
+export type DeadlineCost = {
+  cost: Amount;
+  deadline: number;
+  earlier: number;
+  extra: Amount;
+  status: Status;
+  vms: number;
+  what: "given" | "cheapest" | "least" | "earlier";
+};
+
+export type Decimal = (string);
+
+export type Deleted = {
+  deleted: number;
+};
+
+export type Delivery = {
+  at: string;
+  attempts: Array<DeliveryAttempt>;
+  cluster: string;
+  delivered_at: string | null;
+  detail: string;
+  event: Event;
+  event_id: string;
+  id: string;
+  next_at: string | null;
+  state: DeliveryState;
+};
+
+export type DeliveryAttempt = {
+  at: string;
+  duration_s: number;
+  error: string;
+  response: string;
+  status: number;
+};
+
+export type DeliveryList = {
+  items: Array<Delivery>;
+  next_cursor: NextCursor;
+};
+
+export type DeliveryState = "pending" | "delivered" | "failed";
+
+export type Demand = {
+  fixed_s: number;
+  map_work_s: number;
+  reduce_work_s: number;
+};
+
+export type Difference = {
+  classes: Array<ClassChange>;
+  cost: Array<MoneyChange>;
+  inputs: Array<FieldChange>;
+  sentence: string;
+  vms: Array<CountChange>;
+};
+
+export type Document = {
+  classes?: Array<Class>;
+  cluster: Cluster;
+  contracts?: Array<Contract>;
+  forecasts?: Array<Forecast>;
+  offers?: Array<StandingOffer>;
+  prices?: Array<Price>;
+  profiles?: Array<Profile>;
+  vm_types?: Array<VMType>;
+};
+
+export type Drift = {
+  detail: string;
+  exceeded: number;
+  executions: number;
+  expected: number;
+  since: string | null;
+  state: "unchanged" | "slower" | "faster";
+};
+
+export type Empty = unknown;
+
+export type Estimate = {
+  half_width: number | null;
+  mean: number;
+};
+
+export type Event = "plan.changed" | "plan.failed" | "run.finished" | "report.made" | "ping";
+
+export type EventPlan = {
+  cost_per_hour: Amount;
+  currency: string;
+  id: string;
+  number: number;
+  status: Status;
+  vms: EventVMs;
+  vms_per_hour: Amount;
+};
+
+export type EventRun = {
+  error: string;
+  id: string;
+  kind: string;
+  state: RunState;
+};
+
+export type EventVMs = {
+  on_demand: number;
+  reserved: number;
+  spot?: number;
+  total: number;
+};
+
+export type Execution = {
+  first_shuffle_avg_s?: number;
+  first_shuffle_max_s?: number;
+  map_avg_s?: number;
+  map_max_s?: number;
+  map_tasks?: number;
+  overhead_s?: number;
+  reduce_avg_s?: number;
+  reduce_max_s?: number;
+  reduce_tasks?: number;
+  shuffle_avg_s?: number;
+  shuffle_max_s?: number;
+  stages?: Array<Stage>;
+};
+
+export type ExecutionBatch = {
+  executions: Array<ExecutionRecord>;
+};
+
+export type ExecutionRecord = {
+  chain?: (HistoryChain) | null;
+  execution?: string;
+  finished_at?: string | null;
+  form?: "map_reduce" | "stages";
+  job: string;
+  outcome?: "succeeded" | "failed" | "killed" | "unfinished";
+  queue?: string;
+  refused?: string;
+  sample?: (HistorySample) | null;
+  seconds?: number | null;
+  submitted_at?: string | null;
+  user?: string;
+};
+
+export type Fact = {
+  name: string;
+  of?: string;
+  unit: string;
+  value: string;
+};
+
+export type Fault = {
+  code: string;
+  column?: number;
+  detail: string;
+  hint?: Hint;
+  line?: number;
+  parameter?: string;
+  pointer?: string;
+};
+
+export type FewestMachines = {
+  by_s: number;
+  machines: number;
+  packing: Packing;
+  proved: boolean;
+  tried: Array<TriedMachines>;
+};
+
+export type FieldChange = {
+  after: unknown | null;
+  before: unknown | null;
+  pointer: string;
+};
+
+export type FigureSpread = {
+  count: number;
+  deviation: number;
+  max: number;
+  mean: number;
+  min: number;
+  p50: number;
+  p95: number;
+};
+
+export type Finding = {
+  code: string;
+  column?: number;
+  detail: string;
+  hint?: Hint;
+  line?: number;
+  pointer: string;
+};
+
+export type Flips = {
+  deadline_s: number | null;
+  on_demand_price: MaybeAmount;
+  penalty: MaybeAmount;
+};
+
+export type Forecast = {
+  class: Name;
+  hour: string;
+  jobs: number;
+};
+
+export type ForecastFromHistory = {
+  class: Name;
+  dry_run?: boolean;
+  from?: string;
+  job: string;
+  measured_from?: string;
+  measured_until?: string;
+  queue?: string;
+  repeat?: "none" | "weekly";
+  statistic?: "average" | "most";
+  until?: string;
+  user?: string;
+};
+
+export type ForecastList = {
+  items: Array<Forecast>;
+  next_cursor: NextCursor;
+};
+
+export type ForecastMade = {
+  class: string;
+  executions: number;
+  hours: number;
+  job: string;
+  measured_from: string;
+  measured_until: string;
+  peak: number;
+  peak_at: string;
+  repeat: "none" | "weekly";
+  statistic: "average" | "most";
+  time_zone: string;
+  undated: number;
+  warnings: Array<string>;
+  week: (WeekJobs) | null;
+  written: Written;
+};
+
+export type ForecastRows = {
+  rows: Array<Forecast>;
+};
+
+export type Freshness = {
+  confirmed_at: string;
+  inputs_changed_at: string;
+  inputs_version: number;
+  last_attempt: Attempt;
+  pin: Pin;
+  stale: boolean;
+  valid_until: string;
+};
+
+export type Health = {
+  status: string;
+};
+
+export type Heartbeat = {
+  ttl_s?: number;
+};
+
+export type Hint = {
+  detail: string;
+  pointer?: string;
+  value?: unknown | null;
+};
+
+export type HistoryChain = {
+  id?: string;
+  left_out?: LeftOut;
+  map_slots?: number;
+  name?: string;
+  notes?: Array<string>;
+  overhead_s?: number;
+  phases: Array<HistoryPhase>;
+  seconds?: number | null;
+};
+
+export type HistoryFetch = {
+  dry_run?: boolean;
+  from?: string;
+  job?: string;
+  kind?: "auto" | "file" | "mapreduce" | "spark";
+  limit?: number;
+  queue?: string;
+  until?: string;
+  url: string;
+  user?: string;
+};
+
+export type HistoryImport = {
+  bytes: number;
+  created: number;
+  dry_run: boolean;
+  executions: number;
+  jobs: Array<ImportedJob>;
+  more_jobs: number;
+  refused: (Refusals);
+  unchanged: number;
+  unusable: (Refusals);
+  updated: number;
+};
+
+export type HistoryPhase = {
+  after?: Array<number>;
+  name?: string;
+  stage?: number;
+  task: TaskDurations;
+  tasks: number;
+};
+
+export type HistoryRefusal = {
+  detail: string;
+  where: string;
+};
+
+export type HistorySample = {
+  first_shuffle?: TaskDurations;
+  id?: string;
+  left_out?: LeftOut;
+  map?: TaskDurations;
+  map_slots?: number;
+  name?: string;
+  notes?: Array<string>;
+  profile: Execution;
+  reduce?: TaskDurations;
+  reduce_slots?: number;
+  seconds?: number | null;
+  shuffle?: TaskDurations;
+};
+
+export type Horizon = {
+  classes: Array<ClassTotal>;
+  complete: boolean;
+  contracts: Array<ContractTotal>;
+  currency: string;
+  days: Array<SpanTotal>;
+  detail: "summary" | "periods" | "classes";
+  explanation: string;
+  gap: Amount;
+  infeasible: Array<InfeasibleSpan>;
+  months: Array<SpanTotal>;
+  periods: Array<PeriodAnswer>;
+  situations: Array<SituationAnswer>;
+  solved: number;
+  status: Status;
+  total: SpanTotal;
+  upfront: Amount;
+  warnings: Array<Warning>;
+};
+
+export type HorizonPeriod = {
+  hours?: number;
+  jobs?: Array<number>;
+  on_demand_price?: Money;
+  prices?: Record<string, PeriodPrices>;
+  seconds?: number;
+  spot_price?: Money;
+  start: string;
+};
+
+export type HorizonRequest = {
+  contracts?: Array<TermContract>;
+  detail?: "summary" | "periods" | "classes";
+  periods: Array<HorizonPeriod>;
+  problem: Problem;
+};
+
+export type ImportCount = {
+  created: number;
+  unchanged: number;
+  updated: number;
+};
+
+export type ImportedInstance = {
+  instance: string;
+  offers: Array<ImportedOffer>;
+  on_demand: MaybeMoney;
+  region: string;
+  vm_type: string;
+};
+
+export type ImportedJob = {
+  created: number;
+  executions: number;
+  job: string;
+  unchanged: number;
+  unusable: number;
+  updated: number;
+};
+
+export type ImportedOffer = {
+  billing: Billing;
+  effective_price: Money;
+  name: string;
+  price: Money;
+  term_years: number;
+  upfront: Money;
+};
+
+export type ImportedSheet = {
+  currency: string;
+  format: "aws" | "aws-csv" | "csv";
+  published: string | null;
+  skipped: Record<string, number>;
+  version: string;
+};
+
+export type InfeasibleSpan = {
+  conflict: string;
+  hours: number;
+  start: string;
+};
+
+export type IntegerPlan = {
+  executable: boolean;
+  objective: Amount;
+  short_vms: number;
+  vms: number;
+};
+
+export type Interval = {
+  high: number;
+  low: number;
+};
+
+export type JobAnswer = {
+  average_s: number;
+  coefficients: Coefficients;
+  lower_s: number;
+  premise_ok: boolean;
+  upper_s: number;
+  warnings: Array<Warning>;
+};
+
+export type JobQuestion = {
+  jobs: number;
+  kind: "job";
+  profile: Execution;
+  share: PhaseShare;
+  slots: SlotPools;
+};
+
+export type JobRange = {
+  max: number;
+  min: number;
+};
+
+export type JobUsage = {
+  cpu_percent: number;
+  io_mb_s: number;
+  vms?: number;
+};
+
+export type JobsSplit = {
+  from: number;
+  kept: number;
+  to: number;
+};
+
+export type KeptPacking = {
+  algorithm: "sequential" | "pair" | "multi" | "pso";
+  batch: Batch;
+  busy_s: number;
+  cluster: string;
+  created_at: string;
+  created_by: string;
+  end_s: number;
+  id: string;
+  jobs: number;
+  lower_bound_s: number;
+  machines: number;
+  missed: number;
+  packing: Packing;
+  sequential_s: number;
+  status: "optimal" | "feasible";
+  vms: number;
+};
+
+export type Key = {
+  clusters: Array<string> | null;
+  created_at: string;
+  created_by: string;
+  expires_at: string | null;
+  id: string;
+  name: string;
+  revoked_at: string | null;
+  role: Role;
+};
+
+export type KeyList = {
+  items: Array<Key>;
+  next_cursor: NextCursor;
+};
+
+export type Lease = {
+  admitted_at: string;
+  admitted_by: string;
+  class: string;
+  expires_at: string;
+  holder: string;
+  id: string;
+  plan_number: number;
+  ttl_s: number;
+};
+
+export type LeaseList = {
+  items: Array<Lease>;
+  next_cursor: NextCursor;
+};
+
+export type LeftOut = {
+  failed?: number;
+  killed?: number;
+  other?: number;
+  repeated?: number;
+  retried?: number;
+  speculative?: number;
+  unfinished?: number;
+};
+
+export type MachineVMs = {
+  disks: Array<number>;
+  extras?: Array<number>;
+};
+
+export type Machines = {
+  count: number;
+  disks: number;
+  hosts_per_extra?: number;
+  penalty?: number;
+};
+
+export type MaybeAmount = string | null;
+
+export type MaybeMoney = (string) | null;
+
+export type MeasuredSeconds = Array<number>;
+
+export type MeasuredTasks = {
+  first_shuffle_s?: MeasuredSeconds;
+  map_s?: MeasuredSeconds;
+  reduce_s?: MeasuredSeconds;
+  shuffle_s?: MeasuredSeconds;
+  stage_s?: Array<MeasuredSeconds>;
+};
+
+export type MergedHistory = {
+  executions: number;
+  left_out: LeftOut;
+  name: string;
+  profile: Execution;
+  refused: Array<HistoryRefusal>;
+  spread: Record<string, FigureSpread>;
+  warnings: Array<string>;
+};
+
+export type Money = (string);
+
+export type MoneyChange = {
+  change: Amount;
+  from: Amount;
+  name: string;
+  to: Amount;
+};
+
+export type MoneySplit = {
+  decisions: Amount;
+  from: Amount;
+  name: string;
+  to: Amount;
+  values: Amount;
+};
+
+export type Name = string;
+
+export type Near = {
+  jobs: Record<string, number>;
+  vms: number;
+};
+
+export type NewKey = {
+  clusters?: Array<string> | null;
+  expires_at?: string | null;
+  name: string;
+  role: Role;
+};
+
+export type NewSecret = {
+  previous_until: string;
+  secret?: string;
+};
+
+export type NewWebhook = {
+  clusters?: Array<string> | null;
+  created_at?: string;
+  disabled_reason?: string;
+  enabled?: boolean;
+  events: Array<WebhookEvent>;
+  failing_since?: string | null;
+  id?: string;
+  name: Name;
+  secret?: string;
+  updated_at?: string;
+  url: string;
+  version?: number;
+};
+
+export type NextCursor = string | null;
+
+export type Observation = {
+  at: string;
+  drift_ratio: number | null;
+  drift_vms: number | null;
+  id: string;
+  observed_by: string;
+  plan_number: number | null;
+  plan_stale: boolean | null;
+  plan_vms: number | null;
+  planned_vms: number | null;
+  slots: (BusySlots) | null;
+  utilization: number | null;
+  vms: number;
+  warnings: Array<Warning>;
+};
+
+export type ObservationList = {
+  items: Array<Observation>;
+  next_cursor: NextCursor;
+};
+
+export type ObservationRequest = {
+  at?: string;
+  slots?: BusySlots;
+  vms: number;
+};
+
+export type OfferAnswer = {
+  max: number;
+  name: string;
+  paid: Amount;
+  reserved: Amount;
+  reserved_idle: Amount;
+  share: number;
+  upfront: Amount;
+  utilisation: number | null;
+  vms: number;
+};
+
+export type OnDemand = {
+  price: Money;
+  quota?: number | null;
+};
+
+export type Options = {
+  bound?: "lower" | "average" | "upper" | "calibrated";
+  engine?: "cbc" | "exact" | "auto";
+  gap?: number;
+  integrality?: "relaxed" | "integer" | "executable";
+  max_solve_ms?: number;
+  near?: Near;
+  one_slot_per_job?: boolean;
+  sharing?: "shared" | "dedicated";
+};
+
+export type Outcome = "ok" | "not proved" | "failed";
+
+export type PackedDeadlines = {
+  basis: string;
+  met: number;
+  missed: number;
+  proved: boolean;
+};
+
+export type PackedJob = {
+  count: number;
+  fit?: PowerFit;
+  min_vms: number;
+  model: PowerModel;
+  name: string;
+  role: "plain" | "host" | "guest";
+};
+
+export type PackedPhase = {
+  end_s: number;
+  jobs: Array<PhaseJob>;
+  placement?: Array<MachineVMs>;
+  seconds: number;
+  start_s: number;
+};
+
+export type Packing = {
+  algorithm: "sequential" | "pair" | "multi" | "pso";
+  busy_s: number;
+  deadlines?: PackedDeadlines;
+  end_s: number;
+  gap: number;
+  jobs: Array<PackedJob>;
+  lower_bound_s: number;
+  phases: Array<PackedPhase>;
+  saving: number;
+  sequential_s: number;
+  status: "optimal" | "feasible";
+  warnings: Array<Warning>;
+};
+
+export type PackingAnswer = {
+  compared?: Array<Packing>;
+  machines?: FewestMachines;
+  one_more?: Packing;
+  packing?: Packing;
+};
+
+export type PackingList = {
+  items: Array<PackingSummary>;
+  next_cursor: NextCursor;
+};
+
+export type PackingOptions = {
+  algorithm?: "sequential" | "pair" | "multi" | "pso";
+  cpu_percent?: number;
+  io_mb_s?: number;
+  max_solve_ms?: number;
+  placement?: boolean;
+  seed?: number;
+};
+
+export type PackingSummary = {
+  algorithm: "sequential" | "pair" | "multi" | "pso";
+  busy_s: number;
+  cluster: string;
+  created_at: string;
+  created_by: string;
+  end_s: number;
+  id: string;
+  jobs: number;
+  lower_bound_s: number;
+  machines: number;
+  missed: number;
+  sequential_s: number;
+  status: "optimal" | "feasible";
+  vms: number;
+};
+
+export type PairedJob = {
+  max_s: number;
+  mean_s: number;
+  share: number;
+  tasks: number;
+};
+
+export type PastExecution = {
+  chain: (HistoryChain) | null;
+  execution: string;
+  finished_at: string | null;
+  form: "map_reduce" | "stages";
+  id: string;
+  imported_at: string;
+  imported_by: string;
+  job: string;
+  map_slots: number | null;
+  outcome: "succeeded" | "failed" | "killed" | "unfinished";
+  queue: string;
+  reduce_slots: number | null;
+  refused: string;
+  run_id: string | null;
+  sample: (HistorySample) | null;
+  seconds: number | null;
+  submitted_at: string | null;
+  user: string;
+};
+
+export type PastExecutionList = {
+  items: Array<StoredExecution>;
+  next_cursor: NextCursor;
+};
+
+export type PeriodAnswer = {
+  admitted: number;
+  conflict: string;
+  cost: SpanCost;
+  gap: number;
+  hours: number;
+  refused: number;
+  situation: number;
+  start: string;
+  status: Status;
+  used: Array<number>;
+  vms: RentedVMs;
+};
+
+export type PeriodPrices = {
+  on_demand?: Money;
+  spot?: Money;
+};
+
+export type PhaseAnswer = {
+  lower_s: number;
+  upper_s: number;
+};
+
+export type PhaseJob = {
+  end_s: number;
+  job: string;
+  late?: boolean;
+  number: number;
+  role: "plain" | "host" | "guest";
+  seconds: number;
+  vms: number;
+};
+
+export type PhaseQuestion = {
+  kind: "phase";
+  max_s: number;
+  mean_s: number;
+  slots: number;
+  tasks: number;
+};
+
+export type PhaseShare = {
+  map: number;
+  reduce?: number;
+};
+
+export type Pin = {
+  by: string;
+  number: number;
+  until: string;
+} | null;
+
+export type PinRequest = {
+  id?: string;
+  number?: number;
+  until: string;
+};
+
+export type PingEvent = {
+  at: string;
+  cluster?: string;
+  id: string;
+  type: "ping";
+  webhook: string;
+};
+
+export type Pinned = {
+  by: string;
+  number: number;
+  until: string;
+};
+
+export type Plan = {
+  classes: Array<ClassPlan>;
+  conflicts: Array<Finding>;
+  cost: Cost;
+  integer?: IntegerPlan;
+  layout?: Array<VMLayout>;
+  objective: Amount;
+  prices?: Worths;
+  proof?: Proof;
+  relaxed?: RelaxedPlan;
+  status: Status;
+  vms: VMs;
+  warnings: Array<Warning>;
+};
+
+export type PlanChangedEvent = {
+  at: string;
+  cluster: string;
+  id: string;
+  plan: EventPlan;
+  previous: (EventPlan) | null;
+  type: "plan.changed";
+};
+
+export type PlanFailedEvent = {
+  at: string;
+  cluster: string;
+  id: string;
+  plan_number: number;
+  reason: string;
+  type: "plan.failed";
+};
+
+export type PlanList = {
+  items: Array<PlanSummary>;
+  next_cursor: NextCursor;
+};
+
+export type PlanRecord = (PlanSummary & {
+    plan: Plan;
+  });
+
+export type PlanRequest = {
+  at?: string;
+};
+
+export type PlanSummary = {
+  admitted: number;
+  at: string;
+  cluster: string;
+  created_at: string;
+  created_by: string;
+  currency: string;
+  gap: number;
+  id: string;
+  inputs_version: number;
+  number: number;
+  objective: Amount;
+  on_demand_cost: Amount;
+  penalties: Amount;
+  period_s: number;
+  refused: number;
+  reserved_cost: Amount;
+  spot_cost: Amount;
+  status: Status;
+  total_cost: Amount;
+  vms: number;
+  vms_on_demand: number;
+  vms_reserved: number;
+  vms_spot: number;
+};
+
+export type PowerFit = {
+  a: number;
+  a_interval?: Interval;
+  b: number;
+  b_interval?: Interval;
+  least_vms: number;
+  mean_error: number;
+  method: "log" | "nls";
+  most_vms: number;
+  points: number;
+  r2: number;
+  r2_log: number;
+  rmse_s: number;
+  spread?: PowerSpread;
+  warnings: Array<Warning>;
+  worst_error: number;
+};
+
+export type PowerModel = {
+  a: number;
+  b: number;
+};
+
+export type PowerSpread = {
+  deviation: number;
+  mean_log_vms: number;
+  squared_logs: number;
+};
+
+export type Price = {
+  created_at?: string;
+  from: string;
+  id?: string;
+  price: Money;
+  purchase?: "on_demand" | "spot";
+  until?: string | null;
+  updated_at?: string;
+  version?: number;
+  vm_type: Name;
+};
+
+export type PriceFetch = {
+  as?: Record<string, string>;
+  dry_run?: boolean;
+  from?: string;
+  instances?: Array<string>;
+  on_demand_only?: boolean;
+  region?: string;
+  url: string;
+  zero_prices?: boolean;
+};
+
+export type PriceImport = {
+  changes: Array<Change>;
+  dry_run: boolean;
+  from: string;
+  inputs_version: number;
+  items: Array<ImportedInstance>;
+  offers: ImportCount;
+  prices: ImportCount;
+  sheet: ImportedSheet;
+  vm_types: ImportCount;
+};
+
+export type PriceList = {
+  items: Array<Price>;
+  next_cursor: NextCursor;
+};
+
+export type Problem = {
+  budget?: Budget;
+  classes: Array<ProblemClass>;
+  currency: string;
+  options?: Options;
+  period_s?: number;
+  supply: Supply;
+};
+
+export type ProblemClass = {
+  calibration?: Calibration;
+  deadline_s?: number;
+  demand?: Demand;
+  jobs: JobRange;
+  name: Name;
+  penalty: Money;
+  profile?: Execution;
+  slots_per_vm?: SlotsPerVM;
+  speed?: Speed;
+  vms_per_job?: Decimal;
+};
+
+export type ProblemDetails = {
+  conflicts?: Array<Finding>;
+  detail: string;
+  errors?: Array<Fault>;
+  hint?: Hint;
+  instance: string;
+  status: number;
+  title: string;
+  type: string;
+};
+
+export type Profile = {
+  created_at?: string;
+  name: Name;
+  note?: string;
+  profile: Execution;
+  source?: Record<string, unknown>;
+  version?: number;
+};
+
+export type ProfileFromHistory = {
+  dry_run?: boolean;
+  from?: string;
+  job: string;
+  last?: number;
+  profile?: string;
+  queue?: string;
+  until?: string;
+  user?: string;
+};
+
+export type ProfileList = {
+  items: Array<Profile>;
+  next_cursor: NextCursor;
+};
+
+export type ProfileMade = {
+  changed: boolean;
+  dry_run: boolean;
+  merged: MergedHistory;
+  profile: Profile;
+};
+
+export type ProfileRef = {
+  name: Name;
+  version?: number;
+};
+
+export type Proof = {
+  agreed: boolean | null;
+  bound: Amount;
+  checked: boolean;
+  engine: string;
+  gap: number;
+  method: string;
+  solve_ms: number;
+};
+
+export type Purchase = {
+  answer: string;
+  break_even_month: string | null;
+  complete: boolean;
+  coverage: number | null;
+  currency: string;
+  curves: Array<SavingCurve>;
+  explanation: string;
+  facts: Array<Fact>;
+  horizon: (Horizon);
+  months: Array<SavingMonth>;
+  offers: Array<OfferAnswer>;
+  on_demand_only: (PurchaseCost);
+  proof: PurchaseProof;
+  recommended: PurchaseCost;
+  regret: Array<RegretPoint>;
+  saving: (Saving) | null;
+  saving_against_on_demand: (Saving) | null;
+  status: Status;
+  today: (PurchaseCost);
+  utilisation: number | null;
+  warnings: Array<Warning>;
+};
+
+export type PurchaseCost = {
+  cost: SpanCost;
+  status: Status;
+  total: Amount;
+  upfront: Amount;
+};
+
+export type PurchaseOffer = {
+  billing?: Billing;
+  from?: string;
+  max: number;
+  name: Name;
+  price?: Money;
+  term_hours?: number;
+  term_years?: number;
+  upfront?: Money;
+};
+
+export type PurchaseProof = {
+  bound: Amount;
+  gap: number;
+  price_bound: Amount;
+  situations: number;
+};
+
+export type PurchaseRequest = {
+  contracts?: Array<TermContract>;
+  detail?: "summary" | "periods" | "classes";
+  factors?: Array<number>;
+  offers: Array<PurchaseOffer>;
+  periods: Array<HorizonPeriod>;
+  problem: Problem;
+};
+
+export type QuestionAnswer = {
+  answer: string;
+  classes: Array<ServedClass>;
+  compared: (ScenarioOutcome) | null;
+  conflicts: Array<Finding>;
+  deadlines: Array<DeadlineCost>;
+  explanation: string;
+  facts: Array<Fact>;
+  outcome: (ScenarioOutcome);
+  question: "most_for_budget" | "cheapest_for_all" | "one_more_job" | "cheapest_deadline";
+  status: Status;
+};
+
+export type QuestionRequest = {
+  budget?: AskedBudget;
+  class?: string;
+  extra_percent?: number;
+  problem: Problem;
+  question: "most_for_budget" | "cheapest_for_all" | "one_more_job" | "cheapest_deadline";
+};
+
+export type RecordedJob = {
+  executions: number;
+  first_at: string | null;
+  job: string;
+  last_at: string | null;
+  median_seconds: number | null;
+  refused: number;
+  usable: number;
+};
+
+export type RecordedJobList = {
+  items: Array<RecordedJob>;
+  next_cursor: NextCursor;
+};
+
+export type RefusalReason = "full" | "none_admitted" | "not_planned";
+
+export type Refusals = {
+  count: number;
+  first: Array<HistoryRefusal>;
+};
+
+export type RegretPoint = {
+  best: Array<number> | null;
+  best_cost: MaybeAmount;
+  cost: MaybeAmount;
+  factor: number;
+  gap: number;
+  regret: MaybeAmount;
+};
+
+export type RelaxedPlan = {
+  capacity: number;
+  jobs: Array<number>;
+  objective: Amount;
+};
+
+export type RentedVMs = {
+  on_demand: number;
+  reserved: number;
+  spot: number;
+  total: number;
+};
+
+export type Report = {
+  better?: Better;
+  bound?: Amount;
+  checks: Array<Check>;
+  outcome: Outcome;
+};
+
+export type ReportCovers = "ahead" | "behind";
+
+export type ReportEvery = "day" | "week" | "month";
+
+export type ReportFile = {
+  media_type: string;
+  name: string;
+  sha256: string;
+  size: number;
+  url: string;
+};
+
+export type ReportFormat = "xlsx" | "csv" | "focus" | "json";
+
+export type ReportMadeEvent = {
+  at: string;
+  cluster: string;
+  id: string;
+  report: ClusterReport;
+  type: "report.made";
+};
+
+export type ReportRequest = {
+  covers?: "ahead" | "behind";
+  every?: "day" | "week" | "month";
+  format?: "xlsx" | "csv" | "focus" | "json";
+  schedule?: string;
+};
+
+export type ReportSchedule = {
+  covers?: "ahead" | "behind";
+  created_at?: string;
+  enabled?: boolean;
+  every: ReportEvery;
+  format?: "xlsx" | "csv" | "focus" | "json";
+  hour?: number;
+  keep?: number;
+  name: Name;
+  next_at?: string | null;
+  updated_at?: string;
+  version?: number;
+};
+
+export type ReportScheduleList = {
+  items: Array<ReportSchedule>;
+  next_cursor: NextCursor;
+};
+
+export type Role = "viewer" | "planner" | "operator" | "admin" | "agent";
+
+export type Run = {
+  attempt: number;
+  by: string;
+  cancelling: boolean;
+  cluster: string | null;
+  created_at: string;
+  error: (RunError) | null;
+  eta_s: number | null;
+  finished_at: string | null;
+  id: string;
+  kind: string;
+  partial: boolean;
+  progress: RunProgress;
+  result: unknown | null;
+  result_url: string | null;
+  started_at: string | null;
+  state: RunState;
+  updated_at: string;
+};
+
+export type RunError = {
+  conflicts?: Array<Finding>;
+  detail: string;
+  errors?: Array<Finding>;
+  kind: string;
+};
+
+export type RunFinishedEvent = {
+  at: string;
+  cluster?: string;
+  id: string;
+  run: EventRun;
+  type: "run.finished";
+};
+
+export type RunList = {
+  items: Array<Run>;
+  next_cursor: NextCursor;
+};
+
+export type RunProgress = {
+  done: number;
+  total: number;
+  unit: string;
+};
+
+export type RunState = "queued" | "running" | "succeeded" | "failed" | "cancelled";
+
+export type Saving = {
+  amount: Amount;
+  share: number;
+};
+
+export type SavingCurve = {
+  bought: number;
+  exact: boolean;
+  means: string;
+  offer: string;
+  points: Array<SavingPoint>;
+};
+
+export type SavingMonth = {
+  balance: Amount;
+  month: string;
+  paid: Amount;
+  saved: Amount;
+};
+
+export type SavingPoint = {
+  cost: MaybeAmount;
+  saving: MaybeAmount;
+  vms: number;
+};
+
+export type Scaling = {
+  age_s: number;
+  classes: Record<string, ScalingClass>;
+  confirmed_at: string;
+  generated_at: string;
+  items: Array<ScalingItem>;
+  number: number;
+  plan_id: string;
+  stale: boolean;
+  status: Status;
+  valid_until: string;
+  vms: ScalingVMs;
+};
+
+export type ScalingClass = {
+  admitted: number;
+  rejected: number;
+  slots_map: number;
+  slots_reduce: number;
+  vms: number;
+  vms_share: number;
+};
+
+export type ScalingItem = ({
+    class: string;
+  } & ScalingClass);
+
+export type ScalingVMs = {
+  held: boolean;
+  on_demand: number;
+  planned: number;
+  reserved: number;
+  total: number;
+};
+
+export type Scenario = {
+  changes: Array<ScenarioChange>;
+  created_at?: string;
+  name: Name;
+  note?: string;
+  updated_at?: string;
+  version?: number;
+};
+
+export type ScenarioAnswer = {
+  admitted: number;
+  conflicts: Array<Finding>;
+  cost: Cost;
+  difference: (ScenarioDifference) | null;
+  gap: number;
+  name: string;
+  plan?: (Plan);
+  refused: number;
+  sentence: string;
+  status: Status;
+  vms: RentedVMs;
+};
+
+export type ScenarioChange = {
+  add?: AddedSupply;
+  class?: string;
+  contract?: string;
+  factor?: number;
+  purchase?: "on_demand" | "spot";
+  value?: Money;
+  vm_type?: string;
+  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share" | "add_contract" | "drop_contract" | "add_vm_type" | "drop_vm_type";
+};
+
+export type ScenarioDifference = {
+  classes?: Array<ClassSplit>;
+  cost: Array<MoneySplit>;
+  kept: boolean;
+  kept_because: Array<string>;
+  shared?: (MoneySplit);
+};
+
+export type ScenarioList = {
+  items: Array<Scenario>;
+  next_cursor: NextCursor;
+};
+
+export type ScenarioOutcome = {
+  admitted: number;
+  conflicts: Array<Finding>;
+  cost: Cost;
+  gap: number;
+  name: string;
+  plan?: (Plan);
+  refused: number;
+  status: Status;
+  vms: RentedVMs;
+};
+
+export type SecretRequest = {
+  secret?: string;
+};
+
+export type ServedClass = {
+  admitted: number;
+  before: number | null;
+  name: string;
+  refused: number;
+  verdict: "impossible" | "full" | "none" | "minimum" | "partial";
+};
+
+export type Session = {
+  clusters: Array<string> | null;
+  expires_at?: string;
+  id: string;
+  name: string;
+  role: Role;
+};
+
+export type SharedPhaseAnswer = {
+  lower_s: number;
+  premise_ok: boolean;
+  slots_per_job: number;
+  upper_from_submission_s: number;
+  upper_s: number;
+  warnings: Array<Warning>;
+};
+
+export type SharedPhaseQuestion = {
+  jobs: number;
+  kind: "shared_phase";
+  max_s: number;
+  mean_s: number;
+  share: number;
+  slots: number;
+  tasks: number;
+};
+
+export type SimulatedBounds = {
+  average_s: number;
+  calibrated_s: number | null;
+  lower_s: number;
+  premise_ok: boolean;
+  upper_s: number;
+  within_calibrated: number | null;
+};
+
+export type SimulatedClass = {
+  bounds: (SimulatedBounds) | null;
+  deadline: (SimulatedDeadline) | null;
+  executions: number;
+  in_system: Estimate;
+  jobs: number;
+  name: string;
+  per_hour: Estimate;
+  place_from_first_slot: (SimulatedPlaces) | null;
+  place_from_submission: (SimulatedPlaces) | null;
+  response_s: (SimulatedTimes) | null;
+  slots: Slots;
+  slots_held: SlotsHeld;
+  submitted: number;
+  unfinished: number;
+  vm_type?: string;
+  wait_s: (SimulatedTimes) | null;
+};
+
+export type SimulatedDeadline = {
+  deadline_s: number;
+  met: Estimate;
+  missed: number;
+  unfinished_late: number;
+};
+
+export type SimulatedPlaces = {
+  above_upper: number;
+  average_to_upper: number;
+  below_lower: number;
+  lower_to_average: number;
+};
+
+export type SimulatedPool = {
+  offered: number | null;
+  pool: "map" | "reduce" | "shared";
+  slots: number;
+  use: Estimate;
+  vm_type?: string;
+  waiting: number;
+};
+
+export type SimulatedTimes = {
+  deviation: number;
+  half_width: number | null;
+  max: number;
+  mean: number;
+  min: number;
+  p50: number;
+  p90: number;
+  p95: number;
+  p99: number;
+};
+
+export type Simulation = {
+  classes: Array<SimulatedClass>;
+  cost: Cost;
+  events: number;
+  executions: number;
+  judged: number;
+  met: number | null;
+  missed: number;
+  options: SimulationOptions;
+  pools: Array<SimulatedPool>;
+  replications: number;
+  sentence: string;
+  simulated_hours: number;
+  stopped: "" | "events" | "jobs";
+  unstable: boolean;
+  vms: number;
+  warnings: Array<Warning>;
+};
+
+export type SimulationOptions = {
+  durations?: "lognormal" | "uniform" | "triangular" | "constant";
+  hours?: number;
+  lending?: "all" | "class" | "none";
+  load?: "closed" | "poisson";
+  max_events?: number;
+  measured?: Record<string, MeasuredTasks>;
+  policy?: "fair" | "fifo" | "capacity";
+  replications?: number;
+  seed?: number;
+  slow?: number;
+  slow_by?: number;
+  think_s?: number;
+  warm_up_hours?: number;
+};
+
+export type SimulationRequest = {
+  options?: SimulationOptions;
+  problem: Problem;
+};
+
+export type SituationAnswer = {
+  classes: Array<ClassShare>;
+  types?: Array<TypeVMs>;
+};
+
+export type SlotPools = {
+  map: number;
+  reduce?: number;
+};
+
+export type Slots = {
+  map: number;
+  reduce: number;
+} | null;
+
+export type SlotsHeld = {
+  map: Estimate;
+  reduce: Estimate;
+  waiting: number;
+};
+
+export type SlotsOnVM = {
+  map: number;
+  reduce: number;
+};
+
+export type SlotsPerVM = (Record<string, SlotsOnVM> | SlotsOnVM);
+
+export type SpanCost = {
+  on_demand: Amount;
+  penalties: Amount;
+  reserved: Amount;
+  reserved_idle: Amount;
+  spot?: Amount;
+  total: Amount;
+};
+
+export type SpanTotal = {
+  admitted_job_hours: number;
+  cost: SpanCost;
+  hours: number;
+  infeasible_hours?: number;
+  on_demand_vm_hours: number;
+  refused_job_hours: number;
+  reserved_vm_hours: number;
+  start: string;
+  vm_hours: number;
+};
+
+export type Speed = Record<string, number>;
+
+export type Spot = {
+  max_share: number;
+  price: Money;
+};
+
+export type SpotTerms = {
+  max_share: number;
+} | null;
+
+export type Stage = {
+  avg_s: number;
+  max_s: number;
+  name?: string;
+  tasks: number;
+};
+
+export type StandingOffer = {
+  billing?: Billing;
+  created_at?: string;
+  max?: number;
+  name: Name;
+  note?: string;
+  price: Money;
+  term_hours?: number;
+  term_years?: number;
+  updated_at?: string;
+  upfront?: Money;
+  version?: number;
+  vm_type: Name;
+};
+
+export type StandingOfferList = {
+  items: Array<StandingOffer>;
+  next_cursor: NextCursor;
+};
+
+export type Status = "optimal" | "feasible" | "infeasible";
+
+export type StoredExecution = {
+  execution: string;
+  finished_at: string | null;
+  form: "map_reduce" | "stages";
+  id: string;
+  imported_at: string;
+  imported_by: string;
+  job: string;
+  map_slots: number | null;
+  outcome: "succeeded" | "failed" | "killed" | "unfinished";
+  queue: string;
+  reduce_slots: number | null;
+  refused: string;
+  run_id: string | null;
+  seconds: number | null;
+  submitted_at: string | null;
+  user: string;
+};
+
+export type Supply = {
+  contracts?: Array<SupplyContract>;
+  on_demand?: OnDemand;
+  spot?: Spot;
+  vm_types?: Array<VMTypeSupply>;
+};
+
+export type SupplyContract = {
+  billing?: Billing;
+  name: Name;
+  price: Money;
+  vms: number;
+};
+
+export type Sweep = {
+  complete: boolean;
+  currency: string;
+  curve: (SweepCurve) | null;
+  explanation: string;
+  facts: Array<Fact>;
+  period_s: number;
+  points: Array<SweepPoint>;
+  total: number;
+  vary: Array<Vary>;
+};
+
+export type SweepCurve = {
+  asymptote: number | null;
+  conflict: string;
+  exact: boolean;
+  least: number | null;
+  points: Array<CurvePoint>;
+  shape: "convex" | "concave" | "decreasing";
+};
+
+export type SweepPoint = {
+  admitted: number;
+  conflict: string;
+  cost: Cost;
+  gap: number;
+  parameters: Array<number>;
+  price: (CapacityPrice) | null;
+  refused: number;
+  status: Status;
+  vms: RentedVMs;
+};
+
+export type SweepRequest = {
+  curve?: boolean;
+  problem: Problem;
+  vary: Array<Vary>;
+};
+
+export type TaskDurations = {
+  count: number;
+  max: number;
+  mean: number;
+  p50?: number;
+  p95?: number;
+  quantiles?: Array<number>;
+};
+
+export type TermContract = {
+  billing?: Billing;
+  from: string;
+  name: Name;
+  price: Money;
+  until: string;
+  upfront?: Money;
+  vm_type?: string;
+  vms: number;
+};
+
+export type Time = string;
+
+export type Times = {
+  average: number | null;
+  calibrated?: number;
+  lower: number | null;
+  upper: number | null;
+} | null;
+
+export type Token = {
+  token: string;
+};
+
+export type TriedMachines = {
+  end_s: number;
+  lower_bound_s: number;
+  machines: number;
+};
+
+export type TwoJobsAnswer = {
+  jobs: Array<PhaseAnswer>;
+  last_lower_s: number;
+};
+
+export type TwoJobsQuestion = {
+  jobs: Array<PairedJob>;
+  kind: "two_jobs";
+  slots: number;
+};
+
+export type TypePrice = {
+  high: MaybeAmount;
+  low: Amount;
+  name: string;
+};
+
+export type TypeVMs = {
+  name: string;
+  on_demand: number;
+  reserved: number;
+  rounding: number;
+  spot?: number;
+  total: number;
+};
+
+export type VMLayout = {
+  slots: Array<ClassSlots>;
+  vm_type?: string;
+  vms: number;
+};
+
+export type VMMeasurement = {
+  seconds: number;
+  vms: number;
+};
+
+export type VMType = {
+  created_at?: string;
+  description?: string;
+  gpus?: number | null;
+  in_use?: boolean;
+  memory_gib?: number | null;
+  name: Name;
+  quota?: number | null;
+  spot?: SpotTerms;
+  updated_at?: string;
+  vcpu?: number | null;
+  version?: number;
+};
+
+export type VMTypeList = {
+  items: Array<VMType>;
+  next_cursor: NextCursor;
+};
+
+export type VMTypeSupply = {
+  contracts?: Array<SupplyContract>;
+  name: Name;
+  on_demand: OnDemand;
+  spot?: Spot;
+};
+
+export type VMs = {
+  contracts: Array<ContractUse>;
+  on_demand: number;
+  reserved: number;
+  rounding: number;
+  spot?: number;
+  total: number;
+  types?: Array<TypeVMs>;
+};
+
+export type Vary = {
+  by?: "factor" | "value";
+  class?: string;
+  contract?: string;
+  from?: Money;
+  purchase?: "on_demand" | "spot";
+  spacing?: "linear" | "geometric";
+  steps?: number;
+  to?: Money;
+  values?: Array<Money>;
+  vm_type?: string;
+  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share";
+};
+
+export type Warning = {
+  code: string;
+  detail: string;
+  pointer?: string;
+};
+
+export type Webhook = {
+  clusters?: Array<string> | null;
+  created_at?: string;
+  disabled_reason?: string;
+  enabled?: boolean;
+  events: Array<WebhookEvent>;
+  failing_since?: string | null;
+  id?: string;
+  name: Name;
+  updated_at?: string;
+  url: string;
+  version?: number;
+};
+
+export type WebhookEvent = "plan.changed" | "plan.failed" | "run.finished" | "report.made";
+
+export type WebhookList = {
+  items: Array<Webhook>;
+  next_cursor: NextCursor;
+};
+
+export type WeekJobs = {
+  fri: DayJobs;
+  mon: DayJobs;
+  sat: DayJobs;
+  sun: DayJobs;
+  thu: DayJobs;
+  tue: DayJobs;
+  wed: DayJobs;
+};
+
+export type WeekPattern = {
+  class: Name;
+  rows: number;
+  time_zone: string;
+  week: WeekJobs;
+};
+
+export type WeeklyForecast = {
+  class: Name;
+  dry_run?: boolean;
+  from: string;
+  growth_per_month?: number;
+  growth_per_year?: number;
+  until: string;
+  week: (Array<number> | WeekJobs | string);
+};
+
+export type WhatIf = {
+  base: ScenarioOutcome;
+  scenarios: Array<ScenarioAnswer>;
+};
+
+export type WhatIfRequest = {
+  detail?: "full" | "summary";
+  problem: Problem;
+  scenarios: Array<AskedScenario>;
+};
+
+export type Worths = {
+  budget?: Amount;
+  capacity: CapacityPrice;
+  contracts: Array<ContractWorth>;
+  types?: Array<TypePrice>;
+};
+
+export type Written = {
+  added: number;
+  changed: number;
+  deleted: number;
+  dry_run?: boolean;
+  from_arrivals?: number;
+  written: number;
+};
+
+// Operations by method and path: what is asked with, and what is answered when all is well.
+export interface Operations {
+  "GET /assets/{file}": { path: { file: string; }; query: { }; body: never; answer: never };
+  "GET /docs": { path: { }; query: { }; body: never; answer: never };
+  "GET /livez": { path: { }; query: { }; body: never; answer: Health };
+  "GET /metrics": { path: { }; query: { }; body: never; answer: never };
+  "GET /openapi.yaml": { path: { }; query: { }; body: never; answer: never };
+  "GET /problems/{kind}": { path: { kind: string; }; query: { }; body: never; answer: never };
+  "GET /readyz": { path: { }; query: { }; body: never; answer: Health };
+  "GET /sign-in": { path: { }; query: { }; body: never; answer: never };
+  "GET /v1/allowed-hosts": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: AllowedHostList };
+  "POST /v1/allowed-hosts": { path: { }; query: { }; body: AllowedHost; answer: AllowedHost };
+  "DELETE /v1/allowed-hosts/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
+  "GET /v1/audit": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; cluster?: string; }; body: never; answer: AuditList };
+  "POST /v1/bounds": { path: { }; query: { }; body: BoundsQuestion; answer: BoundsAnswer };
+  "GET /v1/clusters": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ClusterList };
+  "POST /v1/clusters": { path: { }; query: { }; body: Cluster; answer: Cluster };
+  "DELETE /v1/clusters/{cluster}": { path: { cluster: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}": { path: { cluster: string; }; query: { }; body: never; answer: Cluster };
+  "PUT /v1/clusters/{cluster}": { path: { cluster: string; }; query: { }; body: Cluster; answer: Cluster };
+  "GET /v1/clusters/{cluster}/admissions": { path: { cluster: string; }; query: { class?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: LeaseList };
+  "POST /v1/clusters/{cluster}/admissions": { path: { cluster: string; }; query: { }; body: AdmissionRequest; answer: Admission };
+  "GET /v1/clusters/{cluster}/admissions/summary": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ClassAdmissionsList };
+  "DELETE /v1/clusters/{cluster}/admissions/{id}": { path: { cluster: string; id: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/admissions/{id}": { path: { cluster: string; id: string; }; query: { }; body: never; answer: Lease };
+  "POST /v1/clusters/{cluster}/admissions/{id}/heartbeat": { path: { cluster: string; id: string; }; query: { }; body: Heartbeat; answer: Lease };
+  "GET /v1/clusters/{cluster}/classes": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: ClassList };
+  "POST /v1/clusters/{cluster}/classes": { path: { cluster: string; }; query: { }; body: Class; answer: Class };
+  "DELETE /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: Class };
+  "PUT /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: Class; answer: Class };
+  "GET /v1/clusters/{cluster}/classes/{name}/calibration": { path: { cluster: string; name: string; }; query: { job?: string; from?: string; until?: string; coverage?: number; format?: "json" | "csv"; }; body: never; answer: ClassCalibration };
+  "PUT /v1/clusters/{cluster}/classes/{name}/calibration": { path: { cluster: string; name: string; }; query: { }; body: CalibrationRequest; answer: Class };
+  "GET /v1/clusters/{cluster}/contracts": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: ContractList };
+  "POST /v1/clusters/{cluster}/contracts": { path: { cluster: string; }; query: { }; body: Contract; answer: Contract };
+  "DELETE /v1/clusters/{cluster}/contracts/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/contracts/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: Contract };
+  "PUT /v1/clusters/{cluster}/contracts/{name}": { path: { cluster: string; name: string; }; query: { }; body: Contract; answer: Contract };
+  "GET /v1/clusters/{cluster}/document": { path: { cluster: string; }; query: { }; body: never; answer: Document };
+  "PUT /v1/clusters/{cluster}/document": { path: { cluster: string; }; query: { dry_run?: boolean; }; body: Document; answer: Applied };
+  "DELETE /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { job?: string; outcome?: "succeeded" | "failed" | "killed" | "unfinished"; user?: string; queue?: string; from?: string; until?: string; }; body: never; answer: Deleted };
+  "GET /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { job?: string; outcome?: "succeeded" | "failed" | "killed" | "unfinished"; user?: string; queue?: string; from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: PastExecutionList };
+  "POST /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { dry_run?: boolean; }; body: ExecutionBatch; answer: HistoryImport };
+  "GET /v1/clusters/{cluster}/executions/{execution}": { path: { cluster: string; execution: string; }; query: { }; body: never; answer: PastExecution };
+  "DELETE /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { class?: string; from?: string; until?: string; }; body: never; answer: Deleted };
+  "GET /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; wide?: boolean; class?: string; from?: string; until?: string; }; body: never; answer: ForecastList };
+  "PUT /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { dry_run?: boolean; holes?: "refuse" | "own" | "keep"; }; body: ForecastRows; answer: Written };
+  "POST /v1/clusters/{cluster}/forecasts/from-history": { path: { cluster: string; }; query: { }; body: ForecastFromHistory; answer: ForecastMade };
+  "GET /v1/clusters/{cluster}/forecasts/pattern": { path: { cluster: string; }; query: { class: string; from?: string; until?: string; }; body: never; answer: WeekPattern };
+  "POST /v1/clusters/{cluster}/forecasts/weekly": { path: { cluster: string; }; query: { }; body: WeeklyForecast; answer: Written };
+  "POST /v1/clusters/{cluster}/history-imports": { path: { cluster: string; }; query: { job?: string; dry_run?: boolean; }; body: unknown; answer: HistoryImport };
+  "POST /v1/clusters/{cluster}/history-imports/fetch": { path: { cluster: string; }; query: { }; body: HistoryFetch; answer: Run };
+  "POST /v1/clusters/{cluster}/horizons": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: ClusterHorizonRequest; answer: Horizon | Run };
+  "GET /v1/clusters/{cluster}/observations": { path: { cluster: string; }; query: { from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ObservationList };
+  "POST /v1/clusters/{cluster}/observations": { path: { cluster: string; }; query: { }; body: ObservationRequest; answer: Observation };
+  "GET /v1/clusters/{cluster}/observations/{observation}": { path: { cluster: string; observation: string; }; query: { }; body: never; answer: Observation };
+  "GET /v1/clusters/{cluster}/offers": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: StandingOfferList };
+  "POST /v1/clusters/{cluster}/offers": { path: { cluster: string; }; query: { }; body: StandingOffer; answer: StandingOffer };
+  "DELETE /v1/clusters/{cluster}/offers/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/offers/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: StandingOffer };
+  "PUT /v1/clusters/{cluster}/offers/{name}": { path: { cluster: string; name: string; }; query: { }; body: StandingOffer; answer: StandingOffer };
+  "GET /v1/clusters/{cluster}/packings": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: PackingList };
+  "POST /v1/clusters/{cluster}/packings": { path: { cluster: string; }; query: { }; body: Batch; answer: KeptPacking | Run };
+  "DELETE /v1/clusters/{cluster}/packings/{packing}": { path: { cluster: string; packing: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/packings/{packing}": { path: { cluster: string; packing: string; }; query: { format?: "json" | "csv"; }; body: never; answer: KeptPacking };
+  "GET /v1/clusters/{cluster}/plans": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: PlanList };
+  "POST /v1/clusters/{cluster}/plans": { path: { cluster: string; }; query: { }; body: PlanRequest; answer: PlanRecord | Run };
+  "GET /v1/clusters/{cluster}/plans/current": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: never; answer: CurrentPlan };
+  "GET /v1/clusters/{cluster}/plans/current/scaling": { path: { cluster: string; }; query: { class?: string; headroom?: string; min?: number; max?: number; }; body: never; answer: Scaling };
+  "GET /v1/clusters/{cluster}/plans/diff": { path: { cluster: string; }; query: { from: string; to?: string; }; body: never; answer: Difference };
+  "GET /v1/clusters/{cluster}/plans/events": { path: { cluster: string; }; query: { }; body: never; answer: never };
+  "DELETE /v1/clusters/{cluster}/plans/pin": { path: { cluster: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/plans/pin": { path: { cluster: string; }; query: { }; body: never; answer: Pinned };
+  "PUT /v1/clusters/{cluster}/plans/pin": { path: { cluster: string; }; query: { }; body: PinRequest; answer: Pinned };
+  "GET /v1/clusters/{cluster}/plans/{plan}": { path: { cluster: string; plan: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: never; answer: PlanRecord };
+  "GET /v1/clusters/{cluster}/plans/{plan}/problem": { path: { cluster: string; plan: string; }; query: { }; body: never; answer: Problem };
+  "POST /v1/clusters/{cluster}/plans/{plan}/verify": { path: { cluster: string; plan: string; }; query: { }; body: never; answer: Report };
+  "POST /v1/clusters/{cluster}/price-imports": { path: { cluster: string; }; query: { region?: string; instance?: Array<string>; as?: Array<string>; from?: string; on_demand_only?: boolean; zero_prices?: boolean; dry_run?: boolean; }; body: unknown; answer: PriceImport };
+  "POST /v1/clusters/{cluster}/price-imports/fetch": { path: { cluster: string; }; query: { }; body: PriceFetch; answer: Run };
+  "GET /v1/clusters/{cluster}/prices": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: PriceList };
+  "POST /v1/clusters/{cluster}/prices": { path: { cluster: string; }; query: { }; body: Price; answer: Price };
+  "DELETE /v1/clusters/{cluster}/prices/{id}": { path: { cluster: string; id: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/prices/{id}": { path: { cluster: string; id: string; }; query: { }; body: never; answer: Price };
+  "PUT /v1/clusters/{cluster}/prices/{id}": { path: { cluster: string; id: string; }; query: { }; body: Price; answer: Price };
+  "GET /v1/clusters/{cluster}/problem": { path: { cluster: string; }; query: { at?: string; }; body: never; answer: Problem };
+  "GET /v1/clusters/{cluster}/profiles": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ProfileList };
+  "POST /v1/clusters/{cluster}/profiles": { path: { cluster: string; }; query: { }; body: Profile; answer: Profile };
+  "POST /v1/clusters/{cluster}/profiles/from-history": { path: { cluster: string; }; query: { }; body: ProfileFromHistory; answer: ProfileMade };
+  "DELETE /v1/clusters/{cluster}/profiles/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/profiles/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: Profile };
+  "GET /v1/clusters/{cluster}/profiles/{name}/versions": { path: { cluster: string; name: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ProfileList };
+  "POST /v1/clusters/{cluster}/profiles/{name}/versions": { path: { cluster: string; name: string; }; query: { }; body: Profile; answer: Profile };
+  "GET /v1/clusters/{cluster}/profiles/{name}/versions/{version}": { path: { cluster: string; name: string; version: number; }; query: { }; body: never; answer: Profile };
+  "POST /v1/clusters/{cluster}/purchases": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx" | "focus"; }; body: ClusterPurchaseRequest; answer: Purchase | Run };
+  "POST /v1/clusters/{cluster}/questions": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterQuestionRequest; answer: QuestionAnswer };
+  "GET /v1/clusters/{cluster}/recorded-jobs": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: RecordedJobList };
+  "GET /v1/clusters/{cluster}/report-schedules": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ReportScheduleList };
+  "POST /v1/clusters/{cluster}/report-schedules": { path: { cluster: string; }; query: { }; body: ReportSchedule; answer: ReportSchedule };
+  "DELETE /v1/clusters/{cluster}/report-schedules/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/report-schedules/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: ReportSchedule };
+  "PUT /v1/clusters/{cluster}/report-schedules/{name}": { path: { cluster: string; name: string; }; query: { }; body: ReportSchedule; answer: ReportSchedule };
+  "GET /v1/clusters/{cluster}/reports": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; schedule?: string; }; body: never; answer: ClusterReportList };
+  "POST /v1/clusters/{cluster}/reports": { path: { cluster: string; }; query: { }; body: ReportRequest; answer: Run };
+  "GET /v1/clusters/{cluster}/reports/{report}": { path: { cluster: string; report: string; }; query: { }; body: never; answer: ClusterReport };
+  "GET /v1/clusters/{cluster}/reports/{report}/file": { path: { cluster: string; report: string; }; query: { }; body: never; answer: unknown };
+  "GET /v1/clusters/{cluster}/scenarios": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ScenarioList };
+  "POST /v1/clusters/{cluster}/scenarios": { path: { cluster: string; }; query: { }; body: Scenario; answer: Scenario };
+  "GET /v1/clusters/{cluster}/scenarios/compare": { path: { cluster: string; }; query: { name: Array<string>; at?: string; format?: "json" | "csv"; }; body: never; answer: WhatIf };
+  "DELETE /v1/clusters/{cluster}/scenarios/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/scenarios/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: Scenario };
+  "PUT /v1/clusters/{cluster}/scenarios/{name}": { path: { cluster: string; name: string; }; query: { }; body: Scenario; answer: Scenario };
+  "GET /v1/clusters/{cluster}/scenarios/{name}/answer": { path: { cluster: string; name: string; }; query: { at?: string; format?: "json" | "csv"; }; body: never; answer: WhatIf };
+  "POST /v1/clusters/{cluster}/simulations": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSimulationRequest; answer: Run | Simulation };
+  "POST /v1/clusters/{cluster}/sweeps": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterSweepRequest; answer: Run | Sweep };
+  "GET /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: VMTypeList };
+  "POST /v1/clusters/{cluster}/vm-types": { path: { cluster: string; }; query: { }; body: VMType; answer: VMType };
+  "DELETE /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: VMType };
+  "PUT /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: VMType; answer: VMType };
+  "POST /v1/clusters/{cluster}/what-if": { path: { cluster: string; }; query: { format?: "json" | "csv"; }; body: ClusterWhatIfRequest; answer: WhatIf };
+  "POST /v1/horizons": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: HorizonRequest; answer: Horizon | Run };
+  "GET /v1/keys": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: KeyList };
+  "POST /v1/keys": { path: { }; query: { }; body: NewKey; answer: CreatedKey };
+  "DELETE /v1/keys/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
+  "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; }; body: Batch; answer: PackingAnswer | Run };
+  "POST /v1/purchases": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; }; body: PurchaseRequest; answer: Purchase | Run };
+  "POST /v1/questions": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: QuestionRequest; answer: QuestionAnswer };
+  "GET /v1/runs": { path: { }; query: { cluster?: string; state?: "queued" | "running" | "succeeded" | "failed" | "cancelled"; kind?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: RunList };
+  "DELETE /v1/runs/{id}": { path: { id: string; }; query: { }; body: never; answer: Run };
+  "GET /v1/runs/{id}": { path: { id: string; }; query: { }; body: never; answer: Run };
+  "GET /v1/runs/{id}/events": { path: { id: string; }; query: { }; body: never; answer: never };
+  "GET /v1/runs/{id}/result": { path: { id: string; }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: never; answer: unknown };
+  "POST /v1/runs/{id}/retry": { path: { id: string; }; query: { }; body: never; answer: Run };
+  "DELETE /v1/session": { path: { }; query: { }; body: never; answer: never };
+  "GET /v1/session": { path: { }; query: { }; body: never; answer: Session };
+  "POST /v1/session": { path: { }; query: { }; body: Token; answer: Session };
+  "POST /v1/simulations": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SimulationRequest; answer: Run | Simulation };
+  "POST /v1/solve": { path: { }; query: { }; body: Problem; answer: Plan };
+  "POST /v1/sweeps": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SweepRequest; answer: Run | Sweep };
+  "GET /v1/webhooks": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: WebhookList };
+  "POST /v1/webhooks": { path: { }; query: { }; body: NewWebhook; answer: CreatedWebhook };
+  "DELETE /v1/webhooks/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
+  "GET /v1/webhooks/{id}": { path: { id: string; }; query: { }; body: never; answer: Webhook };
+  "PUT /v1/webhooks/{id}": { path: { id: string; }; query: { }; body: Webhook; answer: Webhook };
+  "GET /v1/webhooks/{id}/deliveries": { path: { id: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: DeliveryList };
+  "POST /v1/webhooks/{id}/deliveries/{delivery}/retry": { path: { id: string; delivery: string; }; query: { }; body: never; answer: Delivery };
+  "POST /v1/webhooks/{id}/secret": { path: { id: string; }; query: { }; body: SecretRequest; answer: NewSecret };
+  "POST /v1/webhooks/{id}/test": { path: { id: string; }; query: { }; body: Empty; answer: Delivery };
+  "POST /v1/what-if": { path: { }; query: { format?: "json" | "csv"; }; body: WhatIfRequest; answer: WhatIf };
+}

@@ -1,0 +1,60 @@
+import "./style/all.css";
+import { effect } from "@preact/signals";
+import { Component, render, type ComponentChildren } from "preact";
+import { Frame } from "./parts/frame.tsx";
+import { pages } from "./pages/pages.ts";
+import { begin, clusters, cluster, follow } from "./state/cluster.ts";
+import { addressOf, go, onLink, route } from "./state/route.ts";
+import "./state/theme.ts";
+
+/** Guard keeps a page that fails from taking the others with it. */
+class Guard extends Component<{ children: ComponentChildren; page: string }, { failed: unknown }> {
+  override state = { failed: null as unknown };
+  static override getDerivedStateFromError(failed: unknown) {
+    return { failed };
+  }
+  override componentDidUpdate(before: { page: string }) {
+    if (before.page !== this.props.page && this.state.failed) this.setState({ failed: null });
+  }
+  override render() {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <div class="banner error" role="alert">
+        This page made a mistake: {String(this.state.failed)}. The other pages work; load this one again.
+      </div>
+    );
+  }
+}
+
+function App() {
+  const page = pages.find((p) => p.name === route.value.page);
+  return (
+    <Frame>
+      <Guard page={route.value.page}>{page ? <page.view /> : clusters.value && <Elsewhere />}</Guard>
+    </Frame>
+  );
+}
+
+function Elsewhere() {
+  if (route.value.page === "" && clusters.value?.length === 0) return <h1>Nothing to plan yet. Make a cluster and its first plan follows by itself.</h1>;
+  return <h1>There is no page at this address.</h1>;
+}
+
+const last = "headroom.cluster";
+
+effect(() => {
+  document.title = [pages.find((p) => p.name === route.value.page)?.title, cluster.value?.name, "Headroom"].filter(Boolean).join(" · ");
+  if (cluster.value) localStorage.setItem(last, cluster.value.name);
+});
+
+effect(() => {
+  const names = clusters.value?.map((c) => c.name);
+  if (route.value.page !== "" || !names?.length) return;
+  const before = localStorage.getItem(last);
+  go(addressOf(before && names.includes(before) ? before : names[0]!, "now"));
+});
+
+document.addEventListener("click", onLink);
+void begin();
+follow();
+render(<App />, document.getElementById("app")!);

@@ -1,0 +1,95 @@
+// Money is decimal: strings from the service, whole numbers of a billionth while it is added up, and
+// strings again for people. It never becomes a float.
+
+/** Units are billionths of a currency's unit. */
+export type Units = bigint;
+
+const places = 9;
+const one = 10n ** BigInt(places);
+
+/** units reads a decimal as the service writes it. */
+export function units(amount: string): Units {
+  const m = /^([-+]?)(\d*)(?:\.(\d*))?$/.exec(amount);
+  if (!m) throw new RangeError(`${amount} is not an amount`);
+  const part = (m[3] ?? "").padEnd(places, "0").slice(0, places);
+  const whole = BigInt(m[2] || "0") * one + BigInt(part || "0");
+  return m[1] === "-" ? -whole : whole;
+}
+
+/** decimal writes units with all the digits they have. */
+export function decimal(u: Units): string {
+  const sign = u < 0n ? "-" : "";
+  const abs = u < 0n ? -u : u;
+  const part = (abs % one).toString().padStart(places, "0").replace(/0+$/, "");
+  return sign + (abs / one).toString() + (part ? "." + part : "");
+}
+
+/** scaled multiplies by a fraction, rounded half away from zero. */
+export function scaled(u: Units, times: bigint, by: bigint): Units {
+  const abs = (u < 0n ? -u : u) * times;
+  const out = (abs * 2n + by) / (by * 2n);
+  return u < 0n ? -out : out;
+}
+
+/** Periods are what people see costs for. */
+export type Period = "hour" | "day" | "month";
+
+/** hoursOf is how many hours a period has; a month is a twelfth of a year of 365 days. */
+export const hoursOf: Record<Period, bigint> = { hour: 1n, day: 24n, month: 730n };
+
+/** perPeriod is an amount of a planning period of so many seconds, for a period that people see. */
+export function perPeriod(amount: string, seconds: number, period: Period): Units {
+  return scaled(units(amount), hoursOf[period] * 3600n, BigInt(seconds));
+}
+
+/** shares rounds parts to a step so that they add up to their rounded total: the largest remainders go up. */
+export function shares(parts: Units[], step: Units): Units[] {
+  const total = scaled(parts.reduce((a, b) => a + b, 0n), 1n, step) * step;
+  const down = parts.map((p) => floorDiv(p, step) * step);
+  let missing = (total - down.reduce((a, b) => a + b, 0n)) / step;
+  const order = parts.map((p, i) => ({ i, rest: p - down[i]! })).sort((a, b) => (a.rest === b.rest ? a.i - b.i : a.rest > b.rest ? -1 : 1));
+  for (const { i } of order) {
+    if (missing <= 0n) break;
+    down[i]! += step;
+    missing--;
+  }
+  return down;
+}
+
+function floorDiv(a: bigint, b: bigint): bigint {
+  const q = a / b;
+  return a % b < 0n ? q - 1n : q;
+}
+
+/** cent is the step of columns that add up. */
+export const cent: Units = one / 100n;
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** text writes an amount with its currency's symbol and a fixed number of places. */
+export function text(u: Units, currency: string, digits: number): string {
+  const key = `${currency} ${digits}`;
+  let f = formats.get(key);
+  if (!f) {
+    try {
+      f = new Intl.NumberFormat("en-US", { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+    } catch {
+      f = new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    }
+    formats.set(key, f);
+  }
+  // A string keeps every digit where a number would not.
+  return f.format(decimal(u) as unknown as number).replace("-", "−");
+}
+
+/** headline leaves cents out where they are noise. */
+export function headline(u: Units, currency: string): string {
+  const large = u >= 1000n * one || u <= -1000n * one;
+  return text(u, currency, large ? 0 : 2);
+}
+
+/** price shows as many places as a unit price needs: from two to four. */
+export function price(u: Units, currency: string): string {
+  const digits = u % (one / 100n) === 0n ? 2 : u % (one / 1000n) === 0n ? 3 : 4;
+  return text(u, currency, digits);
+}

@@ -1,0 +1,35 @@
+// Durations and moments as people read them.
+
+/** duration writes seconds in the two largest units that say something. */
+export function duration(seconds: number): string {
+  if (seconds < 10 && seconds !== Math.round(seconds)) return `${seconds.toFixed(1)} s`;
+  const s = Math.round(seconds);
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return two(Math.floor(s / 60), "min", s % 60, "s");
+  const m = Math.round(seconds / 60);
+  if (m < 24 * 60) return two(Math.floor(m / 60), "h", m % 60, "min");
+  const h = Math.round(seconds / 3600);
+  return two(Math.floor(h / 24), h < 48 ? "day" : "days", h % 24, "h");
+}
+
+function two(large: number, unit: string, small: number, smaller: string): string {
+  return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smaller}`;
+}
+
+/** iso is a duration for machines. */
+export function iso(seconds: number): string {
+  return `PT${Math.round(seconds * 1000) / 1000}S`;
+}
+
+/** age says how long ago a moment was. */
+export function age(milliseconds: number): string {
+  return `${duration(Math.max(0, Math.floor(milliseconds / 1000)))} ago`;
+}
+
+/** clock is a moment's time of day in a zone, with its date where that is not today's. */
+export function clock(moment: Date, zone: string, now: Date): string {
+  const day = new Intl.DateTimeFormat("en-GB", { timeZone: zone, day: "numeric", month: "short" });
+  const time = new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const today = day.format(moment) === day.format(now);
+  return today ? time.format(moment) : `${day.format(moment)}, ${time.format(moment)}`;
+}

@@ -1,0 +1,72 @@
+// Sentences for people. The page says what the plan does; the paper's words stay in the reference.
+import type { ClassPlan, CurrentPlan, ProblemClass } from "../api/contract.ts";
+import { duration } from "./time.ts";
+
+export type Tone = "good" | "warning" | "bad";
+
+export const glyph: Record<Tone, string> = { good: "✓", warning: "▲", bad: "✕" };
+
+/** count writes a number with its word. */
+export function count(n: number, one: string, many: string): string {
+  return `${new Intl.NumberFormat("en-US").format(n)} ${n === 1 ? one : many}`;
+}
+
+/** lead is the sentence that a page on a plan begins with. */
+export function lead(p: CurrentPlan): string {
+  if (p.status === "infeasible") {
+    const why = p.plan.conflicts[0]?.detail ?? "";
+    return `No plan can keep every promise. ${why}`.trim();
+  }
+  const runs = `${count(p.admitted, "job runs", "jobs run")} at once on ${count(p.vms, "VM", "VMs")}.`;
+  if (p.refused === 0) return `${runs} No job is refused.`;
+  const impossible = p.plan.classes.filter((c) => c.verdict === "impossible").reduce((n, c) => n + c.refused, 0);
+  const refused = count(p.refused, "job is refused", "jobs are refused");
+  if (impossible === p.refused) return `${runs} ${refused} because it cannot be done in time.`.replace("because it", p.refused === 1 ? "because it" : "because they");
+  if (impossible > 0) return `${runs} ${refused} because serving them costs more, or cannot be done in time.`;
+  return `${runs} ${refused} because serving ${p.refused === 1 ? "it" : "them"} costs more.`;
+}
+
+/** proof is what the chip beside every cost says. */
+export function proof(p: CurrentPlan): { tone: Tone; text: string } {
+  if (p.status === "infeasible") return { tone: "bad", text: "No plan possible" };
+  if (p.freshness.stale) return { tone: "warning", text: "Old" };
+  if (p.gap === 0) return { tone: "good", text: "Proved optimal" };
+  return { tone: "warning", text: `Within ${percent(p.gap)}` };
+}
+
+export function percent(part: number): string {
+  const p = part * 100;
+  return `${p >= 10 ? Math.round(p) : p >= 0.1 ? p.toFixed(1) : "0.1"} %`;
+}
+
+/** proved is how the plan was proved, in a sentence. */
+export function proved(p: CurrentPlan): string {
+  const by = p.plan.proof;
+  if (!by) return "This plan was not proved.";
+  const how = by.gap === 0 ? `No plan can cost less: proved in ${milliseconds(by.solve_ms)} by our own exact method` : `No plan can cost ${percent(by.gap)} less: that much was proved in ${milliseconds(by.solve_ms)}`;
+  const other = by.agreed === true ? `, and ${by.engine.toUpperCase()} found the same cost.` : by.agreed === false ? `. ${by.engine.toUpperCase()} gave a dearer plan; ours is shown and was checked.` : ".";
+  return how + other + (by.checked ? " Every limit was checked again in exact decimals." : "");
+}
+
+function milliseconds(ms: number): string {
+  return ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** verdict is a class's chip. */
+export function verdict(c: ClassPlan, of: ProblemClass | undefined): { tone: Tone; text: string } {
+  switch (c.verdict) {
+    case "impossible":
+      return { tone: "bad", text: of?.deadline_s ? `Cannot meet ${duration(of.deadline_s)}` : "Cannot be done" };
+    case "full":
+      return { tone: "good", text: "All served" };
+    case "minimum":
+      return { tone: "warning", text: `Promised ${c.admitted} only` };
+    case "partial":
+      return { tone: "warning", text: `${c.admitted} of ${c.admitted + c.refused} served` };
+    case "none":
+      return { tone: "warning", text: "None served" };
+  }
+}
+
+/** attention orders classes: the worst first. */
+export const attention: Record<ClassPlan["verdict"], number> = { impossible: 0, none: 1, minimum: 2, partial: 3, full: 4 };

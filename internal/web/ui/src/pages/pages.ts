@@ -1,0 +1,14 @@
+// The pages: what each is called in the address and to people, and where it stands in the list.
+import type { ComponentType } from "preact";
+import { Now } from "./now.tsx";
+
+export interface Page {
+  name: string;
+  title: string;
+  /** It is about a cluster. */
+  cluster: boolean;
+  group: 0 | 1 | 2;
+  view: ComponentType;
+}
+
+export const pages: Page[] = [{ name: "now", title: "Now", cluster: true, group: 0, view: Now }];

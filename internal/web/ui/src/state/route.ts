@@ -1,0 +1,75 @@
+// The address is the state: page, cluster and what is chosen on it. Nobody else reads or writes it.
+import { computed, signal } from "@preact/signals";
+
+export interface Route {
+  /** Which page, as pages.ts names them. */
+  page: string;
+  cluster: string;
+  /** What follows the page's name: a class, two plans. */
+  rest: string[];
+}
+
+const here = signal({ path: location.pathname, query: location.search });
+addEventListener("popstate", () => (here.value = { path: location.pathname, query: location.search }));
+
+export const route = computed<Route>(() => {
+  const parts = here.value.path.split("/").filter(Boolean).map(readPart);
+  if (parts[0] === "c" && parts[1]) return { page: parts[2] ?? "now", cluster: parts[1], rest: parts.slice(3) };
+  return { page: parts[0] ?? "", cluster: "", rest: parts.slice(1) };
+});
+
+function readPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export const query = computed(() => new URLSearchParams(here.value.query));
+
+/** chosen is one key of the address, where it is one of these words; else the first of them. */
+export function chosen<T extends string>(key: string, words: readonly [T, ...T[]]): T {
+  const word = query.value.get(key) as T;
+  return words.includes(word) ? word : words[0];
+}
+
+/** addressOf is a page of a cluster. */
+export function addressOf(cluster: string, page: string, ...rest: string[]): string {
+  return ["/c", cluster, page, ...rest].map((p, i) => (i ? encodeURIComponent(p) : p)).join("/");
+}
+
+/** go opens an address as a new step of the history. */
+export function go(address: string): void {
+  history.pushState(null, "", address);
+  here.value = { path: location.pathname, query: location.search };
+  scrollTo(0, 0);
+}
+
+/** choose puts a key into the address, or takes it out, in place of what was there. */
+export function choose(key: string, word: string | null): void {
+  const keys = new URLSearchParams(location.search);
+  if (word === null || word === "") keys.delete(key);
+  else keys.set(key, word);
+  const text = keys.toString();
+  history.replaceState(null, "", location.pathname + (text ? "?" + text : ""));
+  here.value = { path: location.pathname, query: location.search };
+}
+
+/** onLink opens links to our own pages without a reload. */
+export function onLink(e: MouseEvent): void {
+  const link = (e.target as Element).closest("a");
+  if (!link || e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+  const to = new URL(link.href);
+  if (to.origin !== location.origin || link.target || link.hasAttribute("download") || !isPage(to.pathname)) return;
+  e.preventDefault();
+  if (to.hash && to.pathname === location.pathname) {
+    document.getElementById(to.hash.slice(1))?.focus();
+    return;
+  }
+  go(to.pathname + to.search);
+}
+
+function isPage(path: string): boolean {
+  return path === "/" || path === "/welcome" || path.startsWith("/c/") || path.startsWith("/settings");
+}

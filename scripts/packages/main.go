@@ -1,0 +1,177 @@
+// Command packages fetches the npm packages that a package-lock.json names into node_modules beside it,
+// each only if its content has the digest of the lock. It runs no script of a package, so that building
+// the page needs neither Node nor npm:
+//
+//	go run ./scripts/packages internal/web/ui
+//
+// NPM_CONFIG_REGISTRY names another registry than registry.npmjs.org.
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "packages: name the folder of package-lock.json.")
+		os.Exit(2)
+	}
+	registry := cmp.Or(os.Getenv("NPM_CONFIG_REGISTRY"), os.Getenv("npm_config_registry"), "https://registry.npmjs.org/")
+	if err := fetchAll(os.Args[1], strings.TrimSuffix(registry, "/")); err != nil {
+		fmt.Fprintln(os.Stderr, "packages:", err)
+		os.Exit(1)
+	}
+}
+
+// lock is what we read of package-lock.json: packages by their folder.
+type lock struct {
+	Packages map[string]struct {
+		Version   string `json:"version"`
+		Integrity string `json:"integrity"`
+	} `json:"packages"`
+}
+
+// mark is a file in each package's folder that says which digest it was made of.
+const mark = ".fetched"
+
+func fetchAll(folder, registry string) error {
+	text, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
+	if err != nil {
+		return err
+	}
+	var l lock
+	if err := json.Unmarshal(text, &l); err != nil {
+		return fmt.Errorf("read package-lock.json: %w", err)
+	}
+	for _, place := range slices.Sorted(maps.Keys(l.Packages)) {
+		p := l.Packages[place]
+		if place == "" {
+			continue
+		}
+		name, ok := strings.CutPrefix(place, "node_modules/")
+		if !ok || !fs.ValidPath(place) || strings.Contains(name, "node_modules") {
+			return fmt.Errorf("package-lock.json: %q is not a package beside the others; packages within packages are not supported", place)
+		}
+		at := filepath.Join(folder, filepath.FromSlash(place))
+		if was, err := os.ReadFile(filepath.Join(at, mark)); err == nil && string(was) == p.Integrity {
+			continue
+		}
+		if err := fetch(registry, name, p.Version, p.Integrity, at); err != nil {
+			return fmt.Errorf("fetch %s %s: %w", name, p.Version, err)
+		}
+	}
+	return nil
+}
+
+// most is how large an archive, and a package in all, may be.
+const most = 200 << 20
+
+// fetch puts a package in place of what is there.
+func fetch(registry, name, version, integrity, at string) error {
+	digest, ok := strings.CutPrefix(integrity, "sha512-")
+	if !ok {
+		return errors.New("the lock has no sha512 digest of it")
+	}
+	archive, err := download(fmt.Sprintf("%s/%s/-/%s-%s.tgz", registry, name, path.Base(name), version))
+	if err != nil {
+		return err
+	}
+	if sum := sha512.Sum512(archive); base64.StdEncoding.EncodeToString(sum[:]) != digest {
+		return errors.New("its content is not what the lock says; nothing of it is used")
+	}
+	if err := os.RemoveAll(at); err != nil {
+		return err
+	}
+	if err := unpack(archive, at); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(at, mark), []byte(integrity), 0o644)
+}
+
+// download tries again after a pause: registries have bad moments.
+func download(address string) ([]byte, error) {
+	client := http.Client{Timeout: 2 * time.Minute}
+	var err error
+	for _, pause := range []time.Duration{0, 2 * time.Second, 10 * time.Second} {
+		time.Sleep(pause)
+		var body []byte
+		if body, err = get(&client, address); err == nil {
+			return body, nil
+		}
+	}
+	return nil, err
+}
+
+func get(client *http.Client, address string) ([]byte, error) {
+	answer, err := client.Get(address)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the registry answers %s", answer.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	if err == nil && len(body) > most {
+		err = errors.New("it is larger than 200 MB")
+	}
+	return body, err
+}
+
+// unpack writes the files of an archive; their names begin with a folder that is left out.
+func unpack(archive []byte, at string) error {
+	plain, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return err
+	}
+	root := filepath.Dir(at)
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return err
+	}
+	files := tar.NewReader(io.LimitReader(plain, most))
+	for {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, name, ok := strings.Cut(h.Name, "/")
+		if h.Typeflag != tar.TypeReg || !ok {
+			continue
+		}
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("a file of the archive is named %q", h.Name)
+		}
+		to := filepath.Join(at, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		body, err := io.ReadAll(files)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, body, 0o644); err != nil {
+			return err
+		}
+	}
+}
