@@ -12,6 +12,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=development
+RUN scripts/ui
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/headroom ./cmd/headroom \
  && CGO_ENABLED=1 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/headroom-solver ./cmd/headroom-solver
 

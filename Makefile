@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-long fuzz check generate bench release clean setup
+.PHONY: help build ui run test test-long fuzz check generate bench release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -trimpath -ldflags '-X main.version=$(VERSION)'
@@ -12,7 +12,10 @@ help: ## list the targets
 setup:
 	@scripts/setup
 
-build: setup ## build bin/headroom and bin/headroom-solver
+ui: setup ## build the page, which is embedded in bin/headroom
+	@scripts/ui
+
+build: ui ## build bin/headroom and bin/headroom-solver
 	CGO_ENABLED=0 $(GOBUILD) -o bin/headroom ./cmd/headroom
 	CGO_ENABLED=1 $(GOBUILD) -o bin/headroom-solver ./cmd/headroom-solver
 
@@ -32,16 +35,17 @@ FUZZTIME = 3s
 fuzz: ## fuzz what reads foreign files: make fuzz FUZZTIME=60s
 	@scripts/fuzz $(FUZZTIME) ./internal/history ./internal/prices ./internal/capacity:FuzzForecastFile
 
-GENERATED = openapi/client/client_gen.go internal/api/server_gen.go
+GENERATED = openapi/client/client_gen.go internal/api/server_gen.go internal/web/ui/src/api/contract.ts
 
-generate: ## make the client and the server's types from openapi.yaml
-	go generate ./openapi/client ./internal/api
+generate: ## make the clients' and the server's types from openapi.yaml
+	go generate ./openapi/client ./internal/api ./internal/web
 
-check: setup ## format, vet, staticcheck, who imports whom, generated code fresh, modules
+check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, modules
 	@before=$$(cat $(GENERATED) | sha256sum); $(MAKE) --no-print-directory generate; test "$$before" = "$$(cat $(GENERATED) | sha256sum)" || \
 		{ echo "make check: openapi.yaml has changed since its code was generated; it is fresh now: commit it."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
 	go vet ./...
+	node internal/web/ui/node_modules/typescript/bin/tsc -p internal/web/ui
 	go tool -modfile=tools/go.mod staticcheck ./...
 	go test ./internal
 	go mod verify
@@ -51,7 +55,7 @@ bench: build ## compare with CBC, GLPK and HiGHS on seeded instances (installs t
 	@scripts/setup bench
 	HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./cmd/bench $(BENCH)
 
-release: setup ## build archives for Linux, checksums and lists of contents (SBOM) into dist/
+release: ui ## build archives for Linux, checksums and lists of contents (SBOM) into dist/
 	go run ./scripts/release -version '$(VERSION)' -out dist
 
 clean: ## remove what was built

@@ -17,6 +17,8 @@ import (
 	"sync"
 )
 
+//go:generate sh -c "go run headroom/scripts/contract > ui/src/api/contract.ts"
+
 // dist has stub.html where the page has not been built, so that everything compiles without it.
 //
 //go:embed all:dist

@@ -67,6 +67,19 @@ export type AskedScenario = {
   saved?: string;
 };
 
+export type Assignment = {
+  assignment: number;
+  attempt: number;
+  figures?: Array<DecisionFigure>;
+  job: number;
+  job_name: string;
+  kind: "map" | "reduce";
+  local?: boolean;
+  reason: string;
+  rule: string;
+  task: number;
+};
+
 export type Attempt = {
   at: string;
   conflicts?: Array<Finding>;
@@ -97,6 +110,12 @@ export type Batch = {
   jobs: Array<BatchJob>;
   machines: Machines;
   options?: PackingOptions;
+};
+
+export type BatchHost = {
+  ceiling_cores?: number;
+  cgroup?: string;
+  interactive_weight?: number;
 };
 
 export type BatchJob = {
@@ -486,6 +505,13 @@ export type ContractWorth = {
   worth: Amount;
 };
 
+export type CorePolicy = {
+  floor_ms?: number;
+  kind: "alone" | "background" | "nonpreemptive" | "fair" | "anti_starvation";
+  slice_ms?: number;
+  window_ms?: number;
+};
+
 export type Cost = {
   currency: string;
   on_demand: Amount;
@@ -549,6 +575,11 @@ export type DeadlineCost = {
 };
 
 export type Decimal = (string);
+
+export type DecisionFigure = {
+  name: string;
+  value: number;
+};
 
 export type Deleted = {
   deleted: number;
@@ -690,6 +721,11 @@ export type Fact = {
   value: string;
 };
 
+export type FailedTask = {
+  assignment: number;
+  reason?: string;
+};
+
 export type Fault = {
   code: string;
   column?: number;
@@ -731,6 +767,11 @@ export type Finding = {
   hint?: Hint;
   line?: number;
   pointer: string;
+};
+
+export type FinishedTask = {
+  assignment: number;
+  seconds?: number;
 };
 
 export type Flips = {
@@ -796,12 +837,33 @@ export type Freshness = {
   valid_until: string;
 };
 
+export type GroupSetting = {
+  file: string;
+  value: string;
+};
+
 export type Health = {
   status: string;
 };
 
 export type Heartbeat = {
   ttl_s?: number;
+};
+
+export type HeartbeatAnswer = {
+  assignments: Array<Assignment>;
+  at: string;
+  heartbeat_s: number;
+  node: string;
+  notes: Array<HeartbeatNote>;
+  seq: number;
+  stop: Array<StopTask>;
+};
+
+export type HeartbeatNote = {
+  assignment?: number;
+  code: string;
+  detail: string;
 };
 
 export type Hint = {
@@ -911,6 +973,13 @@ export type HorizonRequest = {
   problem: Problem;
 };
 
+export type HostHints = {
+  cgroup: string;
+  commands: Array<string>;
+  notes: Array<string>;
+  settings: Array<GroupSetting>;
+};
+
 export type ImportCount = {
   created: number;
   unchanged: number;
@@ -964,6 +1033,44 @@ export type IntegerPlan = {
   vms: number;
 };
 
+export type InteractiveLoad = {
+  per_second: number;
+  service: RequestTiming;
+};
+
+export type Interference = {
+  batch_share: number;
+  hints: (HostHints) | null;
+  policy: CorePolicy;
+  response_ms: (ResponseMs) | null;
+  theory: InterferenceTheory;
+  unstable: boolean;
+  warnings: Array<Warning>;
+};
+
+export type InterferenceAnswer = {
+  policies: Array<Interference>;
+  requests: number;
+  seed: number;
+  use: number;
+};
+
+export type InterferenceRequest = {
+  host?: BatchHost;
+  interactive: InteractiveLoad;
+  policies?: Array<CorePolicy>;
+  requests?: number;
+  seed?: number;
+};
+
+export type InterferenceTheory = {
+  batch_share: number;
+  least_batch_share: number;
+  mean_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
+};
+
 export type Interval = {
   high: number;
   low: number;
@@ -978,6 +1085,28 @@ export type JobAnswer = {
   warnings: Array<Warning>;
 };
 
+export type JobFit = {
+  first_at: string | null;
+  job: string;
+  kind: "power" | "rate" | "task_time" | "usage";
+  last_at: string | null;
+  made_at: string | null;
+  measurements: number;
+  power?: PowerFit;
+  predicted?: PowerPrediction;
+  predicted_task?: TaskTimePrediction;
+  rate?: RateFit;
+  refused: string;
+  task_time?: TaskTimeFit;
+  usage?: UsageFit;
+  version: number;
+};
+
+export type JobFitList = {
+  items: Array<JobFit>;
+  next_cursor: NextCursor;
+};
+
 export type JobQuestion = {
   jobs: number;
   kind: "job";
@@ -989,6 +1118,15 @@ export type JobQuestion = {
 export type JobRange = {
   max: number;
   min: number;
+};
+
+export type JobTasks = {
+  done: number;
+  failures: number;
+  lost: number;
+  running: number;
+  total: number;
+  waiting: number;
 };
 
 export type JobUsage = {
@@ -1064,6 +1202,111 @@ export type LeftOut = {
   unfinished?: number;
 };
 
+export type LiveDecision = {
+  assignment: number;
+  at: string;
+  attempt: number;
+  cause?: string;
+  ended_at: string | null;
+  figures?: Array<DecisionFigure>;
+  job: number;
+  job_name: string;
+  kind: "map" | "reduce";
+  local?: boolean;
+  node: string;
+  outcome: "running" | "done" | "failed" | "lost";
+  policy: string;
+  reason: string;
+  rule: string;
+  seconds: number | null;
+  settings_version: number;
+  task: number;
+};
+
+export type LiveDecisionList = {
+  items: Array<LiveDecision>;
+  next_cursor: NextCursor;
+};
+
+export type LiveJob = {
+  class: string;
+  deadline_at: string | null;
+  ended_at: string | null;
+  late: boolean;
+  maps: JobTasks;
+  max_attempts: number;
+  min_share: number;
+  name: string;
+  number: number;
+  read_mb_s: number;
+  reason?: string;
+  reduces: JobTasks;
+  slowstart: number;
+  state: "active" | "done" | "failed" | "killed";
+  submitted_at: string;
+  submitted_by: string;
+  warnings: Array<Warning>;
+  weight: number;
+};
+
+export type LiveJobList = {
+  items: Array<LiveJob>;
+  next_cursor: NextCursor;
+};
+
+export type LiveJobRequest = {
+  class?: string;
+  deadline_at?: string;
+  deadline_s?: number;
+  local?: Array<LocalMap>;
+  maps: number;
+  max_attempts?: number;
+  min_share?: number;
+  name: string;
+  read_mb_s?: number;
+  reduces?: number;
+  slowstart?: number;
+  weight?: number;
+};
+
+export type LiveNode = {
+  boot?: string;
+  compute_units?: number;
+  cores: number;
+  created_at?: string;
+  dedicated?: boolean;
+  last_heartbeat_at?: string | null;
+  name?: string;
+  report?: (NodeReport) | null;
+  residual?: number;
+  running?: number;
+  seq?: number;
+  slots: NodeSlots;
+  state?: "new" | "alive" | "dead";
+  type: string;
+  updated_at?: string;
+};
+
+export type LiveNodeList = {
+  items: Array<LiveNode>;
+  next_cursor: NextCursor;
+};
+
+export type LiveSettings = {
+  heartbeat_s?: number;
+  node_timeout_s?: number;
+  policy: Policy;
+  shares?: Array<SlotShare>;
+  slots?: "shared" | "separate";
+  updated_at?: string;
+  version?: number;
+};
+
+export type LocalMap = {
+  nodes: Array<string>;
+  task: number;
+};
+
 export type MachineVMs = {
   disks: Array<number>;
   extras?: Array<number>;
@@ -1088,6 +1331,42 @@ export type MeasuredTasks = {
   reduce_s?: MeasuredSeconds;
   shuffle_s?: MeasuredSeconds;
   stage_s?: Array<MeasuredSeconds>;
+};
+
+export type MeasuredType = {
+  deviation_s: number | null;
+  mean_s: number;
+  rate: number;
+  tasks: number;
+  type: string;
+};
+
+export type Measurement = {
+  at: string;
+  cpu_percent: number | null;
+  id: string;
+  io_mb_s: number | null;
+  job: string;
+  kind: "power" | "rate" | "task_time" | "usage";
+  measured_by: string;
+  node_type: string | null;
+  residual: number | null;
+  seconds: number | null;
+  vms: number | null;
+};
+
+export type MeasurementBatch = {
+  measurements: Array<NewMeasurement>;
+};
+
+export type MeasurementList = {
+  items: Array<Measurement>;
+  next_cursor: NextCursor;
+};
+
+export type MeasurementsTaken = {
+  fits: Array<JobFit>;
+  measurements: number;
 };
 
 export type MergedHistory = {
@@ -1131,6 +1410,19 @@ export type NewKey = {
   role: Role;
 };
 
+export type NewMeasurement = {
+  at?: string;
+  cpu_percent?: number;
+  io_mb_s?: number;
+  job: string;
+  kind: "power" | "rate" | "task_time" | "usage";
+  node_type?: string;
+  residual?: number;
+  seconds?: number;
+  utilization?: number;
+  vms?: number;
+};
+
 export type NewSecret = {
   previous_until: string;
   secret?: string;
@@ -1152,6 +1444,37 @@ export type NewWebhook = {
 };
 
 export type NextCursor = string | null;
+
+export type NodeFeature = {
+  edges?: Array<number>;
+  name: Name;
+  words?: Array<string>;
+};
+
+export type NodeHeartbeat = {
+  at?: string;
+  boot?: string;
+  failed?: Array<FailedTask>;
+  finished?: Array<FinishedTask>;
+  running: Array<number>;
+  seq: number;
+  state?: NodeReport;
+};
+
+export type NodeReport = {
+  cpu_percent?: number;
+  disk_mb_s?: number;
+  features?: Record<string, (number | string)>;
+  load1?: number;
+  memory_percent?: number;
+  net_mb_s?: number;
+  residual?: number;
+};
+
+export type NodeSlots = {
+  map: number;
+  reduce: number;
+};
 
 export type Observation = {
   at: string;
@@ -1209,6 +1532,12 @@ export type Options = {
 };
 
 export type Outcome = "ok" | "not proved" | "failed";
+
+export type OverloadRule = {
+  limit: number;
+  metric: "load1" | "cpu_pct" | "mem_pct" | "net_mb_s" | "disk_mb_s";
+  per?: "node" | "cpu";
+};
 
 export type PackedDeadlines = {
   basis: string;
@@ -1465,6 +1794,26 @@ export type PlanSummary = {
   vms_spot: number;
 };
 
+export type Policy = {
+  affinity_threshold?: number;
+  classifier?: "naive_bayes" | "perceptron";
+  evaluation_delay_heartbeats?: number;
+  features?: Array<NodeFeature>;
+  io_cap_mb_s?: number;
+  kind: "fifo" | "edf" | "fair" | "capacity" | "progress-share" | "max-progress" | "learned";
+  late?: "keep" | "demote";
+  least_residual?: number;
+  max_skips?: number;
+  mode?: "default" | "paper";
+  probe_when_idle?: boolean;
+  rules?: Array<OverloadRule>;
+  target?: number;
+  tasks_per_heartbeat?: number;
+  time_factor?: number;
+  utilities?: Array<Utility>;
+  whole_tasks?: boolean;
+};
+
 export type PowerFit = {
   a: number;
   a_interval?: Interval;
@@ -1486,6 +1835,13 @@ export type PowerFit = {
 export type PowerModel = {
   a: number;
   b: number;
+};
+
+export type PowerPrediction = {
+  interval?: Interval;
+  seconds: number;
+  vms: number;
+  warnings: Array<Warning>;
 };
 
 export type PowerSpread = {
@@ -1693,6 +2049,11 @@ export type QuestionRequest = {
   question: "most_for_budget" | "cheapest_for_all" | "one_more_job" | "cheapest_deadline";
 };
 
+export type RateFit = {
+  types: Array<MeasuredType>;
+  warnings: Array<Warning>;
+};
+
 export type RecordedJob = {
   executions: number;
   first_at: string | null;
@@ -1790,6 +2151,21 @@ export type ReportSchedule = {
 export type ReportScheduleList = {
   items: Array<ReportSchedule>;
   next_cursor: NextCursor;
+};
+
+export type RequestTiming = {
+  kind: "exponential" | "constant" | "samples";
+  mean_ms?: number;
+  samples_ms?: Array<number>;
+};
+
+export type ResponseMs = {
+  mean: number;
+  mean_half_width: number;
+  p95: number;
+  p95_half_width: number;
+  p99: number;
+  p99_half_width: number;
 };
 
 export type Role = "viewer" | "planner" | "operator" | "admin" | "agent";
@@ -2016,6 +2392,7 @@ export type SimulatedClass = {
   executions: number;
   in_system: Estimate;
   jobs: number;
+  measured_executions: number;
   name: string;
   per_hour: Estimate;
   place_from_first_slot: (SimulatedPlaces) | null;
@@ -2084,7 +2461,7 @@ export type Simulation = {
 };
 
 export type SimulationOptions = {
-  durations?: "lognormal" | "uniform" | "triangular" | "constant";
+  durations?: "measured" | "lognormal" | "uniform" | "triangular" | "constant";
   hours?: number;
   lending?: "all" | "class" | "none";
   load?: "closed" | "poisson";
@@ -2112,6 +2489,14 @@ export type SituationAnswer = {
 export type SlotPools = {
   map: number;
   reduce?: number;
+};
+
+export type SlotShare = {
+  class: string;
+  min?: number;
+  most?: number;
+  most_per_job?: number;
+  weight: number;
 };
 
 export type Slots = {
@@ -2192,6 +2577,12 @@ export type StandingOfferList = {
 };
 
 export type Status = "optimal" | "feasible" | "infeasible";
+
+export type StopTask = {
+  assignment: number;
+  code: string;
+  reason: string;
+};
 
 export type StoredExecution = {
   execution: string;
@@ -2274,6 +2665,29 @@ export type TaskDurations = {
   quantiles?: Array<number>;
 };
 
+export type TaskTimeFit = {
+  a: number;
+  b: number;
+  c: number;
+  constrained: boolean;
+  d: number;
+  form: "exp2" | "exp1" | "constant";
+  least_residual: number;
+  most_residual?: number;
+  nrmse: number | null;
+  points: number;
+  residuals: number;
+  rmse_s: number;
+  warnings: Array<Warning>;
+};
+
+export type TaskTimePrediction = {
+  normed: number;
+  residual: number;
+  seconds: number;
+  warnings: Array<Warning>;
+};
+
 export type TermContract = {
   billing?: Billing;
   from: string;
@@ -2328,6 +2742,23 @@ export type TypeVMs = {
   rounding: number;
   spot?: number;
   total: number;
+};
+
+export type UsageFit = {
+  cpu: boolean;
+  cpu_percent: number;
+  io: boolean;
+  io_mb_s: number;
+  points: number;
+  role: "plain" | "host" | "guest";
+  vms?: number;
+  warnings: Array<Warning>;
+};
+
+export type Utility = {
+  kind: "constant" | "fifo" | "map_before_reduce" | "budget" | "dedicated_capacity" | "revenue";
+  slow_start?: number;
+  value?: number;
 };
 
 export type VMLayout = {
@@ -2510,12 +2941,16 @@ export interface Operations {
   "DELETE /v1/clusters/{cluster}/contracts/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
   "GET /v1/clusters/{cluster}/contracts/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: Contract };
   "PUT /v1/clusters/{cluster}/contracts/{name}": { path: { cluster: string; name: string; }; query: { }; body: Contract; answer: Contract };
+  "GET /v1/clusters/{cluster}/decisions": { path: { cluster: string; }; query: { from?: string; until?: string; node?: string; job?: number; outcome?: "running" | "done" | "failed" | "lost"; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: LiveDecisionList };
   "GET /v1/clusters/{cluster}/document": { path: { cluster: string; }; query: { }; body: never; answer: Document };
   "PUT /v1/clusters/{cluster}/document": { path: { cluster: string; }; query: { dry_run?: boolean; }; body: Document; answer: Applied };
   "DELETE /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { job?: string; outcome?: "succeeded" | "failed" | "killed" | "unfinished"; user?: string; queue?: string; from?: string; until?: string; }; body: never; answer: Deleted };
   "GET /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { job?: string; outcome?: "succeeded" | "failed" | "killed" | "unfinished"; user?: string; queue?: string; from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: PastExecutionList };
   "POST /v1/clusters/{cluster}/executions": { path: { cluster: string; }; query: { dry_run?: boolean; }; body: ExecutionBatch; answer: HistoryImport };
   "GET /v1/clusters/{cluster}/executions/{execution}": { path: { cluster: string; execution: string; }; query: { }; body: never; answer: PastExecution };
+  "GET /v1/clusters/{cluster}/fits": { path: { cluster: string; }; query: { job?: string; kind?: "power" | "rate" | "task_time" | "usage"; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: JobFitList };
+  "GET /v1/clusters/{cluster}/fits/{job}/{kind}": { path: { cluster: string; job: string; kind: "power" | "rate" | "task_time" | "usage"; }; query: { version?: number; method?: "log" | "nls" | "constrained" | "unconstrained"; vms?: number; residual?: number; }; body: never; answer: JobFit };
+  "GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions": { path: { cluster: string; job: string; kind: "power" | "rate" | "task_time" | "usage"; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: JobFitList };
   "DELETE /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { class?: string; from?: string; until?: string; }; body: never; answer: Deleted };
   "GET /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; wide?: boolean; class?: string; from?: string; until?: string; }; body: never; answer: ForecastList };
   "PUT /v1/clusters/{cluster}/forecasts": { path: { cluster: string; }; query: { dry_run?: boolean; holes?: "refuse" | "own" | "keep"; }; body: ForecastRows; answer: Written };
@@ -2525,6 +2960,20 @@ export interface Operations {
   "POST /v1/clusters/{cluster}/history-imports": { path: { cluster: string; }; query: { job?: string; dry_run?: boolean; }; body: unknown; answer: HistoryImport };
   "POST /v1/clusters/{cluster}/history-imports/fetch": { path: { cluster: string; }; query: { }; body: HistoryFetch; answer: Run };
   "POST /v1/clusters/{cluster}/horizons": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: ClusterHorizonRequest; answer: Horizon | Run };
+  "GET /v1/clusters/{cluster}/jobs": { path: { cluster: string; }; query: { state?: "active" | "done" | "failed" | "killed"; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: LiveJobList };
+  "POST /v1/clusters/{cluster}/jobs": { path: { cluster: string; }; query: { }; body: LiveJobRequest; answer: LiveJob };
+  "DELETE /v1/clusters/{cluster}/jobs/{job}": { path: { cluster: string; job: number; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/jobs/{job}": { path: { cluster: string; job: number; }; query: { }; body: never; answer: LiveJob };
+  "GET /v1/clusters/{cluster}/live": { path: { cluster: string; }; query: { }; body: never; answer: LiveSettings };
+  "PUT /v1/clusters/{cluster}/live": { path: { cluster: string; }; query: { }; body: LiveSettings; answer: LiveSettings };
+  "DELETE /v1/clusters/{cluster}/measurements": { path: { cluster: string; }; query: { job?: string; kind?: "power" | "rate" | "task_time" | "usage"; from?: string; until?: string; }; body: never; answer: Deleted };
+  "GET /v1/clusters/{cluster}/measurements": { path: { cluster: string; }; query: { job?: string; kind?: "power" | "rate" | "task_time" | "usage"; from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: MeasurementList };
+  "POST /v1/clusters/{cluster}/measurements": { path: { cluster: string; }; query: { }; body: MeasurementBatch; answer: MeasurementsTaken };
+  "GET /v1/clusters/{cluster}/nodes": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: LiveNodeList };
+  "DELETE /v1/clusters/{cluster}/nodes/{node}": { path: { cluster: string; node: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/nodes/{node}": { path: { cluster: string; node: string; }; query: { }; body: never; answer: LiveNode };
+  "PUT /v1/clusters/{cluster}/nodes/{node}": { path: { cluster: string; node: string; }; query: { }; body: LiveNode; answer: LiveNode };
+  "POST /v1/clusters/{cluster}/nodes/{node}/heartbeats": { path: { cluster: string; node: string; }; query: { }; body: NodeHeartbeat; answer: HeartbeatAnswer };
   "GET /v1/clusters/{cluster}/observations": { path: { cluster: string; }; query: { from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ObservationList };
   "POST /v1/clusters/{cluster}/observations": { path: { cluster: string; }; query: { }; body: ObservationRequest; answer: Observation };
   "GET /v1/clusters/{cluster}/observations/{observation}": { path: { cluster: string; observation: string; }; query: { }; body: never; answer: Observation };
@@ -2593,6 +3042,7 @@ export interface Operations {
   "PUT /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: VMType; answer: VMType };
   "POST /v1/clusters/{cluster}/what-if": { path: { cluster: string; }; query: { format?: "json" | "csv"; }; body: ClusterWhatIfRequest; answer: WhatIf };
   "POST /v1/horizons": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: HorizonRequest; answer: Horizon | Run };
+  "POST /v1/interference/estimate": { path: { }; query: { }; body: InterferenceRequest; answer: InterferenceAnswer };
   "GET /v1/keys": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: KeyList };
   "POST /v1/keys": { path: { }; query: { }; body: NewKey; answer: CreatedKey };
   "DELETE /v1/keys/{id}": { path: { id: string; }; query: { }; body: never; answer: never };

@@ -131,7 +131,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
         </span>
         <span>
           <span class="patch demand" />
-          On demand, {quota == null ? "no quota" : `quota ${quota}`}
+          On demand, {vms.on_demand}{quota == null ? ", no quota" : ` of a quota of ${quota}`}
         </span>
         <span>
           <span class="patch idle" />
@@ -337,24 +337,24 @@ function Row({ c, of }: { c: ClassPlan; of: ProblemClass | undefined }) {
   const times = spread(c);
   return (
     <tr role="row">
-      <td role="cell">
+      <td role="cell" class="who">
         <bdi class="strong">{c.name}</bdi>
         <p class="small muted">{c.reason}</p>
       </td>
-      <td role="cell">
+      <td role="cell" class="verdict">
         <Chip {...verdict(c, of)} />
       </td>
-      <td role="cell" class="number">
-        {c.admitted} of {c.admitted + c.refused}
+      <td role="cell" class="number jobs">
+        {c.admitted} of {c.admitted + c.refused}<span class="narrow"> jobs</span>
         {c.refused > 0 && <p class="small muted">{c.refused} refused</p>}
       </td>
-      <td role="cell" class="number">
-        {c.vms.toFixed(1)}
+      <td role="cell" class="number vms">
+        {c.vms.toFixed(1)}<span class="narrow"> VMs</span>
       </td>
-      <td role="cell" class="number">
+      <td role="cell" class="number slots">
         {c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–"}
       </td>
-      <td role="cell">
+      <td role="cell" class="time">
         {of?.deadline_s && times ? (
           <>
             <TimeBar times={times} deadline={of.deadline_s} />
