@@ -1,0 +1,424 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	mathrand "math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Config is an agent.
+type Config struct {
+	Cluster, Node string
+	Host          *Host
+	Commands      *Commands // nil: no tasks are run here
+	Dir           string    // of what must outlive the agent; its own (see Own)
+	Cgroup        string    // that tasks run in; "": the agent's own
+	StopAfter     time.Duration
+	// Beat sends a heartbeat and answers what came.
+	Beat func(ctx context.Context, body []byte) (*http.Response, error)
+	Log  func(message string, about ...any)
+}
+
+// What of time nobody has to choose.
+const (
+	firstInterval  = 5 * time.Second // until the server says another
+	leastInterval  = 200 * time.Millisecond
+	mostInterval   = 10 * time.Minute
+	promptly       = 250 * time.Millisecond // after a task has ended, at the soonest
+	leastBackoff   = 500 * time.Millisecond
+	mostBackoff    = 30 * time.Second
+	mostRetryAfter = time.Minute
+	beatTimeout    = 30 * time.Second
+	lastWords      = 10 * time.Second // for the last heartbeat
+	leastReading   = time.Second      // between looks at the machine
+	mostTold       = 500              // ended tasks in one heartbeat
+)
+
+// agent is one at work. All but the tasks themselves happens in one goroutine.
+type agent struct {
+	Config
+	kept    kept
+	file    string
+	cores   int
+	running map[int64]*task
+	dropped map[int64]bool // those running that nobody wants any more
+	ended   chan result
+	starter *starter
+	cgroup  *os.File
+
+	interval time.Duration
+	load     Load
+	looked   time.Time
+	cpuEnded float64 // seconds that tasks which have ended used
+	cpuSeen  float64 // by all tasks, when the machine was looked at
+	residual *float64
+	leaving  bool
+	answered bool // by the server, since the agent began
+}
+
+// kept is what must outlive the process.
+type kept struct {
+	Mark    string  `json:"mark"` // of the processes of tasks
+	Boot    string  `json:"boot"`
+	Seq     int64   `json:"seq"`
+	Pending []byte  `json:"pending,omitempty"` // the heartbeat that is not answered yet
+	Ended   []ended `json:"ended,omitempty"`   // that no answered heartbeat has told of
+}
+
+type ended struct {
+	Assignment int64   `json:"assignment"`
+	Seconds    float64 `json:"seconds"`
+	Reason     string  `json:"reason,omitempty"` // why it failed
+}
+
+const keptFile = "agent.json"
+
+// Run is an agent until ctx ends: then tasks that run are awaited for a while, ended, and told of. An error says
+// why it could not go on; tasks are ended then, too.
+func Run(ctx context.Context, c Config) error {
+	a := &agent{Config: c, file: filepath.Join(c.Dir, keptFile), running: map[int64]*task{}, dropped: map[int64]bool{}, ended: make(chan result), interval: firstInterval}
+	cores, err := c.Host.Cores()
+	if err != nil {
+		return err
+	}
+	a.cores = cores
+	if _, err := load(a.file, &a.kept); err != nil {
+		return err
+	}
+	if a.kept.Mark == "" {
+		a.kept.Mark = rand.Text()
+	}
+	if n := killMarked(a.kept.Mark); n > 0 {
+		a.Log("processes that an earlier agent left behind were ended", "processes", n)
+	}
+	if c.Cgroup != "" {
+		if a.cgroup, err = openGroup(c.Cgroup); err != nil {
+			return err
+		}
+		defer a.cgroup.Close()
+	}
+	a.starter = newStarter()
+	defer a.starter.end()
+	err = a.live(ctx)
+	// Nobody is told any more of what runs still.
+	a.endAll("The agent has ended.")
+	for range len(a.running) {
+		a.end(<-a.ended)
+	}
+	return errors.Join(err, save(a.file, a.kept))
+}
+
+// live beats until it is time to leave, and until the tasks have ended then.
+func (a *agent) live(ctx context.Context) error {
+	if err := a.sendPending(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it is kept
+		}
+		return err
+	}
+	// Another start is another boot; what was ended before is told of all the same.
+	a.kept.Boot, a.kept.Seq = rand.Text(), 0
+	stopping := ctx.Done()
+	var patience <-chan time.Time
+	leave := func() {
+		stopping, a.leaving = nil, true
+		ctx, patience = context.WithoutCancel(ctx), time.After(a.StopAfter)
+		a.Log("no more tasks are taken", "running", len(a.running))
+	}
+	for {
+		sent := time.Now()
+		answered, err := a.beat(ctx)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil: // it was interrupted, and what it told of is told again
+			leave()
+			continue
+		default:
+			return err
+		}
+		if a.leaving && len(a.running) == 0 && (len(a.kept.Ended) == 0 || !answered) {
+			return nil
+		}
+		next := time.NewTimer(a.interval)
+		for waiting := true; waiting; {
+			select {
+			case <-next.C:
+				waiting = false
+			case r := <-a.ended:
+				if err := a.note(r); err != nil {
+					return err
+				}
+				// Whoever waits for a slot is not kept waiting for the next regular heartbeat.
+				next.Reset(time.Until(sent.Add(min(promptly, a.interval))))
+			case <-stopping:
+				leave()
+				waiting = false
+			case <-patience:
+				patience = nil
+				a.endAll("The agent ends.")
+			}
+		}
+		next.Stop()
+	}
+}
+
+// endAll ends the tasks that run. Nobody is told how: they are handed out again where they are not spoken of.
+func (a *agent) endAll(why string) {
+	for id, t := range a.running {
+		a.dropped[id] = true
+		t.stop(why)
+	}
+}
+
+// sendPending sends what an earlier agent could not, as it stands: where the server knows it already it answers
+// the same. Where it does not take it, what it told of is told of again.
+func (a *agent) sendPending(ctx context.Context) error {
+	if a.kept.Pending == nil {
+		return nil
+	}
+	var was Heartbeat
+	if err := json.Unmarshal(a.kept.Pending, &was); err != nil {
+		a.kept.Pending = nil
+		return nil
+	}
+	_, err := a.send(ctx, was) // its assignments were another process's; those not spoken of are handed out again
+	var t *trouble
+	if errors.As(err, &t) && t.final() && t.status != http.StatusUnauthorized && t.status != http.StatusForbidden {
+		a.kept.Pending, err = nil, nil
+	}
+	return err
+}
+
+// beat tells of the machine and its tasks and does what the answer says. One that leaves does without an answer: what
+// it told of is kept, and told when an agent begins again.
+func (a *agent) beat(ctx context.Context) (answered bool, err error) {
+	a.kept.Seq++
+	h := Heartbeat{Seq: a.kept.Seq, Boot: a.kept.Boot, At: time.Now().UTC(), State: a.report(), Running: slices.Sorted(maps.Keys(a.running)), Leaving: a.leaving}
+	if h.Running == nil {
+		h.Running = []int64{}
+	}
+	for _, e := range a.kept.Ended[:min(mostTold, len(a.kept.Ended))] {
+		if e.Reason == "" {
+			h.Finished = append(h.Finished, FinishedTask{e.Assignment, e.Seconds})
+		} else {
+			h.Failed = append(h.Failed, FailedTask{e.Assignment, e.Reason})
+		}
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return false, fmt.Errorf("write a heartbeat: %w", err)
+	}
+	a.kept.Pending = text
+	if err := save(a.file, a.kept); err != nil {
+		return false, err
+	}
+	answer, err := a.send(ctx, h)
+	if err != nil {
+		if a.leaving {
+			a.Log("a heartbeat of an agent that leaves was not answered", "error", err)
+			return false, nil
+		}
+		return false, err
+	}
+	if a.interval = time.Duration(within(leastInterval.Seconds(), answer.HeartbeatSeconds, mostInterval.Seconds()) * float64(time.Second)); answer.HeartbeatSeconds == 0 {
+		a.interval = firstInterval
+	}
+	for _, n := range answer.Notes {
+		a.Log("the server notes", "assignment", n.Assignment, "code", n.Code, "detail", n.Detail)
+	}
+	for _, s := range answer.Stop {
+		if t := a.running[s.Assignment]; t != nil {
+			a.dropped[s.Assignment] = true
+			t.stop("The server has stopped it: " + s.Reason)
+		}
+	}
+	for _, x := range answer.Assignments {
+		if a.running[x.Assignment] == nil && !a.leaving {
+			if err := a.begin(x); err != nil {
+				return true, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// begin starts a task, or notes why it cannot be.
+func (a *agent) begin(x Assignment) error {
+	command, known := Command{}, false
+	if a.Commands != nil {
+		command, known = a.Commands.of(x.JobName)
+	}
+	if !known {
+		return a.fail(x, fmt.Sprintf("The node has no command for the job %q.", x.JobName))
+	}
+	cgroup := 0
+	if a.cgroup != nil {
+		cgroup = int(a.cgroup.Fd())
+	}
+	t, err := a.starter.start(x, command, []string{markVariable + "=" + a.kept.Mark, "HEADROOM_CLUSTER=" + a.Cluster, "HEADROOM_NODE=" + a.Node}, cgroup)
+	if err != nil {
+		return a.fail(x, "It was not started: "+err.Error()+".")
+	}
+	a.running[x.Assignment] = t
+	go func() { a.ended <- t.wait() }()
+	return nil
+}
+
+func (a *agent) fail(x Assignment, why string) error {
+	a.Log("a task was not started", "assignment", x.Assignment, "job", x.JobName, "reason", why)
+	a.kept.Ended = append(a.kept.Ended, ended{Assignment: x.Assignment, Reason: cut(why, longestReason)})
+	return save(a.file, a.kept)
+}
+
+// end takes a task from those that run.
+func (a *agent) end(r result) {
+	delete(a.running, r.id)
+	a.cpuEnded += r.cpu
+	if a.dropped[r.id] {
+		delete(a.dropped, r.id)
+		return
+	}
+	a.kept.Ended = append(a.kept.Ended, ended{r.id, r.seconds, r.reason})
+	if r.reason != "" {
+		a.Log("a task failed", "assignment", r.id, "reason", r.reason)
+	}
+}
+
+// note keeps that a task has ended, before anybody is told.
+func (a *agent) note(r result) error {
+	a.end(r)
+	return save(a.file, a.kept)
+}
+
+// send sends a heartbeat until there is an answer, in ever longer pauses. Meanwhile tasks go on and end.
+func (a *agent) send(ctx context.Context, h Heartbeat) (Answer, error) {
+	pause := leastBackoff
+	if h.Leaving {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, lastWords)
+		defer done()
+	}
+	for {
+		answer, err := a.ask(ctx, h.Seq)
+		if err == nil {
+			a.answered = true
+			a.kept.Pending = nil
+			told := map[int64]bool{}
+			for _, f := range h.Finished {
+				told[f.Assignment] = true
+			}
+			for _, f := range h.Failed {
+				told[f.Assignment] = true
+			}
+			a.kept.Ended = slices.DeleteFunc(a.kept.Ended, func(e ended) bool { return told[e.Assignment] })
+			return answer, save(a.file, a.kept)
+		}
+		var t *trouble
+		if errors.As(err, &t) && t.final() && (!a.answered || t.status == http.StatusConflict || t.status == http.StatusNotFound) {
+			return Answer{}, refusal(a.Node, t)
+		}
+		if ctx.Err() != nil {
+			return Answer{}, err
+		}
+		wait := pause/2 + mathrand.N(pause/2)
+		if t != nil && t.after > 0 {
+			wait = min(t.after, mostRetryAfter)
+		}
+		a.Log("a heartbeat has no answer", "seq", h.Seq, "again_in", wait.Round(time.Millisecond), "error", err)
+		again := time.NewTimer(wait)
+		for waiting := true; waiting; {
+			select {
+			case r := <-a.ended:
+				if err := a.note(r); err != nil {
+					again.Stop()
+					return Answer{}, err
+				}
+			case <-again.C:
+				waiting = false
+			case <-ctx.Done():
+				waiting = false
+			}
+		}
+		again.Stop()
+		if ctx.Err() != nil {
+			return Answer{}, err
+		}
+		pause = min(2*pause, mostBackoff)
+	}
+}
+
+func (a *agent) ask(ctx context.Context, seq int64) (Answer, error) {
+	ctx, done := context.WithTimeout(ctx, beatTimeout)
+	defer done()
+	type said struct {
+		answer Answer
+		err    error
+	}
+	came := make(chan said, 1)
+	go func() {
+		r, err := a.Beat(ctx, a.kept.Pending)
+		if err != nil {
+			came <- said{err: &trouble{err: err}}
+			return
+		}
+		answer, err := readAnswer(r, seq)
+		came <- said{answer, err}
+	}()
+	for {
+		select {
+		case s := <-came:
+			return s.answer, s.err
+		case r := <-a.ended:
+			a.end(r) // saved with the answer, or before the heartbeat is sent again
+		}
+	}
+}
+
+// refusal says what a server's refusal means to an agent.
+func refusal(node string, t *trouble) error {
+	switch t.status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("the server does not take the heartbeats of node %q: %w. An agent needs a key of the role agent for this cluster (\"headroom key create --role agent\")", node, t)
+	case http.StatusNotFound:
+		return fmt.Errorf("the server does not know the node %q: %w", node, t)
+	case http.StatusConflict:
+		return fmt.Errorf("another agent speaks for node %q by now: %w. Give each machine a name of its own with --node", node, t)
+	default:
+		return fmt.Errorf("the server refuses the heartbeats of node %q: %w", node, t)
+	}
+}
+
+// report is how busy the machine is, looked at once a second at most.
+func (a *agent) report() Report {
+	if now := time.Now(); now.Sub(a.looked) >= leastReading {
+		load, err := a.Host.Read(now)
+		if err != nil {
+			a.Log("the machine cannot be read", "error", err)
+		}
+		groups := map[int]bool{}
+		for _, t := range a.running {
+			groups[t.process.Process.Pid] = true
+		}
+		seen := a.cpuEnded
+		if len(groups) > 0 {
+			seen += a.Host.busySeconds(groups)
+		}
+		if load.CPUPercent != nil {
+			others := load.BusyCores - max(0, seen-a.cpuSeen)/load.Seconds
+			residual := within(0, 1-others/float64(a.cores), 1)
+			a.residual = &residual
+		}
+		a.load, a.looked, a.cpuSeen = load, now, seen
+	}
+	l := a.load
+	return Report{l.Load1, l.CPUPercent, l.MemoryPercent, l.NetMBPerS, l.DiskMBPerS, a.residual}
+}

@@ -1,0 +1,525 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// desk hands out tasks as the service does to one node: by sequence numbers, the same answer to the same heartbeat.
+type desk struct {
+	t     *testing.T
+	mu    sync.Mutex
+	slots int
+	queue []Assignment
+	open  map[int64]Assignment
+	over  map[int64]string // why it failed, "" is well
+	twice []int64          // told of more than once as ended, or begun while it was over
+	stop  map[int64]string
+
+	boot, last string
+	seq        int64
+	answer     []byte
+	beats      int
+	seen       []Heartbeat
+	trouble    func(beat int) (before, after error) // the connection breaks
+	instead    func(beat int) *http.Response
+	changed    chan struct{}
+}
+
+func newDesk(t *testing.T, slots int, tasks ...Assignment) *desk {
+	return &desk{t: t, slots: slots, queue: tasks, open: map[int64]Assignment{}, over: map[int64]string{}, stop: map[int64]string{}, changed: make(chan struct{}, 1)}
+}
+
+func tasks(job string, n int) (all []Assignment) {
+	for i := range n {
+		all = append(all, Assignment{Assignment: int64(i + 1), Job: 7, JobName: job, Kind: "map", Task: int64(i), Attempt: 1})
+	}
+	return all
+}
+
+func says(status int, text string) *http.Response {
+	return &http.Response{StatusCode: status, Status: strconv.Itoa(status), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}
+}
+
+func (d *desk) beat(_ context.Context, body []byte) (*http.Response, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer func() {
+		select {
+		case d.changed <- struct{}{}:
+		default:
+		}
+	}()
+	d.beats++
+	if d.instead != nil {
+		if r := d.instead(d.beats); r != nil {
+			return r, nil
+		}
+	}
+	var before, after error
+	if d.trouble != nil {
+		if before, after = d.trouble(d.beats); before != nil {
+			return nil, before
+		}
+	}
+	var h Heartbeat
+	if err := json.Unmarshal(body, &h); err != nil {
+		return nil, err
+	}
+	if h.Boot == d.boot && h.Seq == d.seq {
+		if string(body) != d.last {
+			d.t.Errorf("heartbeat %d has become another one: %s, before %s", h.Seq, body, d.last)
+		}
+		return says(200, string(d.answer)), after
+	}
+	if h.Boot == d.boot && h.Seq < d.seq {
+		return says(409, `{"title":"late","detail":"It comes late."}`), nil
+	}
+	d.seen = append(d.seen, h)
+	finish := func(id int64, why string) {
+		if _, is := d.open[id]; !is {
+			d.twice = append(d.twice, id)
+			return
+		}
+		delete(d.open, id)
+		d.over[id] = why
+	}
+	for _, f := range h.Finished {
+		finish(f.Assignment, "")
+	}
+	for _, f := range h.Failed {
+		finish(f.Assignment, f.Reason)
+	}
+	for id, a := range d.open { // handed out again
+		if !slices.Contains(h.Running, id) {
+			delete(d.open, id)
+			d.queue = append(d.queue, a)
+		}
+	}
+	var answer struct {
+		Answer
+		Stop []map[string]any `json:"stop"`
+	}
+	answer.Seq, answer.HeartbeatSeconds = h.Seq, 0.2
+	for id, why := range d.stop {
+		if slices.Contains(h.Running, id) {
+			answer.Stop = append(answer.Stop, map[string]any{"assignment": id, "reason": why})
+			delete(d.open, id)
+		}
+	}
+	for len(d.queue) > 0 && len(d.open) < d.slots && !h.Leaving {
+		a := d.queue[0]
+		d.queue = d.queue[1:]
+		d.open[a.Assignment] = a
+		answer.Assignments = append(answer.Assignments, a)
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	d.boot, d.seq, d.last, d.answer = h.Boot, h.Seq, string(body), text
+	if after != nil {
+		return nil, after
+	}
+	return says(200, string(text)), nil
+}
+
+// until waits for something that the desk sees.
+func (d *desk) until(what string, is func() bool) {
+	d.t.Helper()
+	limit := time.After(30 * time.Second)
+	for {
+		d.mu.Lock()
+		done := is()
+		d.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-d.changed:
+		case <-time.After(20 * time.Millisecond):
+		case <-limit:
+			d.t.Fatalf("%s did not come about: open %v, over %v", what, d.open, d.over)
+		}
+	}
+}
+
+// script is a program that runs for every job.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "task")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+type at struct {
+	*testing.T
+	config Config
+	logged *bytes.Buffer
+	mu     *sync.Mutex
+}
+
+func newAgent(t *testing.T, d *desk, command Command) *at {
+	a := &at{T: t, logged: new(bytes.Buffer), mu: new(sync.Mutex)}
+	a.config = Config{Cluster: "c", Node: "n", Host: NewHost("/"), Dir: t.TempDir(), StopAfter: 5 * time.Second, Beat: d.beat,
+		Commands: &Commands{Jobs: map[string]Command{"job*": command}},
+		Log: func(message string, about ...any) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			fmt.Fprintln(a.logged, append([]any{message}, about...)...)
+		}}
+	return a
+}
+
+// runs begins the agent; end ends it and answers what Run did.
+func (a *at) runs() (end func() error) {
+	ctx, stop := context.WithCancel(a.Context())
+	done := make(chan error, 1)
+	go func() { done <- Run(ctx, a.config) }()
+	var once sync.Once
+	var err error
+	end = func() error {
+		once.Do(func() {
+			stop()
+			select {
+			case err = <-done:
+			case <-time.After(30 * time.Second):
+				a.Error("the agent does not end")
+			}
+		})
+		return err
+	}
+	a.Cleanup(func() {
+		_ = end()
+		if a.Failed() {
+			a.mu.Lock()
+			a.Logf("the agent logged:\n%s", a.logged)
+			a.mu.Unlock()
+		}
+	})
+	return end
+}
+
+func TestTasksAreRunOnceEach(t *testing.T) {
+	out := t.TempDir()
+	d := newDesk(t, 3, tasks("job-a", 12)...)
+	d.queue[3].JobName = "other"
+	a := newAgent(t, d, Command{Command: []string{script(t, `echo "$HEADROOM_JOB $HEADROOM_JOB_NUMBER $HEADROOM_TASK_KIND $HEADROOM_ATTEMPT $HEADROOM_CLUSTER $HEADROOM_NODE $1 $EXTRA key=$HEADROOM_API_KEY" >> `+out+`/$HEADROOM_TASK`), "first one"},
+		Environment: map[string]string{"EXTRA": "more"}})
+	t.Setenv("HEADROOM_API_KEY", "hrk_secret")
+	end := a.runs()
+	d.until("the end of all tasks", func() bool { return len(d.over) == 12 })
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	for id, why := range d.over {
+		if id == 4 {
+			if why != `The node has no command for the job "other".` {
+				t.Errorf("a job without a command: %q", why)
+			}
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(out, strconv.FormatInt(id-1, 10)))
+		if want := "job-a 7 map 1 c n first one more key=\n"; why != "" || err != nil || string(text) != want {
+			t.Errorf("task %d: %q, %v, it wrote %q, want %q", id, why, err, text, want)
+		}
+	}
+	if d.twice != nil {
+		t.Errorf("assignments %v ended more than once", d.twice)
+	}
+	last := d.seen[len(d.seen)-1]
+	if !last.Leaving || len(last.Running) > 0 || last.State.Load1 == nil || last.State.MemoryPercent == nil {
+		t.Errorf("the last heartbeat is %+v", last)
+	}
+}
+
+// Whatever breaks between the agent and the service, each task is run once and told of once.
+func TestBrokenConnectionsLoseNothing(t *testing.T) {
+	out := t.TempDir()
+	d := newDesk(t, 2, tasks("job", 8)...)
+	broken := errors.New("the connection broke")
+	d.trouble = func(beat int) (before, after error) {
+		switch beat % 3 {
+		case 0:
+			return broken, nil
+		case 1:
+			return nil, broken // it was taken in, and the answer is lost
+		}
+		return nil, nil
+	}
+	a := newAgent(t, d, Command{Command: []string{script(t, `echo ran >> `+out+`/$HEADROOM_ASSIGNMENT`)}})
+	a.runs()
+	d.until("the end of all tasks", func() bool { return len(d.over) == 8 })
+	for i := range 8 {
+		if text, err := os.ReadFile(filepath.Join(out, strconv.Itoa(i+1))); err != nil || string(text) != "ran\n" {
+			t.Errorf("task %d: %q, %v", i+1, text, err)
+		}
+	}
+	if d.twice != nil {
+		t.Errorf("assignments %v ended more than once", d.twice)
+	}
+}
+
+func TestTasksThatDoNotBehave(t *testing.T) {
+	pids := t.TempDir()
+	for _, c := range []struct {
+		name    string
+		command Command
+		says    string
+	}{
+		{"fails", Command{Command: []string{script(t, "echo the disk is full >&2; exit 3")}}, "It ended with exit code 3. Its last words: the disk is full"},
+		{"hangs", Command{Command: []string{script(t, "sleep 600")}, LimitSeconds: 0.2, GraceSeconds: 0.2}, "It took longer than its limit of 0.2 s."},
+		{"hangs and will not end", Command{Command: []string{script(t, "trap '' TERM; while :; do sleep 1; done")}, LimitSeconds: 0.2, GraceSeconds: 0.2}, "longer than its limit"},
+		{"is killed", Command{Command: []string{script(t, "kill -9 $$")}}, "A signal ended it (killed)."},
+		{"prints gigabytes", Command{Command: []string{"/bin/sh", "-c", "head -c 2000000000 /dev/zero | tr '\\0' 'é'; echo; echo the end; exit 1"}}, "the end"},
+		{"is no program", Command{Command: []string{"/nowhere/at/all"}}, "It was not started: /nowhere/at/all cannot be run: no such file or directory."},
+		{"leaves others behind", Command{Command: []string{script(t, "sleep 600 & echo $! > "+pids+"/left; exit 0")}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1, tasks("job", 1)...)
+			newAgent(t, d, c.command).runs()
+			d.until("the end of the task", func() bool { return len(d.over) == 1 })
+			if got := d.over[1]; !strings.Contains(got, c.says) || c.says == "" && got != "" || len(got) > 500 {
+				t.Errorf("got %q, want %q", got, c.says)
+			}
+		})
+	}
+	t.Cleanup(func() { // after the parallel ones
+		text, err := os.ReadFile(filepath.Join(pids, "left"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if state := processState(pid); err != nil || state != "" && state != "Z" {
+			t.Errorf("what a task left behind, process %q, is there still (%s)", text, state)
+		}
+	})
+}
+
+// processState is how a process is, "" where it is none.
+func processState(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))[0]
+}
+
+func TestTasksThatTheServerStops(t *testing.T) {
+	d := newDesk(t, 2, tasks("job", 2)...)
+	newAgent(t, d, Command{Command: []string{"/bin/sleep", "600"}, GraceSeconds: 5}).runs()
+	d.until("both run", func() bool { return len(d.seen) > 0 && len(d.seen[len(d.seen)-1].Running) == 2 })
+	d.mu.Lock()
+	d.stop[1] = "Another copy is done."
+	d.mu.Unlock()
+	d.until("one has been stopped", func() bool { return slices.Equal(d.seen[len(d.seen)-1].Running, []int64{2}) })
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.over) > 0 || d.twice != nil {
+		t.Errorf("a task that was stopped is told of: %v %v", d.over, d.twice)
+	}
+}
+
+// An agent that ends waits for its tasks, ends those that take too long, and says so.
+func TestAgentsLeave(t *testing.T) {
+	d := newDesk(t, 2, tasks("job", 4)...)
+	a := newAgent(t, d, Command{Command: []string{script(t, "if [ $HEADROOM_TASK = 0 ]; then sleep 1; else sleep 600; fi")}, GraceSeconds: 1})
+	a.config.StopAfter = 2 * time.Second
+	end := a.runs()
+	d.until("both run", func() bool { return len(d.seen) > 0 && len(d.seen[len(d.seen)-1].Running) == 2 })
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	if why, ended := d.over[1]; !ended || why != "" || len(d.over) != 1 {
+		t.Errorf("over: %v", d.over)
+	}
+	last := d.seen[len(d.seen)-1]
+	if len(d.queue) != 3 || len(d.open) != 0 || !last.Leaving || len(last.Running) != 0 {
+		t.Errorf("%d wait and %d are open; the last heartbeat is %+v", len(d.queue), len(d.open), last)
+	}
+	// And so it does where the server is away; then it tells at its next start.
+	d = newDesk(t, 1, tasks("job", 1)...)
+	b := newAgent(t, d, Command{Command: []string{script(t, "sleep 0.5")}})
+	end = b.runs()
+	d.until("it runs", func() bool { return len(d.seen) > 0 && len(d.open) == 1 })
+	d.mu.Lock()
+	d.trouble = func(int) (error, error) { return errors.New("nobody is there"), nil }
+	d.mu.Unlock()
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	d.mu.Lock()
+	d.trouble = nil
+	open := len(d.open)
+	d.mu.Unlock()
+	end = b.runs()
+	d.until("it is told of", func() bool { return len(d.over) == 1 })
+	if err := end(); err != nil || open != 1 || d.over[1] != "" || d.twice != nil {
+		t.Errorf("%v; %d were open, over %v, twice %v", err, open, d.over, d.twice)
+	}
+}
+
+// What is told in vain when an agent is killed is told by the next one, as the same heartbeat first.
+func TestKilledAgentsGoOn(t *testing.T) {
+	d := newDesk(t, 1, tasks("job", 1)...)
+	d.open[1], d.queue = d.queue[0], nil
+	a := newAgent(t, d, Command{Command: []string{"/bin/true"}})
+	pending := Heartbeat{Seq: 5, Boot: "before", At: time.Now(), Running: []int64{}, Finished: []FinishedTask{{1, 2.5}}}
+	text, err := json.Marshal(pending)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.beat(t.Context(), text); err != nil { // it came, and its answer was lost with the agent
+		t.Fatal(err)
+	}
+	if err := save(filepath.Join(a.config.Dir, keptFile), kept{Mark: "m", Boot: "before", Seq: 5, Pending: text, Ended: []ended{{Assignment: 1, Seconds: 2.5}}}); err != nil {
+		t.Fatal(err)
+	}
+	// A process of the killed agent that is there still.
+	left, err := os.StartProcess("/bin/sleep", []string{"sleep", "600"}, &os.ProcAttr{Env: []string{markVariable + "=m"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := a.runs()
+	state, err := left.Wait()
+	if err != nil || !state.Sys().(syscall.WaitStatus).Signaled() {
+		t.Errorf("what was left behind: %v, %v", state, err)
+	}
+	d.until("a heartbeat of the new agent", func() bool { return len(d.seen) == 2 })
+	if err := end(); err != nil || d.twice != nil || d.over[1] != "" || len(d.over) != 1 {
+		t.Errorf("%v; over %v, twice %v", err, d.over, d.twice)
+	}
+	if next := d.seen[1]; next.Boot == "before" || next.Seq != 1 || len(next.Finished) > 0 {
+		t.Errorf("the new agent says %+v", next)
+	}
+	info, err := os.Stat(filepath.Join(a.config.Dir, keptFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestServersThatAnswerNonsense(t *testing.T) {
+	for name, instead := range map[string]*http.Response{
+		"nothing": says(200, ""), "a page": says(200, "<html>"), "another number": says(200, `{"seq": 99}`), "another kind": says(200, `{"seq": "1"}`),
+		"a task of nobody":   says(200, `{"seq":1,"assignments":[{"assignment":0,"job_name":"job","kind":"map"}]}`),
+		"a kind of its own":  says(200, `{"seq":1,"assignments":[{"assignment":1,"job_name":"job","kind":"rm -rf"}]}`),
+		"a redirect":         says(302, ""),
+		"a proxy's trouble":  says(502, "<html>bad gateway"),
+		"a thousand and one": says(200, `{"seq":1,"assignments":[`+strings.Repeat(`{"assignment":1,"job_name":"job","kind":"map"},`, 1000)+`{"assignment":1,"job_name":"job","kind":"map"}]}`),
+		"very much":          says(200, `{"seq":1,"notes":[`+strings.Repeat(" ", longestAnswer)+`]}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, 1, tasks("job", 1)...)
+			d.instead = func(beat int) *http.Response {
+				if beat == 1 {
+					return instead
+				}
+				return nil
+			}
+			a := newAgent(t, d, Command{Command: []string{"/bin/true"}})
+			end := a.runs()
+			d.until("the task is done all the same", func() bool { return len(d.over) == 1 })
+			if err := end(); err != nil || d.over[1] != "" || d.twice != nil || d.seen[0].Seq != 1 {
+				t.Errorf("%v, %v, %v, %+v", err, d.over, d.twice, d.seen[0])
+			}
+		})
+	}
+}
+
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		says   string
+	}{
+		{401, "a key of the role agent"}, {403, "a key of the role agent"}, {404, "does not know the node"}, {409, "another agent speaks for node"}, {422, "refuses the heartbeats"},
+	} {
+		d := newDesk(t, 1)
+		d.instead = func(int) *http.Response {
+			return says(c.status, `{"title":"no","detail":"The server's own words.","code":"x"}`)
+		}
+		err := newAgent(t, d, Command{}).runsOnce()
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "The server's own words") || d.beats != 1 {
+			t.Errorf("%d: %v after %d heartbeats", c.status, err, d.beats)
+		}
+	}
+	// Later a key that has been taken away may come back, but a name that is another's does not.
+	d := newDesk(t, 1, tasks("job", 1)...)
+	d.instead = func(beat int) *http.Response {
+		switch {
+		case beat == 3:
+			return says(403, `{"title":"no","detail":"Not now."}`)
+		case beat > 5:
+			return says(409, `{"title":"no","detail":"It comes from an earlier start."}`)
+		}
+		return nil
+	}
+	a := newAgent(t, d, Command{Command: []string{"/bin/sleep", "600"}})
+	began := time.Now()
+	if err := a.runsOnce(); err == nil || !strings.Contains(err.Error(), "name of its own") || time.Since(began) > 20*time.Second {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+}
+
+// runsOnce runs the agent until it ends by itself.
+func (a *at) runsOnce() error {
+	ctx, stop := context.WithTimeout(a.Context(), 30*time.Second)
+	defer stop()
+	return Run(ctx, a.config)
+}
+
+// Tasks run in the cgroup that they are given, where this machine has any.
+func TestTasksRunInTheirCgroup(t *testing.T) {
+	root := ""
+	for _, at := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		if realGroup(at) {
+			root = at
+		}
+	}
+	cgroup := filepath.Join(root, "headroom-test-tasks")
+	if err := os.Mkdir(cgroup, 0o755); root == "" || err != nil {
+		t.Logf("no group can be made here (%v): nothing to look at", err)
+		return
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(cgroup); err != nil {
+			t.Error(err)
+		}
+	})
+	out := filepath.Join(t.TempDir(), "out")
+	d := newDesk(t, 1, tasks("job", 1)...)
+	a := newAgent(t, d, Command{Command: []string{script(t, "cat /proc/self/cgroup > "+out)}})
+	a.config.Cgroup = cgroup
+	end := a.runs()
+	d.until("the task is done", func() bool { return len(d.over) == 1 })
+	text, err := os.ReadFile(out)
+	if err != nil || d.over[1] != "" || !strings.Contains(string(text), "0::/headroom-test-tasks\n") {
+		t.Errorf("%v, %q: it ran in %q", err, d.over[1], text)
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	// A directory that is none is refused before anything runs.
+	a.config.Cgroup = t.TempDir()
+	if err := a.runsOnce(); err == nil || !strings.Contains(err.Error(), "is no cgroup of version 2") {
+		t.Errorf("got %v", err)
+	}
+}

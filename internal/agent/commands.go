@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Commands is which program runs for which jobs, as a file of this machine says. The server names jobs and numbers
+// of tasks alone.
+//
+//	{"jobs": {"nightly-etl": {"command": ["/usr/local/bin/etl", "--part"], "limit_s": 3600},
+//	          "report-*":    {"command": ["/usr/local/bin/report"]}}}
+//
+// A name that ends with * stands for all that begin like it; the longest that fits counts.
+type Commands struct {
+	Jobs map[string]Command `json:"jobs"`
+}
+
+// Command is what runs for a task. It is run as it stands, by no shell; what is to be done is in the environment:
+// HEADROOM_JOB, HEADROOM_JOB_NUMBER, HEADROOM_TASK (from 0), HEADROOM_TASK_KIND (map or reduce), HEADROOM_ATTEMPT
+// (from 1), HEADROOM_ASSIGNMENT, HEADROOM_CLUSTER and HEADROOM_NODE. Of the agent's own environment it has PATH,
+// HOME, LANG and TZ.
+type Command struct {
+	Command     []string          `json:"command"`
+	Directory   string            `json:"directory,omitempty"` // it runs in; left out: /
+	Environment map[string]string `json:"environment,omitempty"`
+	// LimitSeconds is how long a task may run (3600). Beyond it the task is told to end (SIGTERM), and made to
+	// (SIGKILL) after GraceSeconds (10) more.
+	LimitSeconds float64 `json:"limit_s,omitempty"`
+	GraceSeconds float64 `json:"grace_s,omitempty"`
+}
+
+const (
+	defaultLimit  = 3600
+	defaultGrace  = 10
+	longestLimit  = 30 * 24 * 3600
+	longestGrace  = 3600
+	largestFile   = 1 << 20
+	mostArguments = 1000
+	mostJobs      = 1000
+	mostFindings  = 20
+)
+
+func (c Command) limit() time.Duration { return seconds(c.LimitSeconds, defaultLimit) }
+func (c Command) grace() time.Duration { return seconds(c.GraceSeconds, defaultGrace) }
+
+func seconds(given, usual float64) time.Duration {
+	if given == 0 {
+		given = usual
+	}
+	return time.Duration(given * float64(time.Second))
+}
+
+// ReadCommands reads the file and looks whether everything that it names can be run.
+func ReadCommands(file string) (Commands, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return Commands{}, fmt.Errorf("read the commands: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Commands{}, fmt.Errorf("read the commands: %w", err)
+	}
+	// Whoever can write it, or the programs, can run what they like here.
+	if info.Mode().IsRegular() && info.Mode().Perm()&0o022 != 0 {
+		return Commands{}, fmt.Errorf("%s can be written by others, who could run anything here; take that away with \"chmod go-w %s\"", file, file)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, largestFile+1))
+	if err == nil && len(text) > largestFile {
+		err = fmt.Errorf("%s is larger than %d MiB", file, largestFile>>20)
+	}
+	if err != nil {
+		return Commands{}, fmt.Errorf("read the commands: %w", err)
+	}
+	c, err := readCommands(text)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
+}
+
+func readCommands(text []byte) (c Commands, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
+		return c, fmt.Errorf("the commands cannot be read: %w; give {\"jobs\": {\"NAME\": {\"command\": [\"/path/to/program\", \"argument\"]}}}", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return c, errors.New("there is something after the commands; keep one object")
+	}
+	if len(c.Jobs) == 0 {
+		return c, errors.New("there is no job; give {\"jobs\": {\"NAME\": {\"command\": [\"/path/to/program\", \"argument\"]}}}")
+	}
+	if len(c.Jobs) > mostJobs {
+		return c, fmt.Errorf("here are %d jobs; at most %d are kept. A name that ends with * stands for many", len(c.Jobs), mostJobs)
+	}
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(c.Jobs)) {
+		for _, err := range c.Jobs[name].check(name) {
+			wrong = append(wrong, fmt.Errorf("job %q: %w", name, err))
+		}
+	}
+	if more := len(wrong) - mostFindings; more > 0 {
+		wrong = append(wrong[:mostFindings], fmt.Errorf("and %d more", more))
+	}
+	return c, errors.Join(wrong...)
+}
+
+func (c Command) check(name string) (wrong []error) {
+	add := func(format string, values ...any) { wrong = append(wrong, fmt.Errorf(format, values...)) }
+	if name == "" || strings.Contains(strings.TrimSuffix(name, "*"), "*") {
+		add("a name has a character at least, and a * at its end alone")
+	}
+	switch {
+	case len(c.Command) == 0:
+		add("it has no command; give the program and its arguments as a list")
+	case len(c.Command) > mostArguments:
+		add("the command has %d arguments; it can have %d", len(c.Command), mostArguments)
+	case !filepath.IsAbs(c.Command[0]):
+		add("%q is not where a program is; give its whole path, such as /usr/local/bin/etl", c.Command[0])
+	default:
+		if err := runnable(c.Command[0]); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	for _, word := range c.Command {
+		if strings.ContainsRune(word, 0) {
+			add("%q has a NUL in it", word)
+		}
+	}
+	if c.Directory != "" {
+		if info, err := os.Stat(c.Directory); !filepath.IsAbs(c.Directory) || err != nil || !info.IsDir() {
+			add("%q is no directory; give the whole path of one that is there", c.Directory)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Environment)) {
+		if key == "" || strings.ContainsAny(key, "=\x00") || strings.ContainsRune(c.Environment[key], 0) || strings.HasPrefix(key, "HEADROOM_") {
+			add("the variable %q cannot be set; names have no = in them and do not begin with HEADROOM_", key)
+		}
+	}
+	if !(c.LimitSeconds >= 0 && c.LimitSeconds <= longestLimit) {
+		add("limit_s is %g; give seconds up to %d", c.LimitSeconds, longestLimit)
+	}
+	if !(c.GraceSeconds >= 0 && c.GraceSeconds <= longestGrace) {
+		add("grace_s is %g; give seconds up to %d", c.GraceSeconds, longestGrace)
+	}
+	return wrong
+}
+
+// runnable says why a program cannot be run.
+func runnable(program string) error {
+	info, err := os.Stat(program)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the program %s cannot be run: %w", program, errors.Unwrap(err))
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; give the program itself", program)
+	case info.Mode().Perm()&0o111 == 0:
+		return fmt.Errorf("%s is no program (\"chmod +x %s\" makes it one)", program, program)
+	case info.Mode().Perm()&0o002 != 0:
+		return fmt.Errorf("%s can be written by everybody, who could run anything here; take that away with \"chmod o-w %s\"", program, program)
+	}
+	return nil
+}
+
+// of is the command of a job.
+func (c Commands) of(job string) (Command, bool) {
+	if command, known := c.Jobs[job]; known {
+		return command, true
+	}
+	best, found := "", false
+	for name := range c.Jobs {
+		begin, pattern := strings.CutSuffix(name, "*")
+		if pattern && strings.HasPrefix(job, begin) && (!found || len(begin) > len(best)) {
+			best, found = begin, true
+		}
+	}
+	return c.Jobs[best+"*"], found
+}

@@ -1,0 +1,305 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Host reads how busy a machine is from its /proc. Figures over time are those since the last reading.
+type Host struct {
+	proc   string // the directory
+	before counters
+	at     time.Time
+}
+
+// Load is how busy a machine is; nil is not known.
+type Load struct {
+	Load1         *float64 // the average number of processes that run or wait to
+	CPUPercent    *float64 // that is busy, of all cores
+	MemoryPercent *float64 // that cannot be had
+	DiskMBPerS    *float64 // read and written
+	NetMBPerS     *float64 // received and sent, without what stays on the machine
+	// BusyCores is how many cores were busy, and Seconds since when.
+	BusyCores float64
+	Seconds   float64
+}
+
+// counters only go up.
+type counters struct {
+	busy, all float64 // ticks of all cores
+	disk, net float64 // bytes
+}
+
+// NewHost is a machine below a root directory, "/" for this one.
+func NewHost(root string) *Host { return &Host{proc: filepath.Join(root, "proc")} }
+
+// sizes of what /proc counts in.
+const (
+	sectorBytes = 512 // whatever the disk's own are
+	megabyte    = 1e6
+)
+
+// Cores is how many cores are online.
+func (h *Host) Cores() (int, error) {
+	_, cores, err := h.cpu()
+	return cores, err
+}
+
+// Read is how busy the machine is and was since the last reading. What cannot be read is nil, and an error says
+// why; only the first reading has no figures over time without being one.
+func (h *Host) Read(now time.Time) (Load, error) {
+	var l Load
+	var wrong []error
+	note := func(err error) bool {
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		return err == nil
+	}
+	if x, err := h.load1(); note(err) {
+		l.Load1 = &x
+	}
+	if x, err := h.memory(); note(err) {
+		l.MemoryPercent = &x
+	}
+	c, cores, err := h.cpu()
+	cpu := note(err)
+	c.disk, err = h.disk()
+	disk := note(err)
+	c.net, err = h.net()
+	net := note(err)
+	if seconds := now.Sub(h.at).Seconds(); !h.at.IsZero() && seconds > 0 {
+		l.Seconds = seconds
+		if all := c.all - h.before.all; cpu && all > 0 {
+			part := within(0, (c.busy-h.before.busy)/all, 1)
+			percent := 100 * part
+			l.CPUPercent, l.BusyCores = &percent, part*float64(cores)
+		}
+		rate := func(ok bool, from, to float64) *float64 {
+			if !ok || to < from { // a device that has gone took its count along
+				return nil
+			}
+			x := (to - from) / megabyte / seconds
+			return &x
+		}
+		l.DiskMBPerS, l.NetMBPerS = rate(disk, h.before.disk, c.disk), rate(net, h.before.net, c.net)
+	}
+	h.before, h.at = c, now
+	return l, errors.Join(wrong...)
+}
+
+func within(low, x, high float64) float64 { return math.Min(math.Max(low, x), high) }
+
+func (h *Host) file(name string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(h.proc, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not there; is /proc mounted?", filepath.Join(h.proc, name))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read how busy this machine is: %w", err)
+	}
+	return text, nil
+}
+
+// odd says that a file of /proc is not as it is known.
+func (h *Host) odd(name string) error {
+	return fmt.Errorf("%s is not as Linux writes it", filepath.Join(h.proc, name))
+}
+
+func (h *Host) load1() (float64, error) {
+	text, err := h.file("loadavg")
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	x, err := strconv.ParseFloat(first, 64)
+	if err != nil || !(x >= 0) {
+		return 0, h.odd("loadavg")
+	}
+	return x, nil
+}
+
+func (h *Host) memory() (float64, error) {
+	text, err := h.file("meminfo")
+	if err != nil {
+		return 0, err
+	}
+	kB := map[string]float64{}
+	for _, fields := range lines(text) {
+		if len(fields) >= 2 {
+			if x, err := strconv.ParseFloat(fields[1], 64); err == nil {
+				kB[fields[0]] = x
+			}
+		}
+	}
+	total, available := kB["MemTotal:"], kB["MemAvailable:"]
+	if _, known := kB["MemAvailable:"]; !known || !(total > 0) {
+		return 0, h.odd("meminfo")
+	}
+	return 100 * within(0, 1-available/total, 1), nil
+}
+
+// cpu adds up the time of all cores. Waiting for disks is not busy, and time stolen by the hypervisor is: others
+// have it.
+func (h *Host) cpu() (c counters, cores int, err error) {
+	text, err := h.file("stat")
+	if err != nil {
+		return c, 0, err
+	}
+	for _, fields := range lines(text) {
+		name, is := strings.CutPrefix(fields[0], "cpu")
+		if !is {
+			continue
+		}
+		if name != "" {
+			cores++
+			continue
+		}
+		// user nice system idle iowait irq softirq steal; guests are in user and nice.
+		for i, field := range fields[1:min(len(fields), 9)] {
+			x, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return c, 0, h.odd("stat")
+			}
+			c.all += x
+			if i != 3 && i != 4 {
+				c.busy += x
+			}
+		}
+	}
+	if cores == 0 || c.all == 0 {
+		return c, 0, h.odd("stat")
+	}
+	return c, cores, nil
+}
+
+// notDisks are devices whose bytes are another one's as well, or none's.
+var notDisks = []string{"loop", "ram", "zram", "dm-", "md", "sr", "fd"}
+
+func (h *Host) disk() (float64, error) {
+	text, err := h.file("diskstats")
+	if err != nil {
+		return 0, err
+	}
+	bytes, last := 0.0, ""
+	for _, fields := range lines(text) {
+		if len(fields) < 10 || begins(fields[2], notDisks) {
+			continue
+		}
+		if last != "" && partition(fields[2], last) { // which follow their disk
+			continue
+		}
+		last = fields[2]
+		for _, field := range []string{fields[5], fields[9]} {
+			x, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return 0, h.odd("diskstats")
+			}
+			bytes += x * sectorBytes
+		}
+	}
+	return bytes, nil
+}
+
+// partition says whether a device is a part of a disk: sda1 of sda, nvme0n1p2 of nvme0n1.
+func partition(name, disk string) bool {
+	rest, is := strings.CutPrefix(name, disk)
+	if !is || rest == "" {
+		return false
+	}
+	if last := disk[len(disk)-1]; last >= '0' && last <= '9' {
+		if rest, is = strings.CutPrefix(rest, "p"); !is {
+			return false
+		}
+	}
+	_, err := strconv.Atoi(rest)
+	return err == nil
+}
+
+// notNetworks are interfaces whose bytes stay on the machine, or cross another one as well.
+var notNetworks = []string{"lo", "veth", "docker", "br-", "virbr", "tun", "tap", "ifb", "dummy", "wg", "cni", "flannel", "cali", "bond", "vlan"}
+
+func (h *Host) net() (float64, error) {
+	text, err := h.file("net/dev")
+	if err != nil {
+		return 0, err
+	}
+	bytes := 0.0
+	for scanner := bufio.NewScanner(strings.NewReader(string(text))); scanner.Scan(); {
+		name, figures, is := strings.Cut(scanner.Text(), ":")
+		name = strings.TrimSpace(name)
+		fields := strings.Fields(figures)
+		if !is || name == "lo" || begins(name, notNetworks[1:]) || len(fields) < 9 {
+			continue
+		}
+		for _, field := range []string{fields[0], fields[8]} {
+			x, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return 0, h.odd("net/dev")
+			}
+			bytes += x
+		}
+	}
+	return bytes, nil
+}
+
+func begins(name string, with []string) bool {
+	for _, w := range with {
+		if strings.HasPrefix(name, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// lines is the fields of every line that has some.
+func lines(text []byte) (all [][]string) {
+	for line := range bytes.Lines(text) {
+		if fields := strings.Fields(string(line)); len(fields) > 0 {
+			all = append(all, fields)
+		}
+	}
+	return all
+}
+
+// busySeconds is how long the processes of some groups have run by now.
+func (h *Host) busySeconds(groups map[int]bool) (sum float64) {
+	entries, err := os.ReadDir(h.proc)
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		if name := e.Name(); name[0] < '1' || name[0] > '9' {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(h.proc, e.Name(), "stat"))
+		if err != nil {
+			continue // it has ended
+		}
+		// The name stands in brackets and may have any character; after it state, parent, group …
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) < 15 {
+			continue
+		}
+		if group, err := strconv.Atoi(fields[2]); err != nil || !groups[group] {
+			continue
+		}
+		for _, field := range fields[11:15] { // user, system, and those of children that have ended
+			ticks, _ := strconv.ParseFloat(field, 64)
+			sum += ticks / ticksPerSecond
+		}
+	}
+	return sum
+}
+
+// ticksPerSecond is what Linux tells programs, whatever its clock does.
+const ticksPerSecond = 100
