@@ -23,7 +23,7 @@ type Config struct {
 	Dir           string    // of what must outlive the agent; its own (see Own)
 	Cgroup        string    // that tasks run in; "": the agent's own
 	StopAfter     time.Duration
-	// Beat sends a heartbeat and answers what came.
+	// Beat sends a heartbeat and answers what came. An error that is Refused is as if the server had refused it.
 	Beat func(ctx context.Context, body []byte) (*http.Response, error)
 	Log  func(message string, about ...any)
 }
@@ -38,7 +38,7 @@ const (
 	mostBackoff    = 30 * time.Second
 	mostRetryAfter = time.Minute
 	beatTimeout    = 30 * time.Second
-	lastWords      = 10 * time.Second // for the last heartbeat
+	lastWords      = 10 * time.Second // for the last heartbeat, where tasks are not awaited less long
 	leastReading   = time.Second      // between looks at the machine
 	mostTold       = 500              // ended tasks in one heartbeat
 )
@@ -304,7 +304,7 @@ func (a *agent) send(ctx context.Context, h Heartbeat) (Answer, error) {
 	pause := leastBackoff
 	if h.Leaving {
 		var done context.CancelFunc
-		ctx, done = context.WithTimeout(ctx, lastWords)
+		ctx, done = context.WithTimeout(ctx, min(lastWords, max(time.Second, a.StopAfter)))
 		defer done()
 	}
 	for {
@@ -366,6 +366,10 @@ func (a *agent) ask(ctx context.Context, seq int64) (Answer, error) {
 	came := make(chan said, 1)
 	go func() {
 		r, err := a.Beat(ctx, a.kept.Pending)
+		if refused := (Refused{}); errors.As(err, &refused) {
+			came <- said{err: &trouble{status: http.StatusForbidden, err: refused}}
+			return
+		}
 		if err != nil {
 			came <- said{err: &trouble{err: err}}
 			return

@@ -251,6 +251,7 @@ func TestTasksAreRunOnceEach(t *testing.T) {
 
 // Whatever breaks between the agent and the service, each task is run once and told of once.
 func TestBrokenConnectionsLoseNothing(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	d := newDesk(t, 2, tasks("job", 8)...)
 	broken := errors.New("the connection broke")
@@ -324,8 +325,11 @@ func processState(pid int) string {
 }
 
 func TestTasksThatTheServerStops(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, 2, tasks("job", 2)...)
-	newAgent(t, d, Command{Command: []string{"/bin/sleep", "600"}, GraceSeconds: 5}).runs()
+	a := newAgent(t, d, Command{Command: []string{"/bin/sleep", "600"}, GraceSeconds: 5})
+	a.config.StopAfter = 0
+	a.runs()
 	d.until("both run", func() bool { return len(d.seen) > 0 && len(d.seen[len(d.seen)-1].Running) == 2 })
 	d.mu.Lock()
 	d.stop[1] = "Another copy is done."
@@ -340,6 +344,7 @@ func TestTasksThatTheServerStops(t *testing.T) {
 
 // An agent that ends waits for its tasks, ends those that take too long, and says so.
 func TestAgentsLeave(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, 2, tasks("job", 4)...)
 	a := newAgent(t, d, Command{Command: []string{script(t, "if [ $HEADROOM_TASK = 0 ]; then sleep 1; else sleep 600; fi")}, GraceSeconds: 1})
 	a.config.StopAfter = 2 * time.Second
@@ -358,6 +363,7 @@ func TestAgentsLeave(t *testing.T) {
 	// And so it does where the server is away; then it tells at its next start.
 	d = newDesk(t, 1, tasks("job", 1)...)
 	b := newAgent(t, d, Command{Command: []string{script(t, "sleep 0.5")}})
+	b.config.StopAfter = 2 * time.Second
 	end = b.runs()
 	d.until("it runs", func() bool { return len(d.seen) > 0 && len(d.open) == 1 })
 	d.mu.Lock()
@@ -379,6 +385,7 @@ func TestAgentsLeave(t *testing.T) {
 
 // What is told in vain when an agent is killed is told by the next one, as the same heartbeat first.
 func TestKilledAgentsGoOn(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, 1, tasks("job", 1)...)
 	d.open[1], d.queue = d.queue[0], nil
 	a := newAgent(t, d, Command{Command: []string{"/bin/true"}})
@@ -446,6 +453,7 @@ func TestServersThatAnswerNonsense(t *testing.T) {
 }
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		status int
 		says   string

@@ -77,6 +77,11 @@ const (
 	mostAssignments = 1000
 )
 
+// Refused is an error that sending again does not mend.
+type Refused struct{ Err error }
+
+func (r Refused) Error() string { return r.Err.Error() }
+
 // trouble is why a heartbeat has no answer that can be used.
 type trouble struct {
 	status int // 0: none came
