@@ -31,7 +31,7 @@ type Config struct {
 // What of time nobody has to choose.
 const (
 	firstInterval  = 5 * time.Second // until the server says another
-	leastInterval  = 200 * time.Millisecond
+	leastInterval  = 100 * time.Millisecond
 	mostInterval   = 10 * time.Minute
 	promptly       = 250 * time.Millisecond // after a task has ended, at the soonest
 	leastBackoff   = 500 * time.Millisecond

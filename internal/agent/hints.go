@@ -27,17 +27,28 @@ var settingFiles = []string{"cpu.idle", "cpu.weight", "cpu.max"}
 var BackgroundSettings = []Setting{{"cpu.idle", "1"}}
 
 // ReadHints reads the hints for a host as POST /v1/interference/estimate answers them: the object, with its
-// settings.
+// settings, or the whole answer where it is about one policy.
 func ReadHints(file string) ([]Setting, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the hints: %w", err)
 	}
-	var hints struct {
+	type settings struct {
 		Settings []Setting `json:"settings"`
+	}
+	var hints struct {
+		settings
+		Policies []struct {
+			Hints settings `json:"hints"`
+		} `json:"policies"`
 	}
 	if err := json.Unmarshal(text, &hints); err != nil {
 		return nil, fmt.Errorf("%s has no hints: %w; give a file like {\"settings\": [{\"file\": \"cpu.idle\", \"value\": \"1\"}]}", file, err)
+	}
+	if n := len(hints.Policies); n > 1 {
+		return nil, fmt.Errorf("%s has hints for %d policies; ask about the one that is wanted alone", file, n)
+	} else if n == 1 {
+		hints.settings = hints.Policies[0].Hints
 	}
 	if len(hints.Settings) == 0 {
 		return nil, fmt.Errorf("%s has no settings; give a file like {\"settings\": [{\"file\": \"cpu.idle\", \"value\": \"1\"}]}", file)

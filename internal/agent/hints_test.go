@@ -171,8 +171,11 @@ func TestHintsAreReadFromAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hints.json")
 	for text, says := range map[string]string{
 		`{"cgroup":"/sys/fs/cgroup/a","settings":[{"file":"cpu.idle","value":"0"},{"file":"cpu.weight","value":"5"},{"file":"cpu.max","value":"max 100000"}],"commands":[],"notes":["n"]}`: "",
-		`{}`:  "no settings",
-		`nah`: "has no hints",
+		`{"use":0.5,"policies":[{"policy":{},"hints":{"settings":[{"file":"cpu.idle","value":"0"},{"file":"cpu.weight","value":"5"},{"file":"cpu.max","value":"max 100000"}]}}]}`:          "",
+		`{"policies":[{"hints":{}},{"hints":{}}]}`: "2 policies",
+		`{"policies":[{"hints":null}]}`:            "no settings",
+		`{}`:                                       "no settings",
+		`nah`:                                      "has no hints",
 		`{"settings":[{"file":"../../etc/passwd","value":"1"}]}`:        "no file that hints are written to",
 		`{"settings":[{"file":"cpu.idle","value":"2"}]}`:                "0 or 1",
 		`{"settings":[{"file":"cpu.weight","value":"0"}]}`:              "1 to 10000",

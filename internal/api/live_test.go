@@ -69,4 +69,12 @@ func TestTasksAreHandedToNodes(t *testing.T) {
 	if n.State != capacity.NodeAlive || n.Seq != 2 || *n.Report.Load1 != 0.5 || n.Report.Features["rack"].Word != "r1" || *n.Report.Features["gpu"].Number != 0.5 {
 		t.Errorf("got %+v", n)
 	}
+	// A node that leaves gets none of the tasks that wait.
+	s.ask(s.admin, "POST", at+"/jobs", `{"name":"late","maps":1}`).want(t, 201)
+	if b = s.beat("b", `{"seq":4,"running":[],"leaving":true}`); len(b.Assignments) != 0 {
+		t.Errorf("a node that leaves gets %+v", b.Assignments)
+	}
+	if b = s.beat("b", `{"seq":5,"running":[]}`); len(b.Assignments) != 1 {
+		t.Errorf("a node that stays gets %+v", b.Assignments)
+	}
 }

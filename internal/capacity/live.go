@@ -148,6 +148,8 @@ type Heartbeat struct {
 	Running  []int64        `json:"running"` // every assignment that it has, also those not yet begun
 	Finished []FinishedTask `json:"finished,omitempty"`
 	Failed   []FailedTask   `json:"failed,omitempty"`
+	// Leaving: the node's agent is about to end, and gets no more tasks.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // FinishedTask is an assignment that has done its work.

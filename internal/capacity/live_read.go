@@ -22,7 +22,7 @@ const (
 )
 
 var (
-	heartbeatShape = newShape("a heartbeat", []string{"seq", "running"}, "boot", "at", "state", "finished", "failed")
+	heartbeatShape = newShape("a heartbeat", []string{"seq", "running"}, "boot", "at", "state", "finished", "failed", "leaving")
 	reportShape    = newShape("the state of a node", nil, "load1", "cpu_percent", "memory_percent", "net_mb_s", "disk_mb_s", "residual", "features")
 	finishedShape  = newShape("a finished task", []string{"assignment"}, "seconds")
 	failedShape    = newShape("a failed task", []string{"assignment"}, "reason")
@@ -56,6 +56,8 @@ func (r *reader) heartbeat(h *Heartbeat) {
 		case "at":
 			h.At = new(time.Time)
 			r.moment(h.At)
+		case "leaving":
+			r.flag(&h.Leaving)
 		case "state":
 			h.State = new(NodeReport)
 			r.nodeReport(h.State)

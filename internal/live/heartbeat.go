@@ -59,8 +59,10 @@ func (c *Cluster) Heartbeat(now float64, name string, h capacity.Heartbeat, dige
 		Assignments: []capacity.Assignment{}, Stop: []capacity.StopTask{}, Notes: []capacity.HeartbeatNote{}, HeartbeatSeconds: c.settings.HeartbeatSeconds}}
 	b.greet(fresh)
 	b.listen()
-	if err := b.assign(); err != nil {
-		return a, err
+	if !h.Leaving {
+		if err := b.assign(); err != nil {
+			return a, err
+		}
 	}
 	if a.Text, err = json.Marshal(b.answer); err != nil {
 		return a, Broken{err}

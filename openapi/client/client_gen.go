@@ -4567,6 +4567,9 @@ type NodeHeartbeat struct {
 	// Finished Assignments that have done their work since the last heartbeat.
 	Finished []FinishedTask `json:"finished,omitempty"`
 
+	// Leaving The node's agent is about to end: it gets no more tasks.
+	Leaving *bool `json:"leaving,omitempty"`
+
 	// Running Every assignment that the node has, also those it has not begun yet.
 	Running []int64 `json:"running"`
 
