@@ -13,6 +13,8 @@ export type Admission = {
   admitted_by?: string;
   class: string;
   code?: RefusalReason;
+  deadline?: DeadlineVerdict;
+  deadline_at?: string;
   expires_at?: string;
   holder?: string;
   id?: string;
@@ -24,9 +26,14 @@ export type Admission = {
   ttl_s?: number;
 };
 
+export type AdmissionMode = "paper" | "strict";
+
 export type AdmissionRequest = {
   class: Name;
+  deadline_s?: number;
   holder?: string;
+  maps?: number;
+  reduces?: number;
   ttl_s?: number;
 };
 
@@ -285,6 +292,12 @@ export type ClassAdmissionsList = {
   next_cursor: NextCursor;
 };
 
+export type ClassBatch = {
+  jobs?: Array<ClassJob>;
+  machines: ClassMachines;
+  options?: PackingOptions;
+};
+
 export type ClassCalibration = {
   adoption: (CalibrationAdoption) | null;
   bands: Array<CalibrationBand>;
@@ -311,9 +324,26 @@ export type ClassChange = {
   to: (ClassPlan) | null;
 };
 
+export type ClassJob = {
+  class: string;
+  count?: number;
+  deadline_s?: number;
+  fit?: "log" | "nls";
+  min_vms?: number;
+  release_s?: number;
+  role?: "plain" | "host" | "guest";
+};
+
 export type ClassList = {
   items: Array<Class>;
   next_cursor: NextCursor;
+};
+
+export type ClassMachines = {
+  count?: number;
+  disks: number;
+  hosts_per_extra?: number;
+  penalty?: number;
 };
 
 export type ClassOnType = {
@@ -572,6 +602,28 @@ export type DeadlineCost = {
   status: Status;
   vms: number;
   what: "given" | "cheapest" | "least" | "earlier";
+};
+
+export type DeadlineCures = {
+  deadline_s: number;
+  dedicated_slots: number;
+  maps: number;
+};
+
+export type DeadlineVerdict = {
+  accepted: number;
+  alone_s: number;
+  assumed: boolean;
+  cures?: DeadlineCures;
+  deadline_s: number;
+  demand_s: number;
+  kept: boolean;
+  late_s: number;
+  missed: Array<LateJob>;
+  mode: AdmissionMode;
+  task_s: number;
+  uncounted: number;
+  usable_slots: number;
 };
 
 export type Decimal = (string);
@@ -847,6 +899,8 @@ export type Health = {
 };
 
 export type Heartbeat = {
+  maps?: number;
+  reduces?: number;
   ttl_s?: number;
 };
 
@@ -1176,14 +1230,26 @@ export type KeyList = {
   next_cursor: NextCursor;
 };
 
+export type LateJob = {
+  due_s: number;
+  id: string;
+  late_anyway_s: number;
+  late_s: number;
+  name: string;
+};
+
 export type Lease = {
   admitted_at: string;
   admitted_by: string;
   class: string;
-  expires_at: string;
+  deadline_at?: string;
+  expires_at: string | null;
   holder: string;
   id: string;
+  job?: number;
+  maps?: number;
   plan_number: number;
+  reduces?: number;
   ttl_s: number;
 };
 
@@ -1229,6 +1295,7 @@ export type LiveDecisionList = {
 };
 
 export type LiveJob = {
+  admission?: Admission;
   class: string;
   deadline_at: string | null;
   ended_at: string | null;
@@ -1242,7 +1309,7 @@ export type LiveJob = {
   reason?: string;
   reduces: JobTasks;
   slowstart: number;
-  state: "active" | "done" | "failed" | "killed";
+  state: "active" | "done" | "failed" | "killed" | "refused";
   submitted_at: string;
   submitted_by: string;
   warnings: Array<Warning>;
@@ -1293,6 +1360,7 @@ export type LiveNodeList = {
 };
 
 export type LiveSettings = {
+  admission?: "open" | "paper" | "strict";
   heartbeat_s?: number;
   node_timeout_s?: number;
   policy: Policy;
@@ -1456,6 +1524,7 @@ export type NodeHeartbeat = {
   boot?: string;
   failed?: Array<FailedTask>;
   finished?: Array<FinishedTask>;
+  leaving?: boolean;
   running: Array<number>;
   seq: number;
   state?: NodeReport;
@@ -1548,10 +1617,12 @@ export type PackedDeadlines = {
 
 export type PackedJob = {
   count: number;
+  deadline_s?: number;
   fit?: PowerFit;
   min_vms: number;
   model: PowerModel;
   name: string;
+  release_s?: number;
   role: "plain" | "host" | "guest";
 };
 
@@ -1580,9 +1651,11 @@ export type Packing = {
 
 export type PackingAnswer = {
   compared?: Array<Packing>;
+  exact_batch?: Batch;
   machines?: FewestMachines;
   one_more?: Packing;
   packing?: Packing;
+  sources?: Array<PackingSource>;
 };
 
 export type PackingList = {
@@ -1597,6 +1670,15 @@ export type PackingOptions = {
   max_solve_ms?: number;
   placement?: boolean;
   seed?: number;
+};
+
+export type PackingSource = {
+  class: string;
+  executions: number;
+  measurements: number;
+  unsized: number;
+  usage: boolean;
+  vms: Array<number>;
 };
 
 export type PackingSummary = {
@@ -2069,7 +2151,7 @@ export type RecordedJobList = {
   next_cursor: NextCursor;
 };
 
-export type RefusalReason = "full" | "none_admitted" | "not_planned";
+export type RefusalReason = "full" | "none_admitted" | "not_planned" | "deadline_missed" | "no_slots" | "unmeasured";
 
 export type Refusals = {
   count: number;
@@ -2929,6 +3011,7 @@ export interface Operations {
   "DELETE /v1/clusters/{cluster}/admissions/{id}": { path: { cluster: string; id: string; }; query: { }; body: never; answer: never };
   "GET /v1/clusters/{cluster}/admissions/{id}": { path: { cluster: string; id: string; }; query: { }; body: never; answer: Lease };
   "POST /v1/clusters/{cluster}/admissions/{id}/heartbeat": { path: { cluster: string; id: string; }; query: { }; body: Heartbeat; answer: Lease };
+  "POST /v1/clusters/{cluster}/class-packings": { path: { cluster: string; }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; by?: string; start?: string; }; body: ClassBatch; answer: PackingAnswer | Run };
   "GET /v1/clusters/{cluster}/classes": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: ClassList };
   "POST /v1/clusters/{cluster}/classes": { path: { cluster: string; }; query: { }; body: Class; answer: Class };
   "DELETE /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
@@ -3046,7 +3129,7 @@ export interface Operations {
   "GET /v1/keys": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: KeyList };
   "POST /v1/keys": { path: { }; query: { }; body: NewKey; answer: CreatedKey };
   "DELETE /v1/keys/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
-  "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; }; body: Batch; answer: PackingAnswer | Run };
+  "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; format?: "json" | "csv"; }; body: Batch; answer: PackingAnswer | Run };
   "POST /v1/purchases": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; }; body: PurchaseRequest; answer: Purchase | Run };
   "POST /v1/questions": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: QuestionRequest; answer: QuestionAnswer };
   "GET /v1/runs": { path: { }; query: { cluster?: string; state?: "queued" | "running" | "succeeded" | "failed" | "cancelled"; kind?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: RunList };
