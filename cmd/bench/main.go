@@ -1,6 +1,7 @@
 // Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK and HiGHS, in
 // one run on one machine, and prints CPU milliseconds side by side. It is a program for
-// developers: make bench starts it and installs the peers.
+// developers: make bench starts it and installs the peers. After these it packs random batches exactly
+// and by the paper's swarm.
 package main
 
 import (
@@ -39,6 +40,7 @@ type settings struct {
 	seeds    uint64
 	limit    time.Duration
 	peers    []string
+	packings int
 	markdown bool
 }
 
@@ -77,12 +79,16 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 	list("peers", "solvers to compare with", strings.Join(names, ","), func(words []string) error { s.peers = words; return nil })
 	flags.Uint64Var(&s.seeds, "seeds", 3, "instances of each kind, with seeds 1, 2, ...")
 	flags.DurationVar(&s.limit, "limit", 20*time.Second, "time limit of one solve")
+	flags.IntVar(&s.packings, "packings", 100, "random batches to pack exactly and by the paper's swarm; 0 is none")
 	flags.BoolVar(&s.markdown, "markdown", false, "print a Markdown table")
 	if err := flags.Parse(args); err != nil {
 		return settings{}, err
 	}
 	if flags.NArg() > 0 {
 		return settings{}, fmt.Errorf("do not know what %q is; every option starts with a dash", flags.Arg(0))
+	}
+	if s.packings < 0 {
+		return settings{}, errors.New("the number of packings is negative")
 	}
 	if s.seeds < 1 {
 		return settings{}, errors.New("at least one seed is needed")
@@ -114,7 +120,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	pool := worker.New(worker.Config{Processes: 1, Longest: s.limit + grace})
 	defer pool.Close()
 	chosen := slices.DeleteFunc(peers(pool), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
-	if slices.Contains(s.peers, "cbc-library") {
+	if len(s.families) > 0 && slices.Contains(s.peers, "cbc-library") {
 		if err := pool.Warm(ctx); err != nil {
 			return err
 		}
@@ -142,7 +148,12 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 			}
 		}
 	}
-	return t.print(out)
+	if len(t.rows) > 0 {
+		if err := t.print(out); err != nil {
+			return err
+		}
+	}
+	return comparePackings(ctx, s.packings, out, progress)
 }
 
 // comparison is one row: the same instances solved by everybody.
