@@ -312,7 +312,7 @@ func (p *progressShare) affinityOf(s *sharer, kind int, pool Pool) float64 {
 	if p.slots[pool] == 0 {
 		return 1
 	}
-	return rounded(s.of.rate[kind] * float64(p.slots[pool]) / s.of.total[pool])
+	return s.of.rate[kind] * float64(p.slots[pool]) / s.of.total[pool]
 }
 
 // key orders jobs: those below their minimum by how much of it they have, others by share and weight.
@@ -369,12 +369,16 @@ func (p *progressShare) Choose(_ float64, slot Slot) Choice {
 	most := p.affinityOf(turn, kind, pool)
 	p.last.affinities = [2]float64{most, most}
 	least := most * (1 + p.affinity) * (1 - tolerance)
+	most = rounded(most)
 	for _, s := range p.jobs {
 		if s == turn || s.job.pending(p.layout, pool) == 0 {
 			continue
 		}
 		a := p.affinityOf(s, kind, pool)
-		if a >= least && (a > most || a == most && s.sooner(best, pool)) {
+		if a < least {
+			continue
+		}
+		if a = rounded(a); a > most || a == most && s.sooner(best, pool) {
 			best, most = s, a
 		}
 	}

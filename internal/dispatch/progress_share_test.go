@@ -318,3 +318,21 @@ func TestProgressSharesOfTheExample(t *testing.T) {
 		}
 	}
 }
+
+// A slot that suits another job by exactly the threshold goes there, though neither affinity is a number
+// that a processor can write down.
+func TestTheThresholdItselfIsEnough(t *testing.T) {
+	p := ProgressShare(Shared, capacity.Policy{Kind: capacity.PolicyProgressShare})
+	fast, slow := &Node{Type: "t1", Slots: [Kinds]int{3}}, &Node{Type: "t2", Slots: [Kinds]int{2}}
+	p.Note(Event{What: Joined, Node: fast})
+	p.Note(Event{What: Joined, Node: slow})
+	for i, seconds := range [][2]float64{{8, 8.5}, {13.0 / 3, 34}} {
+		j := &Job{Name: fmt.Sprint(i), Pending: [Kinds]int{1}, Known: Known{Rates: new(perf.Rates)}}
+		j.Rates.Add("t1", seconds[0])
+		j.Rates.Add("t2", seconds[1])
+		p.Note(Event{What: Arrived, Job: j})
+	}
+	if c := p.Choose(0, Slot{Node: fast}); c.Job.Name != "1" {
+		t.Errorf("it goes to job %s: %+v", c.Job.Name, p.Why())
+	}
+}

@@ -26,7 +26,7 @@ type Experiment struct {
 }
 
 // experiments is every experiment, in the order people are shown them.
-var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines, packing, progressShare, mimp, admission, pools, interference}
+var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines, packing, learning, progressShare, mimp, admission, pools, interference}
 
 // Experiments lists what can be reproduced, in the order people are shown it.
 func Experiments() []Experiment { return slices.Clone(experiments) }
