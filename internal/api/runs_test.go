@@ -17,9 +17,9 @@ import (
 )
 
 // works makes a service that works on runs.
-func works(t testing.TB) *service {
+func works(t testing.TB, configure ...func(*app.Config)) *service {
 	t.Helper()
-	s := newService(t)
+	s := newService(t, configure...)
 	s.hears()
 	pool, schema := s.store.River()
 	r, err := run.Start(t.Context(), run.Config{App: s.app, Pool: pool, Schema: schema, AtOnce: 2})

@@ -239,6 +239,9 @@ type CalibrationWaiting = perf.Waiting
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
 type CapacityPrice = capacity.CapacityPrice
 
+// CatalogueType A kind of instance, as pool problems take it, with what its units cost in a month of 720 hours.
+type CatalogueType = capacity.CatalogueType
+
 // Change One difference between two states of a cluster.
 type Change = capacity.Change
 
@@ -430,6 +433,12 @@ type HistorySample = history.Sample
 
 // ImportedJob What an import came to for one job.
 type ImportedJob = app.ImportedJob
+
+// InstanceCatalogue Instance types with their prices.
+type InstanceCatalogue = capacity.InstanceCatalogue
+
+// InstanceCatalogues What catalogues there are.
+type InstanceCatalogues = capacity.InstanceCatalogues
 
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
 type IntegerPlan = capacity.IntegerPlan
@@ -2422,6 +2431,9 @@ type ServerInterface interface {
 	// ReplaceVMType Change a VM type
 	// (PUT /v1/clusters/{cluster}/vm-types/{name})
 	ReplaceVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params ReplaceVMTypeParams)
+	// ListInstanceTypes List example instance types
+	// (GET /v1/instance-types)
+	ListInstanceTypes(w http.ResponseWriter, r *http.Request)
 	// ListKeys List keys
 	// (GET /v1/keys)
 	ListKeys(w http.ResponseWriter, r *http.Request, params ListKeysParams)
@@ -3136,6 +3148,12 @@ func (_ Unimplemented) GetVMType(w http.ResponseWriter, r *http.Request, cluster
 // ReplaceVMType Change a VM type
 // (PUT /v1/clusters/{cluster}/vm-types/{name})
 func (_ Unimplemented) ReplaceVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params ReplaceVMTypeParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListInstanceTypes List example instance types
+// (GET /v1/instance-types)
+func (_ Unimplemented) ListInstanceTypes(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -9116,6 +9134,20 @@ func (siw *ServerInterfaceWrapper) ReplaceVMType(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ListInstanceTypes operation middleware
+func (siw *ServerInterfaceWrapper) ListInstanceTypes(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListInstanceTypes(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListKeys operation middleware
 func (siw *ServerInterfaceWrapper) ListKeys(w http.ResponseWriter, r *http.Request) {
 
@@ -10166,6 +10198,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/vm-types/{name}", wrapper.ReplaceVMType)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/instance-types", wrapper.ListInstanceTypes)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/keys", wrapper.ListKeys)
 	})
 	r.Group(func(r chi.Router) {
@@ -10911,6 +10946,10 @@ type ReplaceVMTypeRequest struct {
 	Body    *ReplaceVMTypeJSONRequestBody
 }
 
+// ListInstanceTypesRequest is what ListInstanceTypes is asked.
+type ListInstanceTypesRequest struct {
+}
+
 // ListKeysRequest is what ListKeys is asked.
 type ListKeysRequest struct {
 	Params ListKeysParams
@@ -11328,6 +11367,9 @@ type StrictServerInterface interface {
 	// Change a VM type
 	// (PUT /v1/clusters/{cluster}/vm-types/{name})
 	ReplaceVMType(ctx context.Context, request ReplaceVMTypeRequest) (reply[VMType], error)
+	// List example instance types
+	// (GET /v1/instance-types)
+	ListInstanceTypes(ctx context.Context, request ListInstanceTypesRequest) (reply[InstanceCatalogues], error)
 	// List keys
 	// (GET /v1/keys)
 	ListKeys(ctx context.Context, request ListKeysRequest) (reply[KeyList], error)
@@ -12778,6 +12820,17 @@ func (h *strictHandler) ReplaceVMType(w http.ResponseWriter, r *http.Request, cl
 		return
 	}
 	answer, err := h.operations.ReplaceVMType(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListInstanceTypes(w http.ResponseWriter, r *http.Request) {
+	request := ListInstanceTypesRequest{}
+	answer, err := h.operations.ListInstanceTypes(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

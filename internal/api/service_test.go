@@ -55,11 +55,15 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-func newService(t testing.TB) *service {
+func newService(t testing.TB, configure ...func(*app.Config)) *service {
 	t.Helper()
 	s := &service{TB: t, store: pgtest.Open(t), log: &logged{}, doc: contract(t)}
 	tel := telemetry.New(s.log, slog.LevelDebug)
-	s.app = app.New(s.store, auth.NewKeyring(), app.Config{Telemetry: tel, Solves: 2, Queue: 400})
+	config := app.Config{Telemetry: tel, Solves: 2, Queue: 400}
+	for _, c := range configure {
+		c(&config)
+	}
+	s.app = app.New(s.store, auth.NewKeyring(), config)
 	watching, stop := context.WithCancel(t.Context())
 	watched, err := s.app.WatchPlans(watching)
 	if err != nil {

@@ -12,6 +12,11 @@ type InstanceCatalogue struct {
 	Types       []CatalogueType `json:"types"`
 }
 
+// InstanceCatalogues is all there are.
+type InstanceCatalogues struct {
+	Items []InstanceCatalogue `json:"items"`
+}
+
 // CatalogueType is a type with what its units cost a month of MonthHours.
 type CatalogueType struct {
 	PoolType

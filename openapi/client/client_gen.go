@@ -495,6 +495,13 @@ const (
 	PolicyModePaper   PolicyMode = "paper"
 )
 
+// Defines values for PoolPlanStatus.
+const (
+	PoolPlanStatusFeasible   PoolPlanStatus = "feasible"
+	PoolPlanStatusInfeasible PoolPlanStatus = "infeasible"
+	PoolPlanStatusOptimal    PoolPlanStatus = "optimal"
+)
+
 // Defines values for PowerFitMethod.
 const (
 	PowerFitMethodLog PowerFitMethod = "log"
@@ -652,6 +659,12 @@ const (
 	ServedClassVerdictMinimum    ServedClassVerdict = "minimum"
 	ServedClassVerdictNone       ServedClassVerdict = "none"
 	ServedClassVerdictPartial    ServedClassVerdict = "partial"
+)
+
+// Defines values for SharePlanStatus.
+const (
+	SharePlanStatusFeasible SharePlanStatus = "feasible"
+	SharePlanStatusOptimal  SharePlanStatus = "optimal"
 )
 
 // Defines values for SharedPhaseQuestionKind.
@@ -1896,6 +1909,33 @@ type CapacityPrice struct {
 	Low Amount `json:"low"`
 }
 
+// CatalogueType A kind of instance, as pool problems take it, with what its units cost in a month of 720 hours.
+type CatalogueType struct {
+	Accelerator  bool     `json:"accelerator"`
+	ComputeUnits *float64 `json:"compute_units,omitempty"`
+	Core         bool     `json:"core"`
+	DiskGb       *float64 `json:"disk_gb,omitempty"`
+	MemoryGib    *float64 `json:"memory_gib,omitempty"`
+	Most         *int64   `json:"most,omitempty"`
+	Name         string   `json:"name"`
+
+	// PerComputeUnitMonth An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	PerComputeUnitMonth Money `json:"per_compute_unit_month"`
+
+	// PerGbMonth An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	PerGbMonth Money `json:"per_gb_month"`
+
+	// PerHour An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	PerHour Money `json:"per_hour"`
+	Slots   int64 `json:"slots"`
+}
+
 // Change One difference between two states of a cluster.
 type Change struct {
 	Action ChangeAction `json:"action"`
@@ -2270,6 +2310,29 @@ type ClusterList struct {
 
 	// NextCursor Where the next page starts; null on the last one.
 	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// ClusterPoolProblem A pool problem of which a cluster knows the rest.
+type ClusterPoolProblem struct {
+	// Currency Example: USD
+	Currency *string `json:"currency,omitempty"`
+
+	// Hours Of the round.
+	Hours int64     `json:"hours"`
+	Jobs  []PoolJob `json:"jobs"`
+
+	// Mix Instances of some types. A plan finds it, an evaluation is given it.
+	Mix *PoolMix `json:"mix,omitempty"`
+
+	// Options How to solve it.
+	Options *PoolOptions `json:"options,omitempty"`
+
+	// StartupHours How long an instance that is started does no work yet. It is billed.
+	StartupHours *float64 `json:"startup_hours,omitempty"`
+
+	// Storage What the core instances' disks hold.
+	Storage *PoolStorage `json:"storage,omitempty"`
+	Types   []PoolType   `json:"types,omitempty"`
 }
 
 // ClusterPurchaseRequest A time of a cluster, and offers.
@@ -3663,6 +3726,27 @@ type InfeasibleSpan struct {
 	Conflict string    `json:"conflict"`
 	Hours    float64   `json:"hours"`
 	Start    time.Time `json:"start"`
+}
+
+// InstanceCatalogue Instance types with their prices.
+type InstanceCatalogue struct {
+	Currency    string `json:"currency"`
+	Description string `json:"description"`
+
+	// Example Of old prices, to try things with.
+	Example bool `json:"example"`
+
+	// Name Example: example_ec2_2011
+	Name  string          `json:"name"`
+	Types []CatalogueType `json:"types"`
+
+	// ValidFrom A day.
+	ValidFrom string `json:"valid_from"`
+}
+
+// InstanceCatalogues What catalogues there are.
+type InstanceCatalogues struct {
+	Items []InstanceCatalogue `json:"items"`
 }
 
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
@@ -5411,6 +5495,226 @@ type PolicyLate string
 // PolicyMode Of max-progress.
 type PolicyMode string
 
+// PoolAccelerator Accelerators of a type that start with the round and are given back after so many hours.
+type PoolAccelerator struct {
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost  *Money `json:"cost,omitempty"`
+	Count int64  `json:"count"`
+
+	// Hours In a mix that is asked about, 0 is as long as there is work for them.
+	Hours *int64 `json:"hours,omitempty"`
+	Type  string `json:"type"`
+}
+
+// PoolCore Core instances of a type.
+type PoolCore struct {
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost  *Money `json:"cost,omitempty"`
+	Count int64  `json:"count"`
+	Type  string `json:"type"`
+}
+
+// PoolEvaluation What a given mix comes to.
+type PoolEvaluation struct {
+	// AcceleratorCost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	AcceleratorCost Money `json:"accelerator_cost"`
+
+	// CoreCost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	CoreCost Money `json:"core_cost"`
+
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost         Money `json:"cost"`
+	DeadlinesMet bool  `json:"deadlines_met"`
+
+	// DiskGb What disks there are.
+	DiskGb float64 `json:"disk_gb"`
+
+	// Hours Until all jobs are done; null where one never is.
+	Hours *float64      `json:"hours"`
+	Jobs  []PoolJobDone `json:"jobs"`
+
+	// Mix Instances of some types. A plan finds it, an evaluation is given it.
+	Mix PoolMix `json:"mix"`
+
+	// NeededGb What disks there must be.
+	NeededGb float64 `json:"needed_gb"`
+
+	// Proved Where deadlines are missed: no way to share the work out meets them all.
+	Proved     bool      `json:"proved"`
+	StorageMet bool      `json:"storage_met"`
+	Warnings   []Warning `json:"warnings"`
+}
+
+// PoolJob Work that can be divided among any number of instances, and is there when the round starts.
+type PoolJob struct {
+	// DeadlineHours From the round's start; 0 is the round's end.
+	DeadlineHours    *float64 `json:"deadline_hours,omitempty"`
+	MemoryGibPerTask *float64 `json:"memory_gib_per_task,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Rates How fast one instance works, by type; at 0 the job does not run there. A type that is left out has its compute units in proportion to the slowest type named, or its compute units where none is named.
+	Rates map[string]float64 `json:"rates,omitempty"`
+
+	// Work Hours of an instance whose rate is 1.
+	Work float64 `json:"work"`
+}
+
+// PoolJobDone Where a job's work is done and when it ends. Every type works on its jobs in the order of their deadlines.
+type PoolJobDone struct {
+	DeadlineHours float64 `json:"deadline_hours"`
+
+	// FinishHours null: it is never done.
+	FinishHours *float64     `json:"finish_hours"`
+	Late        bool         `json:"late"`
+	Name        string       `json:"name"`
+	On          []PoolWorkOn `json:"on"`
+}
+
+// PoolMix Instances of some types. A plan finds it, an evaluation is given it.
+type PoolMix struct {
+	Accelerators []PoolAccelerator `json:"accelerators,omitempty"`
+	Core         []PoolCore        `json:"core,omitempty"`
+}
+
+// PoolOptions How to solve it.
+type PoolOptions struct {
+	MaxSolveMs *int64 `json:"max_solve_ms,omitempty"`
+}
+
+// PoolPlan The cheapest mix that was found, and what none costs less than.
+type PoolPlan struct {
+	// AcceleratorCost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	AcceleratorCost Money     `json:"accelerator_cost"`
+	Conflicts       []Finding `json:"conflicts,omitempty"`
+
+	// CoreCost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	CoreCost Money `json:"core_cost"`
+
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost Money `json:"cost"`
+
+	// DiskGb What disks there are.
+	DiskGb float64 `json:"disk_gb"`
+
+	// Gap (cost − lower bound) / cost.
+	Gap float64 `json:"gap"`
+
+	// Hours Until all jobs are done; null where one never is.
+	Hours *float64      `json:"hours"`
+	Jobs  []PoolJobDone `json:"jobs"`
+
+	// LowerBound An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	LowerBound Money `json:"lower_bound"`
+
+	// Mix Instances of some types. A plan finds it, an evaluation is given it.
+	Mix PoolMix `json:"mix"`
+
+	// NeededGb What disks there must be.
+	NeededGb float64 `json:"needed_gb"`
+
+	// Status optimal: no mix costs less. feasible: no more is known than the gap.
+	Status   PoolPlanStatus `json:"status"`
+	Warnings []Warning      `json:"warnings"`
+}
+
+// PoolPlanStatus optimal: no mix costs less. feasible: no more is known than the gap.
+type PoolPlanStatus string
+
+// PoolProblem Instance types, work with deadlines, and data. At most 50,000 pairs of a job and a type.
+type PoolProblem struct {
+	// Currency Example: USD
+	Currency string `json:"currency"`
+
+	// Hours Of the round.
+	Hours int64     `json:"hours"`
+	Jobs  []PoolJob `json:"jobs"`
+
+	// Mix Instances of some types. A plan finds it, an evaluation is given it.
+	Mix *PoolMix `json:"mix,omitempty"`
+
+	// Options How to solve it.
+	Options *PoolOptions `json:"options,omitempty"`
+
+	// StartupHours How long an instance that is started does no work yet. It is billed.
+	StartupHours *float64 `json:"startup_hours,omitempty"`
+
+	// Storage What the core instances' disks hold.
+	Storage *PoolStorage `json:"storage,omitempty"`
+	Types   []PoolType   `json:"types"`
+}
+
+// PoolStorage What the core instances' disks hold.
+type PoolStorage struct {
+	DataGb float64 `json:"data_gb"`
+
+	// Fill Share of a disk that is filled.
+	Fill *float64 `json:"fill,omitempty"`
+
+	// Replication Copies of everything.
+	Replication *float64 `json:"replication,omitempty"`
+}
+
+// PoolType A kind of instance.
+type PoolType struct {
+	// Accelerator May be rented for hours.
+	Accelerator *bool `json:"accelerator,omitempty"`
+
+	// ComputeUnits Stand in for the rates of jobs that were not measured on the type. 0 is not known.
+	ComputeUnits *float64 `json:"compute_units,omitempty"`
+
+	// Core May be rented for the round.
+	Core *bool `json:"core,omitempty"`
+
+	// DiskGb Of a core instance; accelerators hold no data.
+	DiskGb *float64 `json:"disk_gb,omitempty"`
+
+	// MemoryGib Shared by its slots. A type that does not say runs no job that needs memory.
+	MemoryGib *float64 `json:"memory_gib,omitempty"`
+
+	// Most Instances at once.
+	Most *int64 `json:"most,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// PerHour An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	PerHour *Money `json:"per_hour,omitempty"`
+
+	// Slots Tasks at once.
+	Slots *int64 `json:"slots,omitempty"`
+}
+
+// PoolWorkOn A part of a job's work.
+type PoolWorkOn struct {
+	// Imputed The rate is made of compute units.
+	Imputed       *bool   `json:"imputed,omitempty"`
+	InstanceHours float64 `json:"instance_hours"`
+	Rate          float64 `json:"rate"`
+	Type          string  `json:"type"`
+}
+
 // PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
 type PowerFit struct {
 	A float64 `json:"a"`
@@ -6552,6 +6856,48 @@ type Session struct {
 	Role Role `json:"role"`
 }
 
+// SharePlan Who gets how many slots of which type.
+type SharePlan struct {
+	Jobs []SharedJob `json:"jobs"`
+
+	// LeastShare The least progress share by weight.
+	LeastShare float64 `json:"least_share"`
+
+	// ShareBound No plan has a larger one.
+	ShareBound float64 `json:"share_bound"`
+
+	// Status optimal: the least share cannot be larger, nor the total with it.
+	Status SharePlanStatus `json:"status"`
+
+	// Total Of the progress shares; 1 is what taking turns gives.
+	Total float64 `json:"total"`
+
+	// TotalBound No plan with this least share has a larger one.
+	TotalBound float64   `json:"total_bound"`
+	Warnings   []Warning `json:"warnings"`
+}
+
+// SharePlanStatus optimal: the least share cannot be larger, nor the total with it.
+type SharePlanStatus string
+
+// SharePlanProblem Slots on nodes of different kinds, and jobs that want them.
+type SharePlanProblem struct {
+	Jobs []SharingJob `json:"jobs"`
+
+	// Options How to solve it.
+	Options *PoolOptions `json:"options,omitempty"`
+	Types   []SharedType `json:"types"`
+}
+
+// SharedJob What one job gets.
+type SharedJob struct {
+	Name          string  `json:"name"`
+	ProgressShare float64 `json:"progress_share"`
+
+	// Slots By type.
+	Slots map[string]int64 `json:"slots"`
+}
+
 // SharedPhaseAnswer When a phase on shared slots is done, counted from its first slot and from its submission.
 type SharedPhaseAnswer struct {
 	LowerS float64 `json:"lower_s"`
@@ -6577,6 +6923,23 @@ type SharedPhaseQuestion struct {
 
 // SharedPhaseQuestionKind defines model for SharedPhaseQuestion.Kind.
 type SharedPhaseQuestionKind string
+
+// SharedType Slots on nodes of one kind.
+type SharedType struct {
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name  Name  `json:"name"`
+	Slots int64 `json:"slots"`
+}
+
+// SharingJob A job that wants slots.
+type SharingJob struct {
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Rates Of a slot, by type; a type that is left out has 0.
+	Rates  map[string]float64 `json:"rates"`
+	Weight *float64           `json:"weight,omitempty"`
+}
 
 // SimulatedBounds The class's execution times on its slots. Where jobs share slots, only the upper one is a bound, from a job's first slot on.
 type SimulatedBounds struct {
@@ -8797,6 +9160,15 @@ type GetPlanProblemParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// PlanClusterPoolParams defines parameters for PlanClusterPool.
+type PlanClusterPoolParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
 // ImportPricesJSONBody defines parameters for ImportPrices.
 type ImportPricesJSONBody = interface{}
 
@@ -9250,6 +9622,12 @@ type HorizonParamsFormat string
 // HorizonParamsPer defines parameters for Horizon.
 type HorizonParamsPer string
 
+// ListInstanceTypesParams defines parameters for ListInstanceTypes.
+type ListInstanceTypesParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
 	// Limit How many items a page has at most.
@@ -9297,6 +9675,24 @@ type PackParams struct {
 
 // PackParamsFormat defines parameters for Pack.
 type PackParamsFormat string
+
+// PlanPoolParams defines parameters for PlanPool.
+type PlanPoolParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
+// PoolVMTypesParams defines parameters for PoolVMTypes.
+type PoolVMTypesParams struct {
+	// Reference The type that speeds are relative to.
+	Reference string `form:"reference" json:"reference"`
+
+	// WholeVms Speeds of VMs and not of slots, for classes that are given by their VMs per job.
+	WholeVms *bool `form:"whole_vms,omitempty" json:"whole_vms,omitempty"`
+}
 
 // PurchaseParams defines parameters for Purchase.
 type PurchaseParams struct {
@@ -9389,6 +9785,15 @@ type GetRunResultParamsPer string
 type RetryRunParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PlanSharesParams defines parameters for PlanShares.
+type PlanSharesParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
 }
 
 // SimulationParams defines parameters for Simulation.
@@ -9592,6 +9997,9 @@ type CreatePlanJSONRequestBody = PlanRequest
 // PinPlanJSONRequestBody defines body for PinPlan for application/json ContentType.
 type PinPlanJSONRequestBody = PinRequest
 
+// PlanClusterPoolJSONRequestBody defines body for PlanClusterPool for application/json ContentType.
+type PlanClusterPoolJSONRequestBody = ClusterPoolProblem
+
 // ImportPricesJSONRequestBody defines body for ImportPrices for application/json ContentType.
 type ImportPricesJSONRequestBody = ImportPricesJSONBody
 
@@ -9661,6 +10069,15 @@ type CreateKeyJSONRequestBody = NewKey
 // PackJSONRequestBody defines body for Pack for application/json ContentType.
 type PackJSONRequestBody = Batch
 
+// PlanPoolJSONRequestBody defines body for PlanPool for application/json ContentType.
+type PlanPoolJSONRequestBody = PoolProblem
+
+// EvaluatePoolJSONRequestBody defines body for EvaluatePool for application/json ContentType.
+type EvaluatePoolJSONRequestBody = PoolProblem
+
+// PoolVMTypesJSONRequestBody defines body for PoolVMTypes for application/json ContentType.
+type PoolVMTypesJSONRequestBody = PoolProblem
+
 // PurchaseJSONRequestBody defines body for Purchase for application/json ContentType.
 type PurchaseJSONRequestBody = PurchaseRequest
 
@@ -9669,6 +10086,9 @@ type AskJSONRequestBody = QuestionRequest
 
 // CreateSessionJSONRequestBody defines body for CreateSession for application/json ContentType.
 type CreateSessionJSONRequestBody = Token
+
+// PlanSharesJSONRequestBody defines body for PlanShares for application/json ContentType.
+type PlanSharesJSONRequestBody = SharePlanProblem
 
 // SimulationJSONRequestBody defines body for Simulation for application/json ContentType.
 type SimulationJSONRequestBody = SimulationRequest
@@ -11228,6 +11648,28 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 	VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PlanClusterPoolWithBody Plan a pool of a cluster's VM types
+	//
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+	PlanClusterPoolWithBody(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanClusterPool Plan a pool of a cluster's VM types
+	//
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+	PlanClusterPool(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, body PlanClusterPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ImportPricesWithBody Import a price sheet
 	//
 	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
@@ -11784,6 +12226,13 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
 	Horizon(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListInstanceTypes List example instance types
+	//
+	// Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
+	//
+	// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
+	ListInstanceTypes(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// EstimateInterferenceWithBody Ask what batch work does to the requests beside it
 	//
 	// Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
@@ -11863,6 +12312,68 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/packings (the `Pack` operationId).
 	Pack(ctx context.Context, params *PackParams, body PackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanPoolWithBody Plan a pool of different machines
+	//
+	// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+	//
+	// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+	PlanPoolWithBody(ctx context.Context, params *PlanPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanPool Plan a pool of different machines
+	//
+	// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+	//
+	// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+	PlanPool(ctx context.Context, params *PlanPoolParams, body PlanPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EvaluatePoolWithBody Ask what given instances come to
+	//
+	// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+	EvaluatePoolWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EvaluatePool Ask what given instances come to
+	//
+	// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+	EvaluatePool(ctx context.Context, body EvaluatePoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PoolVMTypesWithBody Make a scenario for capacity plans of a pool's types
+	//
+	// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+	PoolVMTypesWithBody(ctx context.Context, params *PoolVMTypesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PoolVMTypes Make a scenario for capacity plans of a pool's types
+	//
+	// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+	PoolVMTypes(ctx context.Context, params *PoolVMTypesParams, body PoolVMTypesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PurchaseWithBody Say what to buy for a problem
 	//
@@ -11954,7 +12465,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11995,6 +12506,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/session (the `CreateSession` operationId).
 	CreateSession(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanSharesWithBody Share slots of different nodes among jobs
+	//
+	// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+	PlanSharesWithBody(ctx context.Context, params *PlanSharesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanShares Share slots of different nodes among jobs
+	//
+	// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+	PlanShares(ctx context.Context, params *PlanSharesParams, body PlanSharesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SimulationWithBody Try a plan before money is spent
 	//
@@ -14407,6 +14940,48 @@ func (c *Client) VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanR
 	return c.Client.Do(req)
 }
 
+// PlanClusterPoolWithBody Plan a pool of a cluster's VM types
+//
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+func (c *Client) PlanClusterPoolWithBody(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanClusterPoolRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanClusterPool Plan a pool of a cluster's VM types
+//
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+func (c *Client) PlanClusterPool(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, body PlanClusterPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanClusterPoolRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ImportPricesWithBody Import a price sheet
 //
 // The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
@@ -15603,6 +16178,23 @@ func (c *Client) Horizon(ctx context.Context, params *HorizonParams, body Horizo
 	return c.Client.Do(req)
 }
 
+// ListInstanceTypes List example instance types
+//
+// Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
+//
+// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
+func (c *Client) ListInstanceTypes(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListInstanceTypesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // EstimateInterferenceWithBody Ask what batch work does to the requests beside it
 //
 // Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
@@ -15753,6 +16345,128 @@ func (c *Client) PackWithBody(ctx context.Context, params *PackParams, contentTy
 // Corresponds with POST /v1/packings (the `Pack` operationId).
 func (c *Client) Pack(ctx context.Context, params *PackParams, body PackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPackRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanPoolWithBody Plan a pool of different machines
+//
+// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+//
+// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+func (c *Client) PlanPoolWithBody(ctx context.Context, params *PlanPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanPoolRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanPool Plan a pool of different machines
+//
+// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+//
+// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+func (c *Client) PlanPool(ctx context.Context, params *PlanPoolParams, body PlanPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanPoolRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EvaluatePoolWithBody Ask what given instances come to
+//
+// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+func (c *Client) EvaluatePoolWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEvaluatePoolRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EvaluatePool Ask what given instances come to
+//
+// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+func (c *Client) EvaluatePool(ctx context.Context, body EvaluatePoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEvaluatePoolRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PoolVMTypesWithBody Make a scenario for capacity plans of a pool's types
+//
+// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+func (c *Client) PoolVMTypesWithBody(ctx context.Context, params *PoolVMTypesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPoolVMTypesRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PoolVMTypes Make a scenario for capacity plans of a pool's types
+//
+// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+func (c *Client) PoolVMTypes(ctx context.Context, params *PoolVMTypesParams, body PoolVMTypesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPoolVMTypesRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15933,7 +16647,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -16025,6 +16739,48 @@ func (c *Client) CreateSessionWithBody(ctx context.Context, contentType string, 
 // Corresponds with POST /v1/session (the `CreateSession` operationId).
 func (c *Client) CreateSession(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateSessionRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanSharesWithBody Share slots of different nodes among jobs
+//
+// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+func (c *Client) PlanSharesWithBody(ctx context.Context, params *PlanSharesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanSharesRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanShares Share slots of different nodes among jobs
+//
+// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+func (c *Client) PlanShares(ctx context.Context, params *PlanSharesParams, body PlanSharesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanSharesRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -23071,6 +23827,79 @@ func NewVerifyPlanRequest(server string, cluster ClusterName, plan PlanRef) (*ht
 	return req, nil
 }
 
+// NewPlanClusterPoolRequest calls the generic PlanClusterPool builder with application/json body
+func NewPlanClusterPoolRequest(server string, cluster ClusterName, params *PlanClusterPoolParams, body PlanClusterPoolJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanClusterPoolRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewPlanClusterPoolRequestWithBody constructs an http.Request for the PlanClusterPool method, with any body, and a specified content type
+func NewPlanClusterPoolRequestWithBody(server string, cluster ClusterName, params *PlanClusterPoolParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pools", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewImportPricesRequest calls the generic ImportPrices builder with application/json body
 func NewImportPricesRequest(server string, cluster ClusterName, params *ImportPricesParams, body ImportPricesJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -26410,6 +27239,48 @@ func NewHorizonRequestWithBody(server string, params *HorizonParams, contentType
 	return req, nil
 }
 
+// NewListInstanceTypesRequest constructs an http.Request for the ListInstanceTypes method
+func NewListInstanceTypesRequest(server string, params *ListInstanceTypesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/instance-types")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewEstimateInterferenceRequest calls the generic EstimateInterference builder with application/json body
 func NewEstimateInterferenceRequest(server string, body EstimateInterferenceJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -26757,6 +27628,187 @@ func NewPackRequestWithBody(server string, params *PackParams, contentType strin
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewPlanPoolRequest calls the generic PlanPool builder with application/json body
+func NewPlanPoolRequest(server string, params *PlanPoolParams, body PlanPoolJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanPoolRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPlanPoolRequestWithBody constructs an http.Request for the PlanPool method, with any body, and a specified content type
+func NewPlanPoolRequestWithBody(server string, params *PlanPoolParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/pools")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewEvaluatePoolRequest calls the generic EvaluatePool builder with application/json body
+func NewEvaluatePoolRequest(server string, body EvaluatePoolJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewEvaluatePoolRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewEvaluatePoolRequestWithBody constructs an http.Request for the EvaluatePool method, with any body, and a specified content type
+func NewEvaluatePoolRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/pools/evaluate")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewPoolVMTypesRequest calls the generic PoolVMTypes builder with application/json body
+func NewPoolVMTypesRequest(server string, params *PoolVMTypesParams, body PoolVMTypesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPoolVMTypesRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPoolVMTypesRequestWithBody constructs an http.Request for the PoolVMTypes method, with any body, and a specified content type
+func NewPoolVMTypesRequestWithBody(server string, params *PoolVMTypesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/pools/vm-types")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reference", params.Reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.WholeVms != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "whole_vms", *params.WholeVms, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -27420,6 +28472,72 @@ func NewCreateSessionRequestWithBody(server string, contentType string, body io.
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewPlanSharesRequest calls the generic PlanShares builder with application/json body
+func NewPlanSharesRequest(server string, params *PlanSharesParams, body PlanSharesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanSharesRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPlanSharesRequestWithBody constructs an http.Request for the PlanShares method, with any body, and a specified content type
+func NewPlanSharesRequestWithBody(server string, params *PlanSharesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/share-plans")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
 
 	return req, nil
 }
@@ -29452,6 +30570,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 	VerifyPlanWithResponse(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*VerifyPlanResponse, error)
 
+	// PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
+	//
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+	PlanClusterPoolWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanClusterPoolResponse, error)
+
+	// PlanClusterPoolWithResponse Plan a pool of a cluster's VM types
+	//
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+	PlanClusterPoolWithResponse(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, body PlanClusterPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanClusterPoolResponse, error)
+
 	// ImportPricesWithBodyWithResponse Import a price sheet
 	//
 	// The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
@@ -30056,6 +31196,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
 	HorizonWithResponse(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*HorizonResponse, error)
 
+	// ListInstanceTypesWithResponse List example instance types
+	//
+	// Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
+	ListInstanceTypesWithResponse(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*ListInstanceTypesResponse, error)
+
 	// EstimateInterferenceWithBodyWithResponse Ask what batch work does to the requests beside it
 	//
 	// Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
@@ -30139,6 +31288,68 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/packings (the `Pack` operationId).
 	PackWithResponse(ctx context.Context, params *PackParams, body PackJSONRequestBody, reqEditors ...RequestEditorFn) (*PackResponse, error)
+
+	// PlanPoolWithBodyWithResponse Plan a pool of different machines
+	//
+	// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+	//
+	// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+	PlanPoolWithBodyWithResponse(ctx context.Context, params *PlanPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanPoolResponse, error)
+
+	// PlanPoolWithResponse Plan a pool of different machines
+	//
+	// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+	//
+	// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+	PlanPoolWithResponse(ctx context.Context, params *PlanPoolParams, body PlanPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanPoolResponse, error)
+
+	// EvaluatePoolWithBodyWithResponse Ask what given instances come to
+	//
+	// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+	EvaluatePoolWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EvaluatePoolResponse, error)
+
+	// EvaluatePoolWithResponse Ask what given instances come to
+	//
+	// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+	EvaluatePoolWithResponse(ctx context.Context, body EvaluatePoolJSONRequestBody, reqEditors ...RequestEditorFn) (*EvaluatePoolResponse, error)
+
+	// PoolVMTypesWithBodyWithResponse Make a scenario for capacity plans of a pool's types
+	//
+	// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+	PoolVMTypesWithBodyWithResponse(ctx context.Context, params *PoolVMTypesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PoolVMTypesResponse, error)
+
+	// PoolVMTypesWithResponse Make a scenario for capacity plans of a pool's types
+	//
+	// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+	PoolVMTypesWithResponse(ctx context.Context, params *PoolVMTypesParams, body PoolVMTypesJSONRequestBody, reqEditors ...RequestEditorFn) (*PoolVMTypesResponse, error)
 
 	// PurchaseWithBodyWithResponse Say what to buy for a problem
 	//
@@ -30238,7 +31449,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -30287,6 +31498,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/session (the `CreateSession` operationId).
 	CreateSessionWithResponse(ctx context.Context, body CreateSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateSessionResponse, error)
+
+	// PlanSharesWithBodyWithResponse Share slots of different nodes among jobs
+	//
+	// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+	PlanSharesWithBodyWithResponse(ctx context.Context, params *PlanSharesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanSharesResponse, error)
+
+	// PlanSharesWithResponse Share slots of different nodes among jobs
+	//
+	// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+	PlanSharesWithResponse(ctx context.Context, params *PlanSharesParams, body PlanSharesJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanSharesResponse, error)
 
 	// SimulationWithBodyWithResponse Try a plan before money is spent
 	//
@@ -32884,6 +34117,33 @@ func (r VerifyPlanResponse) StatusCode() int {
 	return 0
 }
 
+type PlanClusterPoolResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolPlan
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanClusterPoolResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanClusterPoolResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ImportPricesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -34096,6 +35356,38 @@ func (r HorizonResponse) StatusCode() int {
 	return 0
 }
 
+// ListInstanceTypesResponse304Headers the declared response headers of an HTTP 304 response for ListInstanceTypes
+type ListInstanceTypesResponse304Headers struct {
+	ETag *string
+}
+
+type ListInstanceTypesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *InstanceCatalogues
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListInstanceTypesResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListInstanceTypesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListInstanceTypesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type EstimateInterferenceResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -34222,6 +35514,83 @@ func (r PackResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PackResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PlanPoolResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolPlan
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanPoolResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanPoolResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type EvaluatePoolResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolEvaluation
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r EvaluatePoolResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EvaluatePoolResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PoolVMTypesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Scenario
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PoolVMTypesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PoolVMTypesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -34516,6 +35885,33 @@ func (r CreateSessionResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r CreateSessionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PlanSharesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SharePlan
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanSharesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanSharesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -36711,6 +38107,40 @@ func (c *ClientWithResponses) VerifyPlanWithResponse(ctx context.Context, cluste
 	return ParseVerifyPlanResponse(rsp)
 }
 
+// PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
+//
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+func (c *ClientWithResponses) PlanClusterPoolWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanClusterPoolResponse, error) {
+	rsp, err := c.PlanClusterPoolWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanClusterPoolResponse(rsp)
+}
+
+// PlanClusterPoolWithResponse Plan a pool of a cluster's VM types
+//
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/pools (the `PlanClusterPool` operationId).
+func (c *ClientWithResponses) PlanClusterPoolWithResponse(ctx context.Context, cluster ClusterName, params *PlanClusterPoolParams, body PlanClusterPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanClusterPoolResponse, error) {
+	rsp, err := c.PlanClusterPool(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanClusterPoolResponse(rsp)
+}
+
 // ImportPricesWithBodyWithResponse Import a price sheet
 //
 // The body is the sheet itself: AWS's offer file for EC2 (JSON or CSV) or a CSV with the columns `vm_type` and `price_per_hour` (and `purchase`, `region`, `currency`, `from`, `until`, `upfront`, `term_years`, `payment`, `class`, `billing`, `max`, `name`, `vcpu`, `memory_gib`, `gpus`), plain or packed with gzip. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
@@ -37699,6 +39129,21 @@ func (c *ClientWithResponses) HorizonWithResponse(ctx context.Context, params *H
 	return ParseHorizonResponse(rsp)
 }
 
+// ListInstanceTypesWithResponse List example instance types
+//
+// Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
+func (c *ClientWithResponses) ListInstanceTypesWithResponse(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*ListInstanceTypesResponse, error) {
+	rsp, err := c.ListInstanceTypes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListInstanceTypesResponse(rsp)
+}
+
 // EstimateInterferenceWithBodyWithResponse Ask what batch work does to the requests beside it
 //
 // Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
@@ -37829,6 +39274,104 @@ func (c *ClientWithResponses) PackWithResponse(ctx context.Context, params *Pack
 		return nil, err
 	}
 	return ParsePackResponse(rsp)
+}
+
+// PlanPoolWithBodyWithResponse Plan a pool of different machines
+//
+// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+//
+// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+func (c *ClientWithResponses) PlanPoolWithBodyWithResponse(ctx context.Context, params *PlanPoolParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanPoolResponse, error) {
+	rsp, err := c.PlanPoolWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanPoolResponse(rsp)
+}
+
+// PlanPoolWithResponse Plan a pool of different machines
+//
+// Says how many instances of which types to rent for how long, so that work which can be divided among any number of them is done by its deadlines. Core instances hold the data and stay for the round; accelerators hold none, start with the round and are given back after whole hours, which are billed. Nothing is stored. The body is the document that `headroom pool plan` reads.
+//
+// The mix is checked by code that shares nothing with the code that made it. `lower_bound` is proved here and not taken from a solver: `optimal` means that no mix costs less, otherwise `gap` says how much could be saved at most. What no mix does is 422 with `conflicts`: a job that no type runs (`no_eligible_type`), a `deadline`, or data without a place (`storage`), with what would help.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools (the `PlanPool` operationId).
+func (c *ClientWithResponses) PlanPoolWithResponse(ctx context.Context, params *PlanPoolParams, body PlanPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanPoolResponse, error) {
+	rsp, err := c.PlanPool(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanPoolResponse(rsp)
+}
+
+// EvaluatePoolWithBodyWithResponse Ask what given instances come to
+//
+// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+func (c *ClientWithResponses) EvaluatePoolWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EvaluatePoolResponse, error) {
+	rsp, err := c.EvaluatePoolWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEvaluatePoolResponse(rsp)
+}
+
+// EvaluatePoolWithResponse Ask what given instances come to
+//
+// Says of a problem's `mix` until when its work takes, what it costs and which deadlines are met. Accelerators without `hours` are kept while there is work for them. Each instance takes the first job, by deadline, that it can run; where that misses a deadline, another way to share the work out is looked for, and `proved` says whether it is certain that none meets them all. Core instances go on after the round where work is left, but only the round is billed. Nothing is stored.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
+func (c *ClientWithResponses) EvaluatePoolWithResponse(ctx context.Context, body EvaluatePoolJSONRequestBody, reqEditors ...RequestEditorFn) (*EvaluatePoolResponse, error) {
+	rsp, err := c.EvaluatePool(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEvaluatePoolResponse(rsp)
+}
+
+// PoolVMTypesWithBodyWithResponse Make a scenario for capacity plans of a pool's types
+//
+// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+func (c *ClientWithResponses) PoolVMTypesWithBodyWithResponse(ctx context.Context, params *PoolVMTypesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PoolVMTypesResponse, error) {
+	rsp, err := c.PoolVMTypesWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePoolVMTypesResponse(rsp)
+}
+
+// PoolVMTypesWithResponse Make a scenario for capacity plans of a pool's types
+//
+// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools/vm-types (the `PoolVMTypes` operationId).
+func (c *ClientWithResponses) PoolVMTypesWithResponse(ctx context.Context, params *PoolVMTypesParams, body PoolVMTypesJSONRequestBody, reqEditors ...RequestEditorFn) (*PoolVMTypesResponse, error) {
+	rsp, err := c.PoolVMTypes(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePoolVMTypesResponse(rsp)
 }
 
 // PurchaseWithBodyWithResponse Say what to buy for a problem
@@ -37977,7 +39520,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -38061,6 +39604,40 @@ func (c *ClientWithResponses) CreateSessionWithResponse(ctx context.Context, bod
 		return nil, err
 	}
 	return ParseCreateSessionResponse(rsp)
+}
+
+// PlanSharesWithBodyWithResponse Share slots of different nodes among jobs
+//
+// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+func (c *ClientWithResponses) PlanSharesWithBodyWithResponse(ctx context.Context, params *PlanSharesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanSharesResponse, error) {
+	rsp, err := c.PlanSharesWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanSharesResponse(rsp)
+}
+
+// PlanSharesWithResponse Share slots of different nodes among jobs
+//
+// A job's progress share is the rate at which it works on its slots as a share of the rate at which it would on all. Says who gets how many slots of which type, so that the least share by weight is as large as it can be, and then all of them together. Both have bounds that are proved here. For whole nodes give nodes as slots. Nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/share-plans (the `PlanShares` operationId).
+func (c *ClientWithResponses) PlanSharesWithResponse(ctx context.Context, params *PlanSharesParams, body PlanSharesJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanSharesResponse, error) {
+	rsp, err := c.PlanShares(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanSharesResponse(rsp)
 }
 
 // SimulationWithBodyWithResponse Try a plan before money is spent
@@ -41855,6 +43432,46 @@ func ParseVerifyPlanResponse(rsp *http.Response) (*VerifyPlanResponse, error) {
 	return response, nil
 }
 
+// ParsePlanClusterPoolResponse parses an HTTP response from a PlanClusterPoolWithResponse call
+func ParsePlanClusterPoolResponse(rsp *http.Response) (*PlanClusterPoolResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanClusterPoolResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseImportPricesResponse parses an HTTP response from a ImportPricesWithResponse call
 func ParseImportPricesResponse(rsp *http.Response) (*ImportPricesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -43632,6 +45249,55 @@ func ParseHorizonResponse(rsp *http.Response) (*HorizonResponse, error) {
 	return response, nil
 }
 
+// ParseListInstanceTypesResponse parses an HTTP response from a ListInstanceTypesWithResponse call
+func ParseListInstanceTypesResponse(rsp *http.Response) (*ListInstanceTypesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListInstanceTypesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest InstanceCatalogues
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListInstanceTypesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseEstimateInterferenceResponse parses an HTTP response from a EstimateInterferenceWithResponse call
 func ParseEstimateInterferenceResponse(rsp *http.Response) (*EstimateInterferenceResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -43816,6 +45482,112 @@ func ParsePackResponse(rsp *http.Response) (*PackResponse, error) {
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParsePlanPoolResponse parses an HTTP response from a PlanPoolWithResponse call
+func ParsePlanPoolResponse(rsp *http.Response) (*PlanPoolResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanPoolResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEvaluatePoolResponse parses an HTTP response from a EvaluatePoolWithResponse call
+func ParseEvaluatePoolResponse(rsp *http.Response) (*EvaluatePoolResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EvaluatePoolResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolEvaluation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePoolVMTypesResponse parses an HTTP response from a PoolVMTypesWithResponse call
+func ParsePoolVMTypesResponse(rsp *http.Response) (*PoolVMTypesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PoolVMTypesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Scenario
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
 
 	}
 
@@ -44234,6 +46006,46 @@ func ParseCreateSessionResponse(rsp *http.Response) (*CreateSessionResponse, err
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePlanSharesResponse parses an HTTP response from a PlanSharesWithResponse call
+func ParsePlanSharesResponse(rsp *http.Response) (*PlanSharesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanSharesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SharePlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
