@@ -247,6 +247,20 @@ export type CapacityPrice = {
   low: Amount;
 };
 
+export type CatalogueType = {
+  accelerator: boolean;
+  compute_units?: number;
+  core: boolean;
+  disk_gb?: number;
+  memory_gib?: number;
+  most?: number;
+  name: string;
+  per_compute_unit_month: Money;
+  per_gb_month: Money;
+  per_hour: Money;
+  slots: number;
+};
+
 export type Change = {
   action: "create" | "update" | "delete";
   fields: Array<FieldChange>;
@@ -423,6 +437,17 @@ export type ClusterHorizonRequest = {
 export type ClusterList = {
   items: Array<Cluster>;
   next_cursor: NextCursor;
+};
+
+export type ClusterPoolProblem = {
+  currency?: string;
+  hours: number;
+  jobs: Array<PoolJob>;
+  mix?: PoolMix;
+  options?: PoolOptions;
+  startup_hours?: number;
+  storage?: PoolStorage;
+  types?: Array<PoolType>;
 };
 
 export type ClusterPurchaseRequest = {
@@ -1078,6 +1103,19 @@ export type InfeasibleSpan = {
   conflict: string;
   hours: number;
   start: string;
+};
+
+export type InstanceCatalogue = {
+  currency: string;
+  description: string;
+  example: boolean;
+  name: string;
+  types: Array<CatalogueType>;
+  valid_from: string;
+};
+
+export type InstanceCatalogues = {
+  items: Array<InstanceCatalogue>;
 };
 
 export type IntegerPlan = {
@@ -1896,6 +1934,111 @@ export type Policy = {
   whole_tasks?: boolean;
 };
 
+export type PoolAccelerator = {
+  cost?: Money;
+  count: number;
+  hours?: number;
+  type: string;
+};
+
+export type PoolCore = {
+  cost?: Money;
+  count: number;
+  type: string;
+};
+
+export type PoolEvaluation = {
+  accelerator_cost: Money;
+  core_cost: Money;
+  cost: Money;
+  deadlines_met: boolean;
+  disk_gb: number;
+  hours: number | null;
+  jobs: Array<PoolJobDone>;
+  mix: PoolMix;
+  needed_gb: number;
+  proved: boolean;
+  storage_met: boolean;
+  warnings: Array<Warning>;
+};
+
+export type PoolJob = {
+  deadline_hours?: number;
+  memory_gib_per_task?: number;
+  name: Name;
+  rates?: Record<string, number>;
+  work: number;
+};
+
+export type PoolJobDone = {
+  deadline_hours: number;
+  finish_hours: number | null;
+  late: boolean;
+  name: string;
+  on: Array<PoolWorkOn>;
+};
+
+export type PoolMix = {
+  accelerators?: Array<PoolAccelerator>;
+  core?: Array<PoolCore>;
+};
+
+export type PoolOptions = {
+  max_solve_ms?: number;
+};
+
+export type PoolPlan = {
+  accelerator_cost: Money;
+  conflicts?: Array<Finding>;
+  core_cost: Money;
+  cost: Money;
+  disk_gb: number;
+  gap: number;
+  hours: number | null;
+  jobs: Array<PoolJobDone>;
+  lower_bound: Money;
+  mix: PoolMix;
+  needed_gb: number;
+  status: "optimal" | "feasible" | "infeasible";
+  warnings: Array<Warning>;
+};
+
+export type PoolProblem = {
+  currency: string;
+  hours: number;
+  jobs: Array<PoolJob>;
+  mix?: PoolMix;
+  options?: PoolOptions;
+  startup_hours?: number;
+  storage?: PoolStorage;
+  types: Array<PoolType>;
+};
+
+export type PoolStorage = {
+  data_gb: number;
+  fill?: number;
+  replication?: number;
+};
+
+export type PoolType = {
+  accelerator?: boolean;
+  compute_units?: number;
+  core?: boolean;
+  disk_gb?: number;
+  memory_gib?: number;
+  most?: number;
+  name: Name;
+  per_hour?: Money;
+  slots?: number;
+};
+
+export type PoolWorkOn = {
+  imputed?: boolean;
+  instance_hours: number;
+  rate: number;
+  type: string;
+};
+
 export type PowerFit = {
   a: number;
   a_interval?: Interval;
@@ -2440,6 +2583,28 @@ export type Session = {
   role: Role;
 };
 
+export type SharePlan = {
+  jobs: Array<SharedJob>;
+  least_share: number;
+  share_bound: number;
+  status: "optimal" | "feasible";
+  total: number;
+  total_bound: number;
+  warnings: Array<Warning>;
+};
+
+export type SharePlanProblem = {
+  jobs: Array<SharingJob>;
+  options?: PoolOptions;
+  types: Array<SharedType>;
+};
+
+export type SharedJob = {
+  name: string;
+  progress_share: number;
+  slots: Record<string, number>;
+};
+
 export type SharedPhaseAnswer = {
   lower_s: number;
   premise_ok: boolean;
@@ -2457,6 +2622,17 @@ export type SharedPhaseQuestion = {
   share: number;
   slots: number;
   tasks: number;
+};
+
+export type SharedType = {
+  name: Name;
+  slots: number;
+};
+
+export type SharingJob = {
+  name: Name;
+  rates: Record<string, number>;
+  weight?: number;
 };
 
 export type SimulatedBounds = {
@@ -3081,6 +3257,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/plans/{plan}": { path: { cluster: string; plan: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: never; answer: PlanRecord };
   "GET /v1/clusters/{cluster}/plans/{plan}/problem": { path: { cluster: string; plan: string; }; query: { }; body: never; answer: Problem };
   "POST /v1/clusters/{cluster}/plans/{plan}/verify": { path: { cluster: string; plan: string; }; query: { }; body: never; answer: Report };
+  "POST /v1/clusters/{cluster}/pools": { path: { cluster: string; }; query: { }; body: ClusterPoolProblem; answer: PoolPlan | Run };
   "POST /v1/clusters/{cluster}/price-imports": { path: { cluster: string; }; query: { region?: string; instance?: Array<string>; as?: Array<string>; from?: string; on_demand_only?: boolean; zero_prices?: boolean; dry_run?: boolean; }; body: unknown; answer: PriceImport };
   "POST /v1/clusters/{cluster}/price-imports/fetch": { path: { cluster: string; }; query: { }; body: PriceFetch; answer: Run };
   "GET /v1/clusters/{cluster}/prices": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: PriceList };
@@ -3125,11 +3302,15 @@ export interface Operations {
   "PUT /v1/clusters/{cluster}/vm-types/{name}": { path: { cluster: string; name: string; }; query: { }; body: VMType; answer: VMType };
   "POST /v1/clusters/{cluster}/what-if": { path: { cluster: string; }; query: { format?: "json" | "csv"; }; body: ClusterWhatIfRequest; answer: WhatIf };
   "POST /v1/horizons": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; per?: "period" | "day" | "month"; }; body: HorizonRequest; answer: Horizon | Run };
+  "GET /v1/instance-types": { path: { }; query: { }; body: never; answer: InstanceCatalogues };
   "POST /v1/interference/estimate": { path: { }; query: { }; body: InterferenceRequest; answer: InterferenceAnswer };
   "GET /v1/keys": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: KeyList };
   "POST /v1/keys": { path: { }; query: { }; body: NewKey; answer: CreatedKey };
   "DELETE /v1/keys/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
   "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; format?: "json" | "csv"; }; body: Batch; answer: PackingAnswer | Run };
+  "POST /v1/pools": { path: { }; query: { }; body: PoolProblem; answer: PoolPlan | Run };
+  "POST /v1/pools/evaluate": { path: { }; query: { }; body: PoolProblem; answer: PoolEvaluation };
+  "POST /v1/pools/vm-types": { path: { }; query: { reference: string; whole_vms?: boolean; }; body: PoolProblem; answer: Scenario };
   "POST /v1/purchases": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; }; body: PurchaseRequest; answer: Purchase | Run };
   "POST /v1/questions": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: QuestionRequest; answer: QuestionAnswer };
   "GET /v1/runs": { path: { }; query: { cluster?: string; state?: "queued" | "running" | "succeeded" | "failed" | "cancelled"; kind?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: RunList };
@@ -3141,6 +3322,7 @@ export interface Operations {
   "DELETE /v1/session": { path: { }; query: { }; body: never; answer: never };
   "GET /v1/session": { path: { }; query: { }; body: never; answer: Session };
   "POST /v1/session": { path: { }; query: { }; body: Token; answer: Session };
+  "POST /v1/share-plans": { path: { }; query: { }; body: SharePlanProblem; answer: Run | SharePlan };
   "POST /v1/simulations": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SimulationRequest; answer: Run | Simulation };
   "POST /v1/solve": { path: { }; query: { }; body: Problem; answer: Plan };
   "POST /v1/sweeps": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SweepRequest; answer: Run | Sweep };
