@@ -74,20 +74,56 @@ func TestSystemdUnit(t *testing.T) {
 	}
 }
 
-// Where systemd is installed it reads the unit itself and rates it.
+func TestSystemdUnitOfTheAgent(t *testing.T) {
+	t.Parallel()
+	unit := readUnit(t, "systemd/headroom-agent.service")
+	for name, want := range map[string]string{
+		"Service.Type": "notify", "Service.NotifyAccess": "main", "Service.ExecStart": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS",
+		"Service.KillMode":    "mixed", // else SIGTERM also ends the tasks, which are to be awaited
+		"Service.DynamicUser": "yes", "Service.StateDirectory": "headroom-agent", "Service.StateDirectoryMode": "0700",
+		"Service.ProtectSystem": "strict", "Service.ProtectHome": "yes", "Service.PrivateTmp": "yes", "Service.NoNewPrivileges": "yes", "Service.CapabilityBoundingSet": "",
+		"Service.Restart": "on-failure", "Service.RestartPreventExitStatus": "2", "Install.WantedBy": "multi-user.target",
+	} {
+		if got := unit[name]; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	// Tasks are awaited for 30 s, ended within 10 s as a rule, and told of within 10 s.
+	if stop, err := time.ParseDuration(unit["Service.TimeoutStopSec"][0]); err != nil || stop < 50*time.Second {
+		t.Errorf("TimeoutStopSec: got %v, %v", stop, err)
+	}
+	// What protects the server protects the agent, but for tasks that make code while they run.
+	for name := range readUnit(t, "systemd/headroom.service") {
+		protects := strings.HasPrefix(name, "Service.Protect") || strings.HasPrefix(name, "Service.Restrict") || strings.HasPrefix(name, "Service.Private") || strings.HasPrefix(name, "Service.SystemCall")
+		if _, there := unit[name]; protects && !there {
+			t.Errorf("the agent's unit has no %s", name)
+		}
+	}
+}
+
+// Where systemd is installed it reads the units itself and rates them.
 func TestSystemdReadsTheUnit(t *testing.T) {
 	t.Parallel()
+	for unit, command := range map[string]string{"headroom": "/usr/local/bin/headroom serve", "headroom-agent": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS"} {
+		t.Run(unit, func(t *testing.T) {
+			t.Parallel()
+			readBySystemd(t, unit+".service", command)
+		})
+	}
+}
+
+func readBySystemd(t *testing.T, unit, command string) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Log("systemd-analyze is not installed: the unit is checked by our own reading alone")
 		return
 	}
-	text, err := os.ReadFile("systemd/headroom.service")
+	text, err := os.ReadFile("systemd/" + unit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "headroom.service")
-	runnable := strings.Replace(string(text), "/usr/local/bin/headroom serve", "/bin/true", 1) // a program that is there
+	file := filepath.Join(t.TempDir(), unit)
+	runnable := strings.Replace(string(text), command, "/bin/true", 1) // a program that is there
 	if err := os.WriteFile(file, []byte(runnable), 0o644); err != nil {
 		t.Fatal(err)
 	}

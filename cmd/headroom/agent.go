@@ -50,7 +50,8 @@ agent ends, or where it was killed when one begins with the same --state-dir. Ta
 CLUSTER the agent sets the cgroup and waits until it is ended.
 
 SIGTERM and interrupts end it: no more tasks are taken, those that run are awaited for --stop-after and then
-ended, and the server is told. One who looks only needs no rights beyond reading /proc. A key of the role agent is
+ended, and the server is told. Where the server refuses the key, or another agent has taken the name, the exit
+code is 2: beginning again would not help. One who looks only needs no rights beyond reading /proc. A key of the role agent is
 all that it needs; with --tasks it takes no other.` + connectionHelp,
 		Example: "  headroom agent shop --node worker-3 --tasks /etc/headroom/tasks.json\n" +
 			"  headroom agent shop --tasks tasks.json --apply-hints /sys/fs/cgroup/batch --hints hints.json\n" +
@@ -190,7 +191,11 @@ func (f *agentFlags) run(c *cobra.Command, to *connection, args []string, settin
 	if commands != nil {
 		config.Cgroup = f.cgroup
 	}
-	return agent.Run(c.Context(), config)
+	err = agent.Run(c.Context(), config)
+	if refused := (agent.Refused{}); errors.As(err, &refused) {
+		return &failure{exitUsage, err}
+	}
+	return err
 }
 
 type sender = func(context.Context, []byte) (*http.Response, error)

@@ -83,7 +83,7 @@ type ended struct {
 const keptFile = "agent.json"
 
 // Run is an agent until ctx ends: then tasks that run are awaited for a while, ended, and told of. An error says
-// why it could not go on; tasks are ended then, too.
+// why it could not go on; tasks are ended then, too. After one that is Refused it should not begin again by itself.
 func Run(ctx context.Context, c Config) error {
 	a := &agent{Config: c, file: filepath.Join(c.Dir, keptFile), running: map[int64]*task{}, dropped: map[int64]bool{}, ended: make(chan result), interval: firstInterval}
 	cores, err := c.Host.Cores()
@@ -391,11 +391,11 @@ func (a *agent) ask(ctx context.Context, seq int64) (Answer, error) {
 func refusal(node string, t *trouble) error {
 	switch t.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("the server does not take the heartbeats of node %q: %w. An agent needs a key of the role agent for this cluster (\"headroom key create --role agent\")", node, t)
+		return Refused{fmt.Errorf("the server does not take the heartbeats of node %q: %w. An agent needs a key of the role agent for this cluster (\"headroom key create --role agent\")", node, t)}
 	case http.StatusNotFound:
 		return fmt.Errorf("the server does not know the node %q: %w", node, t)
 	case http.StatusConflict:
-		return fmt.Errorf("another agent speaks for node %q by now: %w. Give each machine a name of its own with --node", node, t)
+		return Refused{fmt.Errorf("another agent speaks for node %q by now: %w. Give each machine a name of its own with --node", node, t)}
 	default:
 		return fmt.Errorf("the server refuses the heartbeats of node %q: %w", node, t)
 	}

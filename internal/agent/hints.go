@@ -106,9 +106,11 @@ func PlannedHints(cgroup string, settings []Setting) (lines []string, err error)
 	}
 	for _, s := range settings {
 		at := filepath.Join(cgroup, s.File)
-		if err := syscall.Access(at, 2 /* W_OK */); err != nil {
+		f, err := os.OpenFile(at, os.O_WRONLY, 0) // nothing happens before something is written
+		if err != nil {
 			return nil, refused(at, err)
 		}
+		f.Close()
 		lines = append(lines, fmt.Sprintf("%s: %q instead of %q", at, s.Value, valueOf(before, s.File)))
 	}
 	return lines, nil

@@ -5,10 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // group is a directory that looks like a cgroup, with these files besides.
@@ -125,6 +127,44 @@ func TestCgroupsThatCannotBeSetSayWhatToDo(t *testing.T) {
 	}
 	if err := Apply(dir, cgroup, []Setting{{"cpu.idle", "1"}, {"cpu.max", "5000 100000"}}); err == nil || inGroup(t, cgroup, "cpu.idle") != "0" {
 		t.Errorf("%v; cpu.idle is %s", err, inGroup(t, cgroup, "cpu.idle"))
+	}
+}
+
+// Who may not write a cgroup is told what to do.
+func TestRightsToCgroups(t *testing.T) {
+	cgroup, dir := group(t, nil), t.TempDir()
+	for name := range map[string]bool{"cpu.idle": true, "cpu.weight": true, "cpu.max": true, "cgroup.procs": true} {
+		if err := os.Chmod(filepath.Join(cgroup, name), 0o444); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The owner of everything may all the same, so that one is nobody here, in this thread alone.
+	for _, own := range []string{dir, cgroup, filepath.Dir(dir)} { // which is the test's
+		if err := os.Chmod(own, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var planned, applied, own error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		if _, own = unix.SetfsuidRetUid(65534); own == nil {
+			_, planned = PlannedHints(cgroup, BackgroundSettings)
+			applied = Apply(dir, cgroup, BackgroundSettings)
+		}
+	}()
+	<-done
+	if own != nil {
+		t.Fatal(own)
+	}
+	for _, err := range []error{planned, applied} {
+		if err == nil || !strings.Contains(err.Error(), "this agent may not use "+cgroup+"/cpu.idle; run it as root, or give the cgroup to its user") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, changedFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is something to take back: %v", err)
 	}
 }
 

@@ -2,9 +2,7 @@ package agent
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -86,11 +84,10 @@ func openGroup(dir string) (*os.File, error) {
 	if !realGroup(dir) {
 		return nil, fmt.Errorf("%s is no cgroup of version 2, so that no task can run in it", dir)
 	}
-	if err := syscall.Access(filepath.Join(dir, "cgroup.procs"), 2 /* W_OK */); err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil, refused(filepath.Join(dir, "cgroup.procs"), err)
-		}
-		return nil, fmt.Errorf("run tasks in %s: %w", dir, err)
+	procs, err := os.OpenFile(filepath.Join(dir, "cgroup.procs"), os.O_WRONLY, 0)
+	if err != nil {
+		return nil, refused(filepath.Join(dir, "cgroup.procs"), err)
 	}
+	procs.Close()
 	return os.Open(dir)
 }

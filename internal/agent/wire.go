@@ -81,6 +81,7 @@ const (
 type Refused struct{ Err error }
 
 func (r Refused) Error() string { return r.Err.Error() }
+func (r Refused) Unwrap() error { return r.Err }
 
 // trouble is why a heartbeat has no answer that can be used.
 type trouble struct {
