@@ -125,8 +125,6 @@ func (a *agent) live(ctx context.Context) error {
 		}
 		return err
 	}
-	// Another start is another boot; what was ended before is told of all the same.
-	a.kept.Boot, a.kept.Seq = rand.Text(), 0
 	stopping := ctx.Done()
 	var patience <-chan time.Time
 	leave := func() {
@@ -179,23 +177,23 @@ func (a *agent) endAll(why string) {
 	}
 }
 
-// sendPending sends what an earlier agent could not, as it stands: where the server knows it already it answers
-// the same. Where it does not take it, what it told of is told of again.
+// sendPending sends what an earlier agent could not, as it stands: where the server has it already, it answers the
+// same. No task of the answer has begun, and the agent goes on as that one. Where there is nothing, or the server does
+// not take it, another boot begins; what was told in vain is told again.
 func (a *agent) sendPending(ctx context.Context) error {
-	if a.kept.Pending == nil {
-		return nil
-	}
 	var was Heartbeat
-	if err := json.Unmarshal(a.kept.Pending, &was); err != nil {
-		a.kept.Pending = nil
-		return nil
+	if a.kept.Pending != nil && json.Unmarshal(a.kept.Pending, &was) == nil && was.Seq == a.kept.Seq && was.Boot == a.kept.Boot && !was.Leaving {
+		answer, err := a.send(ctx, was)
+		if err == nil {
+			return a.follow(answer)
+		}
+		var t *trouble
+		if !errors.As(err, &t) || !t.final() || t.status == http.StatusUnauthorized || t.status == http.StatusForbidden {
+			return err
+		}
 	}
-	_, err := a.send(ctx, was) // its assignments were another process's; those not spoken of are handed out again
-	var t *trouble
-	if errors.As(err, &t) && t.final() && t.status != http.StatusUnauthorized && t.status != http.StatusForbidden {
-		a.kept.Pending, err = nil, nil
-	}
-	return err
+	a.kept.Pending, a.kept.Boot, a.kept.Seq = nil, rand.Text(), 0
+	return nil
 }
 
 // beat tells of the machine and its tasks and does what the answer says. One that leaves does without an answer: what
@@ -229,6 +227,11 @@ func (a *agent) beat(ctx context.Context) (answered bool, err error) {
 		}
 		return false, err
 	}
+	return true, a.follow(answer)
+}
+
+// follow does what an answer says.
+func (a *agent) follow(answer Answer) error {
 	if a.interval = time.Duration(within(leastInterval.Seconds(), answer.HeartbeatSeconds, mostInterval.Seconds()) * float64(time.Second)); answer.HeartbeatSeconds == 0 {
 		a.interval = firstInterval
 	}
@@ -244,11 +247,11 @@ func (a *agent) beat(ctx context.Context) (answered bool, err error) {
 	for _, x := range answer.Assignments {
 		if a.running[x.Assignment] == nil && !a.leaving {
 			if err := a.begin(x); err != nil {
-				return true, err
+				return err
 			}
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // begin starts a task, or notes why it cannot be.

@@ -386,9 +386,10 @@ func TestAgentsLeave(t *testing.T) {
 // What is told in vain when an agent is killed is told by the next one, as the same heartbeat first.
 func TestKilledAgentsGoOn(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, 1, tasks("job", 1)...)
-	d.open[1], d.queue = d.queue[0], nil
-	a := newAgent(t, d, Command{Command: []string{"/bin/true"}})
+	out := filepath.Join(t.TempDir(), "out")
+	d := newDesk(t, 1, tasks("job", 2)...)
+	d.open[1], d.queue = d.queue[0], d.queue[1:]
+	a := newAgent(t, d, Command{Command: []string{script(t, "echo $HEADROOM_TASK >> "+out)}})
 	pending := Heartbeat{Seq: 5, Boot: "before", At: time.Now(), Running: []int64{}, Finished: []FinishedTask{{1, 2.5}}}
 	text, err := json.Marshal(pending)
 	if err != nil {
@@ -410,12 +411,39 @@ func TestKilledAgentsGoOn(t *testing.T) {
 	if err != nil || !state.Sys().(syscall.WaitStatus).Signaled() {
 		t.Errorf("what was left behind: %v, %v", state, err)
 	}
-	d.until("a heartbeat of the new agent", func() bool { return len(d.seen) == 2 })
-	if err := end(); err != nil || d.twice != nil || d.over[1] != "" || len(d.over) != 1 {
+	d.until("the end of the task of the answer that was lost", func() bool { return len(d.over) == 2 })
+	if err := end(); err != nil || d.twice != nil || d.over[1]+d.over[2] != "" {
 		t.Errorf("%v; over %v, twice %v", err, d.over, d.twice)
 	}
-	if next := d.seen[1]; next.Boot == "before" || next.Seq != 1 || len(next.Finished) > 0 {
+	if next := d.seen[1]; next.Boot != "before" || next.Seq != 6 || len(next.Failed) > 0 || slices.Contains(next.Finished, FinishedTask{1, 2.5}) {
 		t.Errorf("the new agent says %+v", next)
+	}
+	if text, err := os.ReadFile(out); err != nil || string(text) != "1\n" {
+		t.Errorf("it ran %q, %v", text, err)
+	}
+	// One whose heartbeat is not taken any more tells the same in another.
+	d.open[3] = Assignment{Assignment: 3}
+	pending.Boot, pending.Seq, pending.Finished = "older", 1, []FinishedTask{{3, 1}}
+	if text, err = json.Marshal(pending); err != nil {
+		t.Fatal(err)
+	}
+	if err := save(filepath.Join(a.config.Dir, keptFile), kept{Mark: "m", Boot: "older", Seq: 1, Pending: text, Ended: []ended{{Assignment: 3, Seconds: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	d.mu.Lock()
+	beats, refused := d.beats, 0
+	d.instead = func(beat int) *http.Response {
+		if beat == beats+1 {
+			refused++
+			return says(409, `{"title":"no","detail":"It comes from an earlier start."}`)
+		}
+		return nil
+	}
+	d.mu.Unlock()
+	end = a.runs()
+	d.until("what was told in vain", func() bool { return len(d.over) == 3 })
+	if err := end(); err != nil || refused != 1 || d.twice != nil {
+		t.Errorf("%v; refused %d times, twice %v", err, refused, d.twice)
 	}
 	info, err := os.Stat(filepath.Join(a.config.Dir, keptFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
