@@ -3,6 +3,8 @@ package pack
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 )
 
 // mostTimedSplits bounds the ways to divide parts of the batch when phases and their order are chosen at once:
@@ -27,15 +29,49 @@ func (b *batch) inTime(ctx context.Context, f *fitter, phases []phase, basis str
 	if err = cancelled(ctx, err); err != nil {
 		return nil, false, "", err
 	}
-	for _, other := range [][]contents{pairs.phases, b.oneByOne()} {
+	candidates := [][]contents{pairs.phases, b.oneByOne()}
+	if b.hasReleases() {
+		byRelease, err := b.byRelease(ctx)
+		if err = cancelled(ctx, err); err != nil {
+			return nil, false, "", err
+		}
+		candidates = append(candidates, byRelease)
+	}
+	for _, other := range candidates {
 		others := f.phases(other)
 		b.order(others)
 		if c := b.course(others); c.better(best) {
 			phases, best = others, c
-			basis = "The shortest packing, the best pairs and single jobs, each in a good order."
+			basis = "The shortest packing, that of the jobs of each release, the best pairs and single jobs, each in a good order."
 		}
 	}
 	return phases, false, basis, nil
+}
+
+// byRelease packs the jobs of each release by themselves, so that none waits for another's.
+func (b *batch) byRelease(ctx context.Context) (phases []contents, err error) {
+	kinds := map[float64][]int{}
+	for i := range b.kinds {
+		kinds[b.kinds[i].release] = append(kinds[b.kinds[i].release], i)
+	}
+	for _, release := range slices.Sorted(maps.Keys(kinds)) {
+		part := *b
+		part.kinds, part.warnings = nil, nil
+		for _, i := range kinds[release] {
+			part.kinds = append(part.kinds, b.kinds[i])
+		}
+		packed, err := part.multi(ctx, newFitter(&part, newLadder(&part)), 0, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range packed.phases {
+			for i := range c {
+				c[i].kind = kinds[release][c[i].kind]
+			}
+			phases = append(phases, c)
+		}
+	}
+	return phases, nil
 }
 
 // everyCourse considers every sequence of phases: for every part of the batch the undominated ways to have done

@@ -187,3 +187,18 @@ func TestFewestMachinesAreFewest(t *testing.T) {
 		}
 	}
 }
+
+// Jobs of a batch too large to look at every division do not wait for others' releases either.
+func TestLargeBatchesDoNotWait(t *testing.T) {
+	p := sixteen(11, 24, 5)
+	first, second := p, p
+	first.Jobs, second.Jobs = p.Jobs[:12], p.Jobs[12:]
+	begins := math.Ceil(packed(t, first, capacity.PackMulti).EndSeconds)
+	want := begins + packed(t, second, capacity.PackMulti).EndSeconds
+	for i := range p.Jobs[12:] {
+		p.Jobs[12+i].ReleaseSeconds = begins
+	}
+	if a := packed(t, p, capacity.PackMulti); a.EndSeconds > want*(1+1e-9) {
+		t.Errorf("it ends after %g s; the first half is done by %g s and the second, by itself, after %g s", a.EndSeconds, begins, want)
+	}
+}

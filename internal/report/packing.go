@@ -97,8 +97,12 @@ func Packing(w io.Writer, a capacity.Packing) error {
 	for _, p := range a.Phases {
 		jobs += len(p.Jobs)
 	}
-	fmt.Fprintf(&b, "%s in %s take %s; one after the other they take %s: %.1f %% saved. %s\n\n",
-		count(float64(jobs), "job", "jobs"), count(float64(len(a.Phases)), "phase", "phases"), clock(a.BusySeconds), clock(a.SequentialSeconds), 100*a.Saving, knownOf(a))
+	if jobs == 1 {
+		fmt.Fprintf(&b, "1 job takes %s. %s\n\n", clock(a.BusySeconds), knownOf(a))
+	} else {
+		fmt.Fprintf(&b, "%s in %s take %s; one after the other they take %s: %.1f %% saved. %s\n\n",
+			count(float64(jobs), "job", "jobs"), count(float64(len(a.Phases)), "phase", "phases"), clock(a.BusySeconds), clock(a.SequentialSeconds), 100*a.Saving, knownOf(a))
+	}
 	if err := gantt(a, jobs).Text(&b); err != nil {
 		return err
 	}
