@@ -38,6 +38,7 @@ type nodeAtWork struct {
 	slow   []float64 // by class
 	demand float64   // cores that its tasks keep busy
 	since  float64   // up to when its load average and its use are added up
+	given  int64     // tasks since its last heartbeat
 }
 
 // taskAtWork is how far the task of a slot is. Its work is in seconds on a dedicated node of speed 1.
@@ -251,6 +252,8 @@ func (x *mixture) report(e *engine, i int) {
 	n := &x.nodes[i]
 	n.average(e.now, e.warmUp, x)
 	n.tell()
+	n.Heartbeats++
+	n.given = 0
 	x.reporting = append(x.reporting, i)
 	e.queue.put(event{e.now + x.heartbeat, nodeReports | uint64(i)})
 	e.policy.Note(dispatch.Event{What: dispatch.Reported, Now: e.now, Node: &n.Node})
@@ -304,9 +307,13 @@ func (x *mixture) offerRange(e *engine, p dispatch.Pool, from, to int) {
 		if n.Residual == 0 {
 			continue // nothing would come of a task there
 		}
+		if x.heartbeat > 0 && e.perHeartbeat > 0 && n.given >= e.perHeartbeat {
+			continue
+		}
 		s := dispatch.Slot{Number: slot, Pool: p, Node: &n.Node}
 		if choice := e.policy.Choose(e.now, s); choice.Job != nil {
 			e.start(e.jobs[choice.Job.Index], choice.Task, s)
+			n.given++
 			from = slot + 1
 		}
 	}

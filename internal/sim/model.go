@@ -11,15 +11,17 @@ import (
 
 // model is an input made ready: what is left out is filled in, what follows from it is computed.
 type model struct {
-	layout    dispatch.Layout
-	pools     [2]int // slots; where they are shared all are in the first
-	rule      capacity.Policy
-	admission capacity.AdmissionMode
-	shares    []dispatch.Share
-	weights   float64
-	classes   []classModel
-	fleet     *fleet // nil where slots are all alike
-	readCap   float64
+	layout dispatch.Layout
+	pools  [2]int // slots; where they are shared all are in the first
+	rule   capacity.Policy
+	// perHeartbeat is how many tasks a node is given at a heartbeat; 0: as many as it has slots for.
+	perHeartbeat int64
+	admission    capacity.AdmissionMode
+	shares       []dispatch.Share
+	weights      float64
+	classes      []classModel
+	fleet        *fleet // nil where slots are all alike
+	readCap      float64
 
 	horizon, warmUp float64
 	limits          Limits
@@ -56,6 +58,9 @@ func makeModel(in Input) *model {
 	m := &model{rule: in.Policy.rule(in.DataNodes), horizon: in.HorizonSeconds, warmUp: in.WarmUpSeconds, limits: in.Limits, warnings: []capacity.Warning{}}
 	if in.Policy.admits() {
 		m.admission = in.Policy.Admission
+	}
+	if m.rule.Kind == capacity.PolicyLearned {
+		m.perHeartbeat = *m.rule.Filled().TasksPerHeartbeat
 	}
 	if m.horizon == 0 {
 		m.horizon = math.Inf(1)

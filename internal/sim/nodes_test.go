@@ -148,6 +148,28 @@ func TestHeartbeatsHandOutTasks(t *testing.T) {
 	}
 }
 
+// Under the learned policy a node is given so many tasks at a heartbeat, and learns what it bears: with
+// slots for 12 tasks that keep a core busy each, a node of 4 cores comes to run about 4, and one whose
+// target is twice that about 8.
+func TestNodesLearnWhatTheyBear(t *testing.T) {
+	in := onNodes(1, 4, 7, NodeType{Type: "a", Slots: Slots{Map: 4}})
+	in.Policy = byKind(capacity.PolicyLearned)
+	in.HeartbeatSeconds = 10
+	if got := simulate(t, in).Classes[0].Response.Max; got != 37 {
+		t.Errorf("with a task a heartbeat the last of four ends at %g s, want 37", got)
+	}
+	for _, target := range []float64{1, 2} {
+		in := onNodes(1, 4000, 60, NodeType{Type: "a", Cores: 4, Slots: Slots{Map: 12}})
+		in.Policy = byKind(capacity.PolicyLearned)
+		delay := int64(6)
+		in.Policy.Target, in.Policy.EvaluationDelay = &target, &delay
+		in.HeartbeatSeconds, in.HorizonSeconds, in.WarmUpSeconds = 5, 6*3600, 3600
+		if got, want := 12*simulate(t, in).Pools[0].Use.Mean, 4*target; math.Abs(got-want) > 0.15*want {
+			t.Errorf("at a target of %g %g tasks run on average, want about %g", target, got, want)
+		}
+	}
+}
+
 func TestNodesThatMakeNoSenseAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		change        func(*Input)
