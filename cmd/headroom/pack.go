@@ -27,7 +27,8 @@ type packFlags struct {
 	machines  int64
 	compare   bool
 	oneMore   bool
-	by        float64 // hours
+	by        string  // hours, or a time of day of a cluster's clocks
+	byHours   float64 // 0 where it is a time of day
 }
 
 func packCommand() *cobra.Command {
@@ -36,6 +37,7 @@ func packCommand() *cobra.Command {
 	var to connection
 	var cluster string
 	var async bool
+	var classes classFlags
 	c := &cobra.Command{
 		Use:   "pack [FILE|-]",
 		Short: "Say which jobs of a batch to run at once on machines that are there",
@@ -46,13 +48,14 @@ packed exactly; for others the answer says how far from the shortest it is at mo
 Every packing is checked by code that shares nothing with the code that made it.
 
 With --cluster a server packs the batch and keeps the packing in one of its clusters; a long one is then a run
-that is waited for.
+that is waited for. With --classes as well the batch is the cluster's own classes, whose times are known from
+measurements ("headroom measurement") and past executions; then nothing is kept.
 
   {"machines": {"count": 11, "disks": 2, "hosts_per_extra": 2, "penalty": 1.1},
    "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},
             {"name": "index", "usage": {"cpu_percent": 85, "io_mb_s": 20},
              "measurements": [{"vms": 6, "seconds": 900}, {"vms": 12, "seconds": 520}]}]}` + connectionHelp,
-		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json\n  headroom pack --cluster shop batch.json",
+		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json\n  headroom pack --cluster shop batch.json\n  headroom pack --cluster shop --classes nightly-etl:3,ad-hoc --disks 2 --by 06:00",
 		Args:    cobra.MaximumNArgs(1),
 	}
 	to.addFlags(c)
@@ -63,24 +66,32 @@ that is waited for.
 	c.Flags().Int64Var(&flags.machines, "machines", 0, "override the `number` of machines")
 	c.Flags().BoolVar(&flags.compare, "compare", false, "pack by every algorithm and compare")
 	c.Flags().BoolVar(&flags.oneMore, "one-more", false, "say as well what one more machine would save")
-	c.Flags().Float64Var(&flags.by, "by", 0, "find the fewest machines that finish the batch within so many `hours`")
+	c.Flags().StringVar(&flags.by, "by", "", "find the fewest machines that finish the batch within so many `hours`, or with --classes by a time of day such as 06:00")
 	c.Flags().StringVar(&cluster, "cluster", "", "have a server pack it and keep the packing in this `cluster`")
 	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
-	c.MarkFlagsMutuallyExclusive("compare", "one-more", "by", "cluster")
+	classes.addFlags(c)
+	c.MarkFlagsMutuallyExclusive("compare", "one-more", "by")
 	c.MarkFlagsMutuallyExclusive("compare", "algorithm")
 	c.MarkFlagsMutuallyExclusive("by", "machines")
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if err := classes.check(c, &flags, cluster); err != nil {
+			return err
+		}
 		switch {
 		case async && cluster == "":
 			return errors.New("--async is for a --cluster; without a server there is nobody to work in the background")
-		case c.Flags().Changed("by") && !(flags.by > 0 && flags.by*3600 <= capacity.MaxSeconds):
-			return fmt.Errorf("--by is %g; it must be more than 0 hours and at most %g", flags.by, capacity.MaxSeconds/3600)
 		case c.Flags().Changed("max-solve-ms") && (flags.maxMs < 1 || flags.maxMs > capacity.MaxSolveMs):
 			return fmt.Errorf("--max-solve-ms is %d; it must be from 1 to %d", flags.maxMs, capacity.MaxSolveMs)
 		}
 		return nil
 	}
 	return command(c, func(c *cobra.Command, args []string) error {
+		if classes.names != "" {
+			if len(args) > 0 {
+				return errors.New("--classes are the batch; leave the file out")
+			}
+			return classes.pack(c, &to, out, cluster, flags, async)
+		}
 		data, label, err := read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return err
@@ -128,7 +139,7 @@ type packedWithOneMore struct {
 
 // question is what is asked about a batch.
 func (f *packFlags) question(batch capacity.PackingProblem) capacity.PackingQuestion {
-	return capacity.PackingQuestion{Batch: batch, Compare: f.compare, OneMore: f.oneMore, BySeconds: 3600 * f.by}
+	return capacity.PackingQuestion{Batch: batch, Compare: f.compare, OneMore: f.oneMore, BySeconds: 3600 * f.byHours}
 }
 
 // packingForms is an answer in every form.

@@ -37,15 +37,15 @@ const MeasurementsKind = "measurements"
 type MeasurementRequest struct {
 	Job  string     `json:"job"`
 	Kind FitKind    `json:"kind"`
-	At   *time.Time `json:"at"` // nil is now
+	At   *time.Time `json:"at,omitempty"` // nil is now
 
-	VMs         *float64 `json:"vms"`         // power, usage
-	Residual    *float64 `json:"residual"`    // task_time: the part of the node left for the task; or
-	Utilization *float64 `json:"utilization"` // the part that other work kept busy
-	NodeType    string   `json:"node_type"`   // rate
-	Seconds     *float64 `json:"seconds"`     // all but usage
-	CPUPercent  *float64 `json:"cpu_percent"` // usage: mean of a VM
-	IOMBPerS    *float64 `json:"io_mb_s"`     // usage: of all VMs together
+	VMs         *float64 `json:"vms,omitempty"`         // power, usage
+	Residual    *float64 `json:"residual,omitempty"`    // task_time: the part of the node left for the task; or
+	Utilization *float64 `json:"utilization,omitempty"` // the part that other work kept busy
+	NodeType    string   `json:"node_type,omitempty"`   // rate
+	Seconds     *float64 `json:"seconds,omitempty"`     // all but usage
+	CPUPercent  *float64 `json:"cpu_percent,omitempty"` // usage: mean of a VM
+	IOMBPerS    *float64 `json:"io_mb_s,omitempty"`     // usage: of all VMs together
 }
 
 // JobMeasurement is one that is kept. It never changes.

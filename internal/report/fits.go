@@ -35,6 +35,20 @@ func JobFits(items []perf.JobFit) Table {
 	})
 }
 
+// FitsText is fits for people, one a line.
+func FitsText(w io.Writer, items []perf.JobFit) error {
+	return tableOf([]string{"Job", "Kind", "Version", "Of", "Fit"}, items, func(f perf.JobFit) []Cell {
+		said, warnings := FitWords(f)
+		if said == "" {
+			said = "none: " + f.Refused
+		}
+		if len(warnings) > 0 {
+			said += fmt.Sprintf(" (%s)", several(int64(len(warnings)), "warning"))
+		}
+		return []Cell{text(f.Job), text(string(f.Kind)), whole(f.Version), whole(f.Measurements), text(said)}
+	}).Text(w)
+}
+
 // FitWords is a fit on one line, and what is doubtful about it.
 func FitWords(f perf.JobFit) (string, []capacity.Warning) {
 	switch {
@@ -42,20 +56,15 @@ func FitWords(f perf.JobFit) (string, []capacity.Warning) {
 		return fmt.Sprintf("%.6g·n^%.4g s on n VMs, measured on %g to %g, R² %.4f", f.Power.A, f.Power.B, f.Power.LeastVMs, f.Power.MostVMs, f.Power.R2), f.Power.Warnings
 	case f.TaskTime != nil:
 		t := f.TaskTime
-		words := ""
-		switch t.Form {
-		case perf.ConstantTime:
-			words = fmt.Sprintf("%.6g s", t.A)
-		case perf.OneExponential:
-			words = fmt.Sprintf("%.6g·e^(%.4g·r) s", t.A, t.B)
-		default:
-			words = fmt.Sprintf("%.6g·e^(%.4g·r) + %.6g·e^(%.4g·r) s", t.A, t.B, t.C, t.D)
+		words := exponential(t.A, t.B)
+		if t.C != 0 {
+			words += " + " + exponential(t.C, t.D)
 		}
-		return fmt.Sprintf("%s with r of a node, measured from %.3g to %.3g, RMSE %.4g s", words, t.LeastResidual, t.MostResidual, t.RMSESeconds), t.Warnings
+		return fmt.Sprintf("%s s with r of a node, measured from %.3g to %.3g, RMSE %.4g s", words, t.LeastResidual, t.MostResidual, t.RMSESeconds), t.Warnings
 	case f.Rate != nil:
 		rates := make([]string, len(f.Rate.Types))
 		for i, t := range f.Rate.Types {
-			rates[i] = fmt.Sprintf("%s %.4g (%d tasks of %.4g s)", t.Type, t.Rate, t.Tasks, t.MeanSeconds)
+			rates[i] = fmt.Sprintf("%s %.4g (%s of %.4g s)", t.Type, t.Rate, several(t.Tasks, "task"), t.MeanSeconds)
 		}
 		return strings.Join(rates, ", "), f.Rate.Warnings
 	case f.Usage != nil:
@@ -65,15 +74,30 @@ func FitWords(f perf.JobFit) (string, []capacity.Warning) {
 	return "", nil
 }
 
+// exponential is a·e^(b·r).
+func exponential(a, b float64) string {
+	if b == 0 {
+		return fmt.Sprintf("%.6g", a)
+	}
+	return fmt.Sprintf("%.6g·e^(%.4g·r)", a, b)
+}
+
+func several(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
 // FitText is a fit for people.
 func FitText(w io.Writer, f perf.JobFit) error {
 	said, warnings := FitWords(f)
 	var b strings.Builder
 	switch {
 	case f.Version > 0:
-		fmt.Fprintf(&b, "Version %d of the fit of %q (%s), of %d measurements:\n  %s.\n", f.Version, f.Job, f.Kind, f.Measurements, said)
+		fmt.Fprintf(&b, "Version %d of the fit of %q (%s), of %s:\n  %s.\n", f.Version, f.Job, f.Kind, several(f.Measurements, "measurement"), said)
 	default:
-		fmt.Fprintf(&b, "A fit of %q (%s), of %d measurements:\n  %s.\n", f.Job, f.Kind, f.Measurements, said)
+		fmt.Fprintf(&b, "A fit of %q (%s), of %s:\n  %s.\n", f.Job, f.Kind, several(f.Measurements, "measurement"), said)
 	}
 	if p := f.Predicted; p != nil {
 		fmt.Fprintf(&b, "On %g VMs it takes %.4g s", p.VMs, p.Seconds)
@@ -92,6 +116,27 @@ func FitText(w io.Writer, f perf.JobFit) error {
 	}
 	for _, w := range warnings {
 		fmt.Fprintf(&b, "Warning: %s\n", w.Detail)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// PackingSources says what the times of a batch of classes were fitted to.
+func PackingSources(w io.Writer, all []capacity.PackingSource) error {
+	var b strings.Builder
+	for _, s := range all {
+		sizes := make([]string, len(s.VMs))
+		for i, n := range s.VMs {
+			sizes[i] = fmt.Sprintf("%g", n)
+		}
+		fmt.Fprintf(&b, "%s: fitted to %s and %s on %s VMs", s.Class, several(s.Measurements, "measurement"), several(s.Executions, "past execution"), strings.Join(sizes, ", "))
+		if s.Unsized > 0 {
+			fmt.Fprintf(&b, "; %d executions of an unknown number of VMs are left out", s.Unsized)
+		}
+		if !s.Usage {
+			b.WriteString("; what it uses is not known, so that it is neither host nor guest")
+		}
+		b.WriteString(".\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/app"
+	"headroom/internal/capacity"
+	tables "headroom/internal/report"
+)
+
+func measurementCommand() *cobra.Command {
+	c := group("measurement", "Say what was measured of jobs: how long they take, and on what", `
+
+A job is a class or any other name. Four kinds of things are measured of it: "power", how long it takes on so
+many VMs; "task_time", how long a task takes by the part of its node that other work leaves for it; "rate",
+how long a task takes on types of nodes; and "usage", how busy it keeps processors and disks. "headroom fit"
+shows what they come to, and "headroom pack --classes" packs by it.`)
+	var to connection
+	to.addFlags(c)
+	c.AddCommand(measurementAddCommand(&to), measurementImportCommand(&to), measurementListCommand(&to), measurementDeleteCommand(&to))
+	return c
+}
+
+func measurementAddCommand(to *connection) *cobra.Command {
+	var out output
+	var vms, residual, utilization, seconds, cpu, disks float64
+	var nodeType, at string
+	c := &cobra.Command{
+		Use: "add CLUSTER JOB KIND", Short: "Add a measurement, and show what it comes to",
+		Long: `Adds a measurement of a job, and shows the fit of all that are kept of that kind. KIND is power (--vms,
+--seconds), task_time (--residual or --utilization, --seconds), rate (--node-type, --seconds) or usage
+(--vms, --cpu-percent, --io-mb-s).`,
+		Example: "  headroom measurement add shop sort power --vms 6 --seconds 870\n  headroom measurement add shop sort task_time --residual 0.6 --seconds 41\n  headroom measurement add shop sort usage --vms 6 --cpu-percent 35 --io-mb-s 240",
+		Args:    cobra.ExactArgs(3),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().Float64Var(&vms, "vms", 0, "on how many VMs the job ran")
+	c.Flags().Float64Var(&residual, "residual", 0, "the `part` of the node that was left for the task, from 0 to 1")
+	c.Flags().Float64Var(&utilization, "utilization", 0, "the `part` of the node that other work kept busy, in the place of --residual")
+	c.Flags().StringVar(&nodeType, "node-type", "", "the `type` of the node that the task ran on")
+	c.Flags().Float64Var(&seconds, "seconds", 0, "how long the job, or the task, took")
+	c.Flags().Float64Var(&cpu, "cpu-percent", 0, "how busy the processors were, as the mean of a VM")
+	c.Flags().Float64Var(&disks, "io-mb-s", 0, "how many `MB/s` all VMs together read and wrote")
+	c.Flags().StringVar(&at, "at", "", "the `time` when it was measured (default now)")
+	return command(c, func(c *cobra.Command, args []string) error {
+		m := capacity.MeasurementRequest{Job: args[1], Kind: capacity.FitKind(args[2]), NodeType: nodeType}
+		for name, to := range map[string]struct {
+			value *float64
+			into  **float64
+		}{"vms": {&vms, &m.VMs}, "residual": {&residual, &m.Residual}, "utilization": {&utilization, &m.Utilization}, "seconds": {&seconds, &m.Seconds}, "cpu-percent": {&cpu, &m.CPUPercent}, "io-mb-s": {&disks, &m.IOMBPerS}} {
+			if c.Flags().Changed(name) {
+				*to.into = to.value
+			}
+		}
+		if at != "" {
+			text, _ := momentOf(at)
+			moment, err := time.Parse(time.RFC3339Nano, text)
+			if err != nil {
+				return fmt.Errorf("--at is %q; write a time like 2026-01-31T06:00:00Z or 2026-01-31", at)
+			}
+			m.At = &moment
+		}
+		if _, err := capacity.CheckMeasurements([]capacity.MeasurementRequest{m}, time.Now()); err != nil {
+			return asFlags(err)
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		a, err := s.measure(c, args[0], []capacity.MeasurementRequest{m}, "")
+		if err != nil {
+			return err
+		}
+		var taken app.MeasurementsTaken
+		if err := a.into(&taken); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error {
+				for _, f := range taken.Fits {
+					if f.Version == 0 {
+						if _, err := fmt.Fprintf(w, "It is kept. Nothing is fitted to the %s yet: %s\n", counted(f.Measurements, "measurement"), f.Refused); err != nil {
+							return err
+						}
+						continue
+					}
+					if err := tables.FitText(w, f); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			"json": indented(a.body),
+		})
+	})
+}
+
+// asFlags says what is wrong with a measurement by the names of flags.
+func asFlags(err error) error {
+	var input *capacity.InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	var all []string
+	for _, f := range input.Findings {
+		member := f.Pointer[strings.LastIndex(f.Pointer, "/")+1:]
+		switch member {
+		case "job", "kind":
+			all = append(all, strings.ToUpper(member)+": "+f.Detail)
+		default:
+			all = append(all, "--"+strings.ReplaceAll(member, "_", "-")+": "+f.Detail)
+		}
+	}
+	return errors.New(strings.Join(all, "\n"))
+}
+
+// measure sends measurements; with a key they are taken once, however often they are sent within a day.
+func (s *service) measure(c *cobra.Command, cluster string, all []capacity.MeasurementRequest, key string) (answer, error) {
+	body, err := json.Marshal(map[string]any{"measurements": all})
+	if err != nil {
+		return answer{}, err
+	}
+	var edit edits
+	if key != "" {
+		edit = edits{header("Idempotency-Key", key)}
+	}
+	return s.said(s.api.AddMeasurementsWithBody(c.Context(), cluster, nil, jsonBody, strings.NewReader(string(body)), edit...))
+}
+
+// measurementFlags limit measurements.
+type measurementFlags struct {
+	job, kind string
+	time      forecastFilter // without its class
+}
+
+func (f *measurementFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.job, "job", "", "only of this `job`")
+	addChoice(c, &f.kind, "kind", "", "only of this kind", "power", "rate", "task_time", "usage")
+	c.Flags().StringVar(&f.time.from, "from", "", "only what was measured at this `time` or later, such as 2026-01-31 or 2026-01-31T06:00:00Z")
+	c.Flags().StringVar(&f.time.until, "until", "", "only what was measured before this `time`")
+}
+
+func (f *measurementFlags) query() []string {
+	return []string{"job", f.job, "kind", f.kind, "from", f.time.from, "until", f.time.until}
+}
+
+func measurementListCommand(to *connection) *cobra.Command {
+	var out output
+	var of measurementFlags
+	var most int
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List measurements, the newest first", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	of.add(c)
+	c.Flags().IntVar(&most, "limit", 100, "how many; 0 is all of them")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if most < 0 {
+			return fmt.Errorf("--limit is %d; give 1 or more, or 0 for all", most)
+		}
+		return of.time.check()
+	}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reflect.TypeFor[capacity.JobMeasurement](), most: most, none: "Nothing was measured.",
+			columns: []string{"at", "job", "kind", "vms", "residual", "node_type", "seconds", "cpu_percent", "io_mb_s", "measured_by"}}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListMeasurements(c.Context(), args[0], nil, append(edit, query(of.query()...))...)
+		})
+	})
+}
+
+func measurementDeleteCommand(to *connection) *cobra.Command {
+	var out output
+	var of measurementFlags
+	var yes bool
+	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking", Example: "  headroom measurement delete shop --job sort --kind power", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json")
+	of.add(c)
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if err := confirm(c, yes, fmt.Sprintf("Delete those measurements of cluster %q? What is left is fitted anew.", args[0])); err != nil {
+			return err
+		}
+		a, err := s.said(s.api.DeleteMeasurements(c.Context(), args[0], nil, query(of.query()...)))
+		if err != nil {
+			return err
+		}
+		var done struct{ Deleted int64 }
+		if err := a.into(&done); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "Deleted %s.\n", counted(done.Deleted, "measurement"))
+				return err
+			},
+			"json": indented(a.body),
+		})
+	})
+}
