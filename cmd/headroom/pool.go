@@ -30,7 +30,7 @@ says how far from it it is at most.
    "jobs": [{"name": "nightly", "work": 90, "deadline_hours": 3}],
    "storage": {"data_gb": 4250, "replication": 1}}`,
 	}
-	c.AddCommand(poolPlanCommand(), poolEvaluateCommand(), poolShareCommand(), poolTypesCommand(), poolVMTypesCommand())
+	c.AddCommand(poolPlanCommand(), poolEvaluateCommand(), poolRoundsCommand(), poolShareCommand(), poolTypesCommand(), poolVMTypesCommand())
 	return c
 }
 
@@ -107,6 +107,58 @@ is work for them.
 			"json":  asJSON(e),
 			"csv":   tables.PoolJobs(e.PoolOutcome).CSV,
 		})
+	})
+}
+
+func poolRoundsCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use:   "rounds [FILE|-]",
+		Short: "Say what to rent and what to give back round after round",
+		Long: `Reads instance types, what runs, what is submitted in each round and which data comes in, and answers for each
+round what to rent and what to give back, of which type and at which hour.
+
+  {"currency": "USD", "hours": 4, "types": [...], "storage": {"data_gb": 4250, "replication": 1},
+   "running": [{"type": "m1.large", "count": 5}],
+   "jobs": [{"name": "nightly", "work": 30, "deadline_hours": 3, "submissions": [3, 0, 2]}],
+   "incoming_gb": [0, 850]}`,
+		Example: "  headroom pool rounds rounds.json",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		data, label, err := read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		p, err := capacity.ReadPoolCourse(data, limits)
+		if err != nil {
+			return labelled(label, err)
+		}
+		a, err := pool.Course(c.Context(), p, func(ctx context.Context, q capacity.PoolProblem) (a capacity.PoolPlan, err error) {
+			err = solving(ctx, q.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
+				a, err = poolPlanned(ctx, q, solver)
+				return err
+			})
+			return a, err
+		}, func(int64, int64) {})
+		if err == nil {
+			err = proof.PoolFault(proof.PoolCourse(p, a))
+		}
+		if err != nil {
+			return labelled(label, err)
+		}
+		if err := out.write(c, map[string]form{
+			"table": func(w io.Writer) error { return tables.PoolCourse(w, p.Currency, a) },
+			"json":  asJSON(a),
+			"csv":   tables.PoolChanges(a).CSV,
+		}); err != nil {
+			return err
+		}
+		if a.Status == capacity.PoolInfeasible {
+			return &failure{code: exitInfeasible}
+		}
+		return nil
 	})
 }
 

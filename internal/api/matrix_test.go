@@ -118,6 +118,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 	case operation == "evaluatePool":
 		body = strings.Replace(smallPool, `"hours"`, `"mix":{"core":[{"type":"a","count":2}]},"hours"`, 1)
+	case operation == "planPoolRounds":
+		body = smallRounds
 	case operation == "planClusterPool":
 		body = `{"hours":4,"types":[{"name":"a","per_hour":"0.34","compute_units":4}],"jobs":[{"name":"j","work":8}]}`
 	case operation == "planShares":

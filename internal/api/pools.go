@@ -35,6 +35,15 @@ func (s *server) planShares(w http.ResponseWriter, r *http.Request) {
 	answerOrRun(s, w, r, answer, run, err)
 }
 
+// planPoolRounds plans a pool round after round.
+func (s *server) planPoolRounds(w http.ResponseWriter, r *http.Request) {
+	answer, run, err := s.app.PlanPoolRounds(r.Context(), prefersAsync(r), func() (capacity.PoolCourseProblem, error) {
+		p, err := capacity.ReadPoolCourse(bodyOf(r), s.config.Limits)
+		return p, readingProblem(err)
+	})
+	answerOrRun(s, w, r, answer, run, err)
+}
+
 // answerOrRun writes an answer, the run that goes on with it, or why there is neither.
 func answerOrRun[A any](s *server, w http.ResponseWriter, r *http.Request, answer *A, run capacity.Run, err error) {
 	switch {

@@ -22,6 +22,9 @@ import (
 const smallPool = `{"currency":"USD","hours":4,"types":[{"name":"a","per_hour":"0.34","disk_gb":850,"compute_units":4,"accelerator":false},{"name":"b","per_hour":"0.17","compute_units":5,"core":false}],
 	"jobs":[{"name":"j","work":90,"deadline_hours":3}],"storage":{"data_gb":4250,"replication":1}}`
 
+const smallRounds = `{"currency":"USD","hours":4,"types":[{"name":"a","per_hour":"0.34","disk_gb":850,"compute_units":4,"accelerator":false},{"name":"b","per_hour":"0.17","compute_units":5,"core":false}],
+	"storage":{"data_gb":4250,"replication":1},"running":[{"type":"a","count":5}],"jobs":[{"name":"j","work":30,"deadline_hours":3,"submissions":[3,0,2]}],"incoming_gb":[0,850]}`
+
 // solved gives a service the real solver.
 func solved(t testing.TB) func(*app.Config) {
 	t.Helper()
@@ -170,6 +173,13 @@ func TestPoolsAsRuns(t *testing.T) {
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
 	if diff := cmp.Diff(now, later); diff != "" || run.Kind != "pool" || run.State != capacity.RunSucceeded {
 		t.Errorf("got %+v: %s", run, diff)
+	}
+	var rounds, again capacity.PoolCourse
+	s.ask(s.admin, "POST", "/v1/pools/rounds", smallRounds).want(t, 200).into(t, &rounds)
+	run = s.over(s.ask(s.admin, "POST", "/v1/pools/rounds", smallRounds, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
+	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &again)
+	if diff := cmp.Diff(rounds, again); diff != "" || run.Progress != (capacity.Progress{Done: 3, Total: 3, Unit: "rounds"}) || rounds.Cost.String() != "24.14" || !rounds.Proved {
+		t.Errorf("got %+v, %+v: %s", run, rounds, diff)
 	}
 	run = s.over(s.ask(s.admin, "POST", "/v1/pools", strings.Replace(smallPool, `"disk_gb":850,`, ``, 1), "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
 	if run.State != capacity.RunFailed || run.Error == nil || run.Error.Kind != string(capacity.Infeasible) || len(run.Error.Conflicts) != 1 {

@@ -124,6 +124,7 @@ func (s *server) routes() {
 	known.Post("/v1/clusters/{cluster}/class-packings", s.packClasses)
 	known.Post("/v1/pools", s.planPool)
 	known.Post("/v1/pools/evaluate", s.evaluatePool)
+	known.Post("/v1/pools/rounds", s.planPoolRounds)
 	known.Post("/v1/pools/vm-types", s.poolVMTypes)
 	known.Post("/v1/share-plans", s.planShares)
 	known.Post("/v1/clusters/{cluster}/pools", s.planClusterPool)

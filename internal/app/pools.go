@@ -14,8 +14,9 @@ import (
 
 // PoolRun and SharePlanRun are the kinds of runs that plan a pool and share slots.
 const (
-	PoolRun      = "pool"
-	SharePlanRun = "share_plan"
+	PoolRun       = "pool"
+	SharePlanRun  = "share_plan"
+	PoolRoundsRun = "pool_rounds"
 )
 
 // PlanPool plans a pool, whose problem is read once there is a place to solve in, or starts the run that goes on with it
@@ -149,4 +150,55 @@ func (a *App) sharePlan(ctx context.Context, p capacity.SharePlanProblem) (answe
 // SharePlanForRun shares the slots of a run.
 func (a *App) SharePlanForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
 	return oneForRun(ctx, a, claim, report, "plan", a.sharePlan)
+}
+
+// PlanPoolRounds plans a pool round after round, or starts the run that does.
+func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (capacity.PoolCourseProblem, error)) (*capacity.PoolCourse, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: PoolRoundsRun}, background, read, func(ctx context.Context, p capacity.PoolCourseProblem) (*capacity.PoolCourse, error) {
+		var answer capacity.PoolCourse
+		err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+			answer, err = a.poolRounds(ctx, p, a.poolRound, tell)
+			return err
+		})
+		return &answer, err
+	})
+}
+
+// poolRound plans a round; one that is infeasible is an answer.
+func (a *App) poolRound(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+	answer, err := a.poolPlan(ctx, p)
+	if errors.Is(err, capacity.Infeasible) {
+		err = nil
+	}
+	return answer, err
+}
+
+func (a *App) poolRounds(ctx context.Context, p capacity.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (capacity.PoolCourse, error) {
+	answer, err := pool.Course(ctx, p, plan, tell)
+	if err == nil {
+		err = proof.PoolFault(proof.PoolCourse(p, answer))
+	}
+	return answer, err
+}
+
+// PoolRoundsForRun plans the rounds of a run, a turn for each.
+func (a *App) PoolRoundsForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	var p capacity.PoolCourseProblem
+	if err := json.Unmarshal(claim.Input, &p); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "rounds"}) }
+	tell(0, int64(p.Rounds()))
+	answer, err := a.poolRounds(ctx, p, func(ctx context.Context, q capacity.PoolProblem) (capacity.PoolPlan, error) {
+		leave, err := a.turn(ctx)
+		if err != nil {
+			return capacity.PoolPlan{}, err
+		}
+		defer leave()
+		return a.poolRound(ctx, q)
+	}, tell)
+	if err != nil {
+		return RunResult{}, err
+	}
+	return jsonResult(claim, answer, nil)
 }

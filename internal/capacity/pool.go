@@ -34,6 +34,16 @@ type PoolType struct {
 	Core         bool    `json:"core"`           // may be rented for the round; true where it is left out
 	Accelerator  bool    `json:"accelerator"`    // may be rented for hours; true where it is left out
 	Most         *int64  `json:"most,omitempty"` // instances at once; nil is MaxPoolInstances
+	// StartupHours is the problem's where it is nil.
+	StartupHours *float64 `json:"startup_hours,omitempty"`
+}
+
+// Startup is how long an instance of a type does no work yet.
+func (p *PoolProblem) Startup(t PoolType) float64 {
+	if t.StartupHours != nil {
+		return *t.StartupHours
+	}
+	return p.StartupHours
 }
 
 // PoolJob is work that can be divided among any number of instances.

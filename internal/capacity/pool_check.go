@@ -52,8 +52,8 @@ func (p PoolProblem) check(c *checker) {
 	}
 	c.leave()
 	c.enter("jobs")
-	if len(p.Jobs) == 0 {
-		c.refuse("", "missing", "There is no job; give at least one.")
+	if len(p.Jobs) == 0 && p.Storage.DataGB == 0 {
+		c.refuse("", "missing", "There is neither a job nor data; give at least one job.")
 	}
 	if pairs := len(p.Jobs) * len(p.Types); pairs > MaxPoolPairs {
 		c.refuse("", "too_many", "%d jobs on %d instance types are %d pairs; at most %d are planned. Add up jobs that are alike, or leave out types that are never the cheapest.", len(p.Jobs), len(p.Types), pairs, MaxPoolPairs)
@@ -96,6 +96,9 @@ func (t *PoolType) check(c *checker) {
 	}
 	if !t.Core && !t.Accelerator {
 		c.refuse("", "one_of", "The type is neither core nor accelerator, so that it is never rented; leave it out, or let it be one.")
+	}
+	if t.StartupHours != nil {
+		c.number("startup_hours", "The start-up", "hours", *t.StartupHours, MaxPoolHours)
 	}
 	if t.Most != nil {
 		c.whole("most", "The most instances", "", *t.Most, 0, MaxPoolInstances)

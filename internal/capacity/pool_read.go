@@ -4,7 +4,7 @@ import "fmt"
 
 var (
 	poolShape            = newShape("a pool problem", []string{"hours", "jobs"}, "currency", "types", "storage", "startup_hours", "mix", "options")
-	poolTypeShape        = newShape("an instance type", []string{"name"}, "per_hour", "disk_gb", "memory_gib", "slots", "compute_units", "core", "accelerator", "most")
+	poolTypeShape        = newShape("an instance type", []string{"name"}, "per_hour", "disk_gb", "memory_gib", "slots", "compute_units", "core", "accelerator", "most", "startup_hours")
 	poolJobShape         = newShape("a job", []string{"name", "work"}, "deadline_hours", "memory_gib_per_task", "rates")
 	poolStorageShape     = newShape("the storage", []string{"data_gb"}, "replication", "fill")
 	poolOptionsShape     = newShape("the options", nil, "max_solve_ms")
@@ -90,27 +90,32 @@ func (r *reader) poolType(t *PoolType) {
 		case "most":
 			t.Most = new(int64)
 			r.whole(t.Most)
+		case "startup_hours":
+			t.StartupHours = new(float64)
+			r.float(t.StartupHours)
 		}
 	})
 }
 
 func (r *reader) poolJob(j *PoolJob) {
-	r.object(poolJobShape, func(name string) {
-		switch name {
-		case "name":
-			j.Name, _ = r.text()
-		case "work":
-			r.float(&j.Work)
-		case "deadline_hours":
-			r.float(&j.DeadlineHours)
-		case "memory_gib_per_task":
-			r.float(&j.MemoryGiBPerTask)
-		case "rates":
-			if rates := named(r, "of rates by instance type", "instance type", MaxPoolTypes, r.float); len(rates) > 0 {
-				j.Rates = rates
-			}
+	r.object(poolJobShape, func(name string) { r.poolJobMember(name, j) })
+}
+
+func (r *reader) poolJobMember(name string, j *PoolJob) {
+	switch name {
+	case "name":
+		j.Name, _ = r.text()
+	case "work":
+		r.float(&j.Work)
+	case "deadline_hours":
+		r.float(&j.DeadlineHours)
+	case "memory_gib_per_task":
+		r.float(&j.MemoryGiBPerTask)
+	case "rates":
+		if rates := named(r, "of rates by instance type", "instance type", MaxPoolTypes, r.float); len(rates) > 0 {
+			j.Rates = rates
 		}
-	})
+	}
 }
 
 func (r *reader) poolStorage(s *PoolStorage) {

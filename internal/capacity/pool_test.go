@@ -105,3 +105,40 @@ func TestSharePlansAreRead(t *testing.T) {
 		}
 	}
 }
+
+const smallCourse = `{"currency": "USD", "hours": 4, "types": [{"name": "a", "per_hour": "0.34", "disk_gb": 850, "compute_units": 4}],
+	"jobs": [{"name": "j", "work": 30, "submissions": [3, 0.5]}], "running": [{"type": "a", "count": 5}], "incoming_gb": [1, 2, 3]}`
+
+func TestCoursesAreRead(t *testing.T) {
+	p, err := capacity.ReadPoolCourse([]byte(smallCourse), capacity.DefaultLimits())
+	if err != nil || p.Rounds() != 3 || p.Jobs[0].Submissions[1] != 0.5 || p.Storage.Replication != 3 {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := capacity.ReadPoolCourse(text, capacity.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(p, again); diff != "" {
+		t.Error(diff)
+	}
+	for _, c := range []struct{ old, new, pointer, code string }{
+		{`[3, 0.5]`, `[3, -0.5]`, "/jobs/0/submissions/1", "range"},
+		{`[3, 0.5]`, `[3, 1e12]`, "/jobs/0/submissions/1", "range"},
+		{`[3, 0.5]`, `[3, Infinity]`, "/jobs/0/submissions/1", "not_finite"},
+		{`[1, 2, 3]`, `[1e12, 1e12]`, "/incoming_gb/1", "range"},
+		{`"count": 5`, `"count": -5`, "/running/0/count", "range"},
+		{`{"type": "a", "count": 5}`, `{"type": "b", "count": 5}`, "/running/0/type", "unknown_name"},
+		{`{"type": "a", "count": 5}`, `{"type": "a", "count": 5}, {"type": "a", "count": 1}`, "/running/1/type", "duplicate_name"},
+		{`"work": 30`, `"work": 0`, "/jobs/0/work", "range"},
+	} {
+		_, err := capacity.ReadPoolCourse([]byte(strings.Replace(smallCourse, c.old, c.new, 1)), capacity.DefaultLimits())
+		var wrong *capacity.InputError
+		if !errors.As(err, &wrong) || len(wrong.Findings) != 1 || wrong.Findings[0].Pointer != c.pointer || wrong.Findings[0].Code != c.code {
+			t.Errorf("%s: got %v", c.new, err)
+		}
+	}
+}

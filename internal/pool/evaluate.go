@@ -25,7 +25,7 @@ func Evaluate(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (ca
 	a := capacity.PoolMix{Core: []capacity.PoolCore{}, Accelerators: []capacity.PoolAccelerator{}}
 	supplies := make([]supply, len(m.Types))
 	for i := range supplies {
-		supplies[i].startup = m.StartupHours
+		supplies[i].startup = m.startups[i]
 	}
 	for _, x := range p.Mix.Core {
 		i := m.places[x.Type]

@@ -56,9 +56,15 @@ func (m *model) nowhere() (conflicts []capacity.Finding) {
 // tooSoon is jobs whose deadline comes before any instance works.
 func (m *model) tooSoon() (conflicts []capacity.Finding) {
 	for j, job := range m.Jobs {
-		if m.deadlines[j] <= m.StartupHours {
+		first := math.Inf(1)
+		for i := range m.Types {
+			if m.rates[j][i] > 0 && m.limits[i] > 0 {
+				first = min(first, m.startups[i])
+			}
+		}
+		if m.deadlines[j] <= first {
 			conflicts = append(conflicts, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
-				Detail: fmt.Sprintf("The job %q is due after %s hours, but an instance that is started works only from %s hours on.", job.Name, number(m.deadlines[j]), number(m.StartupHours)),
+				Detail: fmt.Sprintf("The job %q is due after %s hours, but an instance that is started works only from %s hours on.", job.Name, number(m.deadlines[j]), number(first)),
 				Hint:   &capacity.Hint{Detail: "Give it a deadline after the start-up."}})
 		}
 	}
@@ -98,7 +104,7 @@ func (m *model) tooSmall() []capacity.Finding {
 func (m *model) everything() []supply {
 	all := make([]supply, len(m.Types))
 	for i := range all {
-		all[i] = supply{m.StartupHours, []group{{float64(m.limits[i]), math.Inf(1)}}}
+		all[i] = supply{m.startups[i], []group{{float64(m.limits[i]), math.Inf(1)}}}
 	}
 	return all
 }

@@ -29,6 +29,10 @@ func draw(r *rand.Rand) capacity.PoolProblem {
 		}
 		t := capacity.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: float64(100 * r.IntN(6)), MemoryGiB: float64(1 + r.IntN(8)), Slots: int64(1 + r.IntN(2)),
 			ComputeUnits: float64(1 + r.IntN(8)), Core: true, Accelerator: r.IntN(4) > 0, Most: &most}
+		if r.IntN(4) == 0 {
+			own := float64(r.IntN(7)) / 10
+			t.StartupHours = &own
+		}
 		if i > 0 && r.IntN(3) == 0 {
 			t.Core, t.Accelerator = false, true
 		}
@@ -166,7 +170,7 @@ func workable(p capacity.PoolProblem, rates [][]float64, mix []choice) bool {
 		for t, end := range ends {
 			n := mix[i].core + mix[i].hours[int(math.Ceil(end))-1]
 			row := make([]float64, len(columns)+1)
-			row[len(columns)] = float64(n) * max(0, end-max(from, p.StartupHours))
+			row[len(columns)] = float64(n) * max(0, end-max(from, p.Startup(p.Types[i])))
 			for k, c := range columns {
 				if c[0] == i && c[2] == t {
 					row[k] = 1

@@ -22,6 +22,7 @@ type model struct {
 	deadlines []float64 // by job
 	order     []int     // jobs by deadline
 	limits    []int64   // instances at once, by type
+	startups  []float64 // hours, by type
 	needed    float64   // GB
 	places    map[string]int
 	warnings  []capacity.Warning
@@ -39,7 +40,7 @@ func ready(p capacity.PoolProblem) (*model, error) {
 		if t.Most != nil {
 			limit = *t.Most
 		}
-		m.limits = append(m.limits, limit)
+		m.limits, m.startups = append(m.limits, limit), append(m.startups, p.Startup(t))
 	}
 	unknown := make([]bool, len(p.Types))
 	for n, j := range p.Jobs {
@@ -112,7 +113,7 @@ func (m *model) lasting(i int) (hours int) {
 // alone is how many accelerators of a type, kept for an hour each, do every job that runs there all by themselves. More
 // are of no use. It is infinite where an instance spends time on starting, which one that is kept longer spends once.
 func (m *model) alone(i int) (count float64) {
-	if m.StartupHours > 0 {
+	if m.startups[i] > 0 {
 		return math.Inf(1)
 	}
 	for n, j := range m.Jobs {

@@ -58,7 +58,7 @@ func (m *model) program(lack float64) *program {
 				entries = append(entries, lp.Entry{Row: storage, Coefficient: t.DiskGB / m.needed})
 			}
 			for k, end := range due {
-				if hours := end - m.StartupHours; hours > 0 {
+				if hours := end - m.startups[i]; hours > 0 {
 					entries = append(entries, lp.Entry{Row: rows[k], Coefficient: -hours})
 				}
 			}
@@ -72,7 +72,7 @@ func (m *model) program(lack float64) *program {
 		for h := range lasting {
 			var entries []lp.Entry
 			for k, end := range due {
-				from := max(float64(h), m.StartupHours)
+				from := max(float64(h), m.startups[i])
 				if hours := min(end, float64(h+1)) - from; hours > 0 {
 					entries = append(entries, lp.Entry{Row: rows[k], Coefficient: -hours})
 				}
@@ -187,7 +187,7 @@ func (m *model) within(a mix) bool {
 func (m *model) supplies(a mix) []supply {
 	all := make([]supply, len(m.Types))
 	for i := range all {
-		all[i] = supply{startup: m.StartupHours, groups: []group{{float64(a.core[i]), math.Inf(1)}}}
+		all[i] = supply{startup: m.startups[i], groups: []group{{float64(a.core[i]), math.Inf(1)}}}
 		for h, n := range a.hours[i] {
 			if h+1 < len(a.hours[i]) {
 				n -= a.hours[i][h+1]

@@ -92,12 +92,12 @@ func (m *model) inOrder(supplies []supply) division {
 	}
 	var events []float64
 	for _, s := range supplies {
-		events = append(events, s.ends()...)
+		events = append(append(events, s.startup), s.ends()...)
 	}
 	slices.Sort(events)
 	next := make([]int, len(m.Types)) // place in the order of the job that a type works on
 	speed := make([]float64, len(m.Jobs))
-	now := m.StartupHours
+	now := 0.0
 	for {
 		for len(events) > 0 && events[0] <= now {
 			events = events[1:]

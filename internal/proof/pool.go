@@ -210,9 +210,13 @@ func (c *poolCheck) rate(j capacity.PoolJob, t capacity.PoolType) (rate float64,
 
 // worked is the instance-hours of a type until a moment. In a mix that was asked about, accelerators without hours stay.
 func (c *poolCheck) worked(name string, until float64) (hours float64) {
+	startup := c.problem.StartupHours
+	if own := c.types[name].StartupHours; own != nil {
+		startup = *own
+	}
 	for _, x := range c.outcome.Mix.Core {
 		if x.Type == name {
-			hours += float64(x.Count) * max(0, until-c.problem.StartupHours)
+			hours += float64(x.Count) * max(0, until-startup)
 		}
 	}
 	for i, x := range c.outcome.Mix.Accelerators {
@@ -221,7 +225,7 @@ func (c *poolCheck) worked(name string, until float64) (hours float64) {
 			if m := c.problem.Mix; m != nil && i < len(m.Accelerators) && m.Accelerators[i].Hours == 0 {
 				end = until
 			}
-			hours += float64(x.Count) * max(0, end-c.problem.StartupHours)
+			hours += float64(x.Count) * max(0, end-startup)
 		}
 	}
 	return hours
@@ -319,4 +323,73 @@ func (c *poolCheck) moments(at string, finish float64, said capacity.PoolJobDone
 	if late := finish > said.DeadlineHours; late != said.Late && !poolMoments(finish, said.DeadlineHours) {
 		c.wrong(at+"/late", "the job ends after %g hours and is due after %g", finish, said.DeadlineHours)
 	}
+}
+
+// PoolCourse checks a course against its problem: that rounds follow each other, that what is rented and given back comes
+// to each round's mix, that the data is what has come in, and the sum. Each round's plan is checked where it is made.
+func PoolCourse(p capacity.PoolCourseProblem, a capacity.PoolCourse) []capacity.Finding {
+	c := &poolCheck{}
+	if len(a.Rounds) != p.Rounds() {
+		c.wrong("/rounds", "there are %d rounds, not %d", p.Rounds(), len(a.Rounds))
+		return c.findings
+	}
+	core := map[string]int64{}
+	for _, x := range p.Running {
+		core[x.Type] = x.Count
+	}
+	data, cost := p.Storage.DataGB, decimal.Zero
+	for n, r := range a.Rounds {
+		at := fmt.Sprintf("/rounds/%d", n)
+		if n < len(p.IncomingGB) {
+			data += p.IncomingGB[n]
+		}
+		if r.FromHour != int64(n)*p.Hours || r.UntilHour != r.FromHour+p.Hours || !poolAlike(r.DataGB, data) {
+			c.wrong(at, "the round is from hour %d to %d with %g GB", int64(n)*p.Hours, int64(n+1)*p.Hours, data)
+		}
+		accelerators := map[string]int64{} // instance-hours
+		left := map[string]int64{}
+		for _, x := range r.Changes {
+			if x.Hour < r.FromHour || x.Hour > r.UntilHour || x.Count == 0 || x.As == capacity.AsCore && x.Hour != r.FromHour {
+				c.wrong(at+"/changes", "%d instances of %s cannot change at hour %d", x.Count, x.Type, x.Hour)
+			}
+			if x.As == capacity.AsCore {
+				core[x.Type] += x.Count
+				continue
+			}
+			left[x.Type] += x.Count
+			accelerators[x.Type] += x.Count * (r.UntilHour - x.Hour)
+		}
+		if r.Plan.Status == capacity.PoolInfeasible {
+			if len(r.Changes) > 0 {
+				c.wrong(at+"/changes", "a round that cannot be done changes nothing")
+			}
+			continue
+		}
+		cost = cost.Add(r.Plan.Cost.Decimal)
+		disks := 0.0
+		for _, t := range p.Types {
+			planned, hours := int64(0), int64(0)
+			for _, x := range r.Plan.Mix.Core {
+				if x.Type == t.Name {
+					planned += x.Count
+				}
+			}
+			for _, x := range r.Plan.Mix.Accelerators {
+				if x.Type == t.Name {
+					hours += x.Count * x.Hours
+				}
+			}
+			if core[t.Name] != planned || accelerators[t.Name] != hours || left[t.Name] != 0 {
+				c.wrong(at+"/changes", "they leave %d core instances of %s and %d hours of accelerators, but the plan has %d and %d", core[t.Name], t.Name, accelerators[t.Name], planned, hours)
+			}
+			disks += float64(planned) * t.DiskGB
+		}
+		if disks < data*p.Storage.Replication/p.Storage.Fill*(1-poolTolerance) {
+			c.wrong(at+"/plan", "the disks hold %g GB of %g GB", disks, data*p.Storage.Replication/p.Storage.Fill)
+		}
+	}
+	if !a.Cost.Equal(cost) {
+		c.wrong("/cost", "the rounds cost %s, not %s", cost, a.Cost)
+	}
+	return c.findings
 }

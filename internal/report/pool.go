@@ -145,3 +145,41 @@ func Instances(c capacity.InstanceCatalogue) Table {
 	}
 	return t
 }
+
+// PoolCourse writes what to do round after round for a terminal.
+func PoolCourse(w io.Writer, currency string, c capacity.PoolCourse) error {
+	var b strings.Builder
+	known := "Each round is planned by itself."
+	if c.Proved {
+		known = "No course costs less."
+	}
+	fmt.Fprintf(&b, "%s %s for %s. %s\n\n", c.Cost, currency, count(float64(len(c.Rounds)), "round", "rounds"), known)
+	if err := PoolChanges(c).Text(&b); err != nil {
+		return err
+	}
+	for _, r := range c.Rounds {
+		for _, f := range r.Plan.Conflicts {
+			b.WriteString(visible(fmt.Sprintf("The round from hour %d on cannot be done: %s", r.FromHour, f.Detail), 0) + "\n")
+			if f.Hint != nil {
+				b.WriteString("  " + visible(f.Hint.Detail, 0) + "\n")
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// PoolChanges is one row a change; a round that changes nothing has one too.
+func PoolChanges(c capacity.PoolCourse) Table {
+	t := Table{Columns: []string{"from_hour", "status", "cost", "data_gb", "hour", "change", "type", "as"}}
+	for _, r := range c.Rounds {
+		round := []Cell{whole(r.FromHour), text(string(r.Plan.Status)), amount(&r.Plan.Cost), number(r.DataGB)}
+		for _, x := range r.Changes {
+			t.Rows = append(t.Rows, append(slices.Clone(round), whole(x.Hour), Cell{fmt.Sprintf("%+d", x.Count), true}, text(x.Type), text(x.As)))
+		}
+		if len(r.Changes) == 0 {
+			t.Rows = append(t.Rows, append(round, Cell{"", true}, Cell{"0", true}, text(""), text("")))
+		}
+	}
+	return t
+}

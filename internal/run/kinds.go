@@ -28,6 +28,7 @@ var Kinds = map[string]Kind{
 	app.PackingRun:     {Do: kept((*app.App).PackForRun), Timeout: time.Hour, Attempts: 5},
 	app.KeptPackingRun: {Do: keptPacking, Timeout: 15 * time.Minute, Attempts: 5},
 	app.PoolRun:        {Do: kept((*app.App).PoolForRun), Timeout: 15 * time.Minute, Attempts: 5},
+	app.PoolRoundsRun:  {Do: kept((*app.App).PoolRoundsForRun), Timeout: time.Hour, Attempts: 5},
 	app.SharePlanRun:   {Do: kept((*app.App).SharePlanForRun), Timeout: 15 * time.Minute, Attempts: 5},
 	app.ReportRun:      {Do: report, Timeout: time.Hour, Attempts: 5},
 }

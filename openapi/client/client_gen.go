@@ -495,6 +495,19 @@ const (
 	PolicyModePaper   PolicyMode = "paper"
 )
 
+// Defines values for PoolChangeAs.
+const (
+	PoolChangeAsAccelerator PoolChangeAs = "accelerator"
+	PoolChangeAsCore        PoolChangeAs = "core"
+)
+
+// Defines values for PoolCourseStatus.
+const (
+	PoolCourseStatusFeasible   PoolCourseStatus = "feasible"
+	PoolCourseStatusInfeasible PoolCourseStatus = "infeasible"
+	PoolCourseStatusOptimal    PoolCourseStatus = "optimal"
+)
+
 // Defines values for PoolPlanStatus.
 const (
 	PoolPlanStatusFeasible   PoolPlanStatus = "feasible"
@@ -1932,8 +1945,9 @@ type CatalogueType struct {
 	// PerHour An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
 	//
 	// Example: 0.20
-	PerHour Money `json:"per_hour"`
-	Slots   int64 `json:"slots"`
+	PerHour      Money    `json:"per_hour"`
+	Slots        int64    `json:"slots"`
+	StartupHours *float64 `json:"startup_hours,omitempty"`
 }
 
 // Change One difference between two states of a cluster.
@@ -2318,8 +2332,10 @@ type ClusterPoolProblem struct {
 	Currency *string `json:"currency,omitempty"`
 
 	// Hours Of the round.
-	Hours int64     `json:"hours"`
-	Jobs  []PoolJob `json:"jobs"`
+	Hours int64 `json:"hours"`
+
+	// Jobs At least one, unless there is data.
+	Jobs []PoolJob `json:"jobs"`
 
 	// Mix Instances of some types. A plan finds it, an evaluation is given it.
 	Mix *PoolMix `json:"mix,omitempty"`
@@ -5508,6 +5524,21 @@ type PoolAccelerator struct {
 	Type  string `json:"type"`
 }
 
+// PoolChange What to rent or to give back at an hour.
+type PoolChange struct {
+	As PoolChangeAs `json:"as"`
+
+	// Count Above 0 it is rented, below 0 given back.
+	Count int64 `json:"count"`
+
+	// Hour From the first round's start.
+	Hour int64  `json:"hour"`
+	Type string `json:"type"`
+}
+
+// PoolChangeAs defines model for PoolChange.As.
+type PoolChangeAs string
+
 // PoolCore Core instances of a type.
 type PoolCore struct {
 	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
@@ -5516,6 +5547,51 @@ type PoolCore struct {
 	Cost  *Money `json:"cost,omitempty"`
 	Count int64  `json:"count"`
 	Type  string `json:"type"`
+}
+
+// PoolCourse What to do round after round.
+type PoolCourse struct {
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost Money `json:"cost"`
+
+	// Proved No course costs less. Rounds depend on each other only by start-up times; with those nothing is said.
+	Proved bool        `json:"proved"`
+	Rounds []PoolRound `json:"rounds"`
+
+	// Status The worst of the rounds'.
+	Status   PoolCourseStatus `json:"status"`
+	Warnings []Warning        `json:"warnings"`
+}
+
+// PoolCourseStatus The worst of the rounds'.
+type PoolCourseStatus string
+
+// PoolCourseProblem Instance types, what runs, what is submitted in each round, and data that comes in and stays.
+type PoolCourseProblem struct {
+	// Currency Example: USD
+	Currency string `json:"currency"`
+
+	// Hours Of a round.
+	Hours int64 `json:"hours"`
+
+	// IncomingGb Data by round, which stays.
+	IncomingGb []float64          `json:"incoming_gb,omitempty"`
+	Jobs       []PoolSubmittedJob `json:"jobs,omitempty"`
+
+	// Options How to solve it.
+	Options *PoolOptions `json:"options,omitempty"`
+
+	// Running Core instances before the first round.
+	Running []PoolRunning `json:"running,omitempty"`
+
+	// StartupHours How long an instance that is started does no work yet. Core instances that run need none.
+	StartupHours *float64 `json:"startup_hours,omitempty"`
+
+	// Storage What the core instances' disks hold.
+	Storage *PoolStorage `json:"storage,omitempty"`
+	Types   []PoolType   `json:"types"`
 }
 
 // PoolEvaluation What a given mix comes to.
@@ -5646,8 +5722,10 @@ type PoolProblem struct {
 	Currency string `json:"currency"`
 
 	// Hours Of the round.
-	Hours int64     `json:"hours"`
-	Jobs  []PoolJob `json:"jobs"`
+	Hours int64 `json:"hours"`
+
+	// Jobs At least one, unless there is data.
+	Jobs []PoolJob `json:"jobs"`
 
 	// Mix Instances of some types. A plan finds it, an evaluation is given it.
 	Mix *PoolMix `json:"mix,omitempty"`
@@ -5663,6 +5741,28 @@ type PoolProblem struct {
 	Types   []PoolType   `json:"types"`
 }
 
+// PoolRound One round.
+type PoolRound struct {
+	// Changes In the order of hours.
+	Changes []PoolChange `json:"changes"`
+
+	// DataGb At its end, before copies.
+	DataGb float64 `json:"data_gb"`
+
+	// FromHour From the first round's start.
+	FromHour int64 `json:"from_hour"`
+
+	// Plan The cheapest mix that was found, and what none costs less than.
+	Plan      PoolPlan `json:"plan"`
+	UntilHour int64    `json:"until_hour"`
+}
+
+// PoolRunning Core instances of a type that run.
+type PoolRunning struct {
+	Count int64  `json:"count"`
+	Type  string `json:"type"`
+}
+
 // PoolStorage What the core instances' disks hold.
 type PoolStorage struct {
 	DataGb float64 `json:"data_gb"`
@@ -5672,6 +5772,25 @@ type PoolStorage struct {
 
 	// Replication Copies of everything.
 	Replication *float64 `json:"replication,omitempty"`
+}
+
+// PoolSubmittedJob A job that is submitted again and again.
+type PoolSubmittedJob struct {
+	// DeadlineHours From the start of the round; 0 is its end.
+	DeadlineHours    *float64 `json:"deadline_hours,omitempty"`
+	MemoryGibPerTask *float64 `json:"memory_gib_per_task,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Rates As of the jobs of a pool.
+	Rates map[string]float64 `json:"rates,omitempty"`
+
+	// Submissions By round. They need not be whole.
+	Submissions []float64 `json:"submissions"`
+
+	// Work Of one submission, in hours of an instance whose rate is 1.
+	Work float64 `json:"work"`
 }
 
 // PoolType A kind of instance.
@@ -5704,6 +5823,9 @@ type PoolType struct {
 
 	// Slots Tasks at once.
 	Slots *int64 `json:"slots,omitempty"`
+
+	// StartupHours How long an instance of it does no work yet; left out, the problem's.
+	StartupHours *float64 `json:"startup_hours,omitempty"`
 }
 
 // PoolWorkOn A part of a job's work.
@@ -9685,6 +9807,15 @@ type PlanPoolParams struct {
 	Prefer *string `json:"Prefer,omitempty"`
 }
 
+// PlanPoolRoundsParams defines parameters for PlanPoolRounds.
+type PlanPoolRoundsParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// Prefer respond-async: work in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+}
+
 // PoolVMTypesParams defines parameters for PoolVMTypes.
 type PoolVMTypesParams struct {
 	// Reference The type that speeds are relative to.
@@ -10074,6 +10205,9 @@ type PlanPoolJSONRequestBody = PoolProblem
 
 // EvaluatePoolJSONRequestBody defines body for EvaluatePool for application/json ContentType.
 type EvaluatePoolJSONRequestBody = PoolProblem
+
+// PlanPoolRoundsJSONRequestBody defines body for PlanPoolRounds for application/json ContentType.
+type PlanPoolRoundsJSONRequestBody = PoolCourseProblem
 
 // PoolVMTypesJSONRequestBody defines body for PoolVMTypes for application/json ContentType.
 type PoolVMTypesJSONRequestBody = PoolProblem
@@ -12357,6 +12491,28 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
 	EvaluatePool(ctx context.Context, body EvaluatePoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PlanPoolRoundsWithBody Plan a pool round after round
+	//
+	// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+	PlanPoolRoundsWithBody(ctx context.Context, params *PlanPoolRoundsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanPoolRounds Plan a pool round after round
+	//
+	// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+	PlanPoolRounds(ctx context.Context, params *PlanPoolRoundsParams, body PlanPoolRoundsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PoolVMTypesWithBody Make a scenario for capacity plans of a pool's types
 	//
 	// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
@@ -12465,7 +12621,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -16439,6 +16595,48 @@ func (c *Client) EvaluatePool(ctx context.Context, body EvaluatePoolJSONRequestB
 	return c.Client.Do(req)
 }
 
+// PlanPoolRoundsWithBody Plan a pool round after round
+//
+// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+func (c *Client) PlanPoolRoundsWithBody(ctx context.Context, params *PlanPoolRoundsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanPoolRoundsRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanPoolRounds Plan a pool round after round
+//
+// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+func (c *Client) PlanPoolRounds(ctx context.Context, params *PlanPoolRoundsParams, body PlanPoolRoundsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanPoolRoundsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PoolVMTypesWithBody Make a scenario for capacity plans of a pool's types
 //
 // Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
@@ -16647,7 +16845,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -27738,6 +27936,72 @@ func NewEvaluatePoolRequestWithBody(server string, contentType string, body io.R
 	return req, nil
 }
 
+// NewPlanPoolRoundsRequest calls the generic PlanPoolRounds builder with application/json body
+func NewPlanPoolRoundsRequest(server string, params *PlanPoolRoundsParams, body PlanPoolRoundsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanPoolRoundsRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPlanPoolRoundsRequestWithBody constructs an http.Request for the PlanPoolRounds method, with any body, and a specified content type
+func NewPlanPoolRoundsRequestWithBody(server string, params *PlanPoolRoundsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/pools/rounds")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewPoolVMTypesRequest calls the generic PoolVMTypes builder with application/json body
 func NewPoolVMTypesRequest(server string, params *PoolVMTypesParams, body PoolVMTypesJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -31333,6 +31597,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/pools/evaluate (the `EvaluatePool` operationId).
 	EvaluatePoolWithResponse(ctx context.Context, body EvaluatePoolJSONRequestBody, reqEditors ...RequestEditorFn) (*EvaluatePoolResponse, error)
 
+	// PlanPoolRoundsWithBodyWithResponse Plan a pool round after round
+	//
+	// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+	PlanPoolRoundsWithBodyWithResponse(ctx context.Context, params *PlanPoolRoundsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanPoolRoundsResponse, error)
+
+	// PlanPoolRoundsWithResponse Plan a pool round after round
+	//
+	// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+	//
+	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+	PlanPoolRoundsWithResponse(ctx context.Context, params *PlanPoolRoundsParams, body PlanPoolRoundsJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanPoolRoundsResponse, error)
+
 	// PoolVMTypesWithBodyWithResponse Make a scenario for capacity plans of a pool's types
 	//
 	// Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
@@ -31449,7 +31735,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -35572,6 +35858,33 @@ func (r EvaluatePoolResponse) StatusCode() int {
 	return 0
 }
 
+type PlanPoolRoundsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolCourse
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanPoolRoundsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanPoolRoundsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type PoolVMTypesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -39344,6 +39657,40 @@ func (c *ClientWithResponses) EvaluatePoolWithResponse(ctx context.Context, body
 	return ParseEvaluatePoolResponse(rsp)
 }
 
+// PlanPoolRoundsWithBodyWithResponse Plan a pool round after round
+//
+// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+func (c *ClientWithResponses) PlanPoolRoundsWithBodyWithResponse(ctx context.Context, params *PlanPoolRoundsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanPoolRoundsResponse, error) {
+	rsp, err := c.PlanPoolRoundsWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanPoolRoundsResponse(rsp)
+}
+
+// PlanPoolRoundsWithResponse Plan a pool round after round
+//
+// Says for one round after the other what to rent and what to give back, of which type and at which hour, so that what is submitted in each round is done and the data that has come in has a place. Core instances that run stay where they are worth it and need no start-up; those that are given back leave enough disks for the data. Each round is planned by itself as `POST /v1/pools` does; without start-up times the rounds do not depend on each other, and `proved` says that no course costs less. A round that cannot be done has its `conflicts` and changes nothing. Submissions and data are what forecasts and samples say; nothing is stored.
+//
+// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no runs of what is sent along, so that its long work is refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/pools/rounds (the `PlanPoolRounds` operationId).
+func (c *ClientWithResponses) PlanPoolRoundsWithResponse(ctx context.Context, params *PlanPoolRoundsParams, body PlanPoolRoundsJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanPoolRoundsResponse, error) {
+	rsp, err := c.PlanPoolRounds(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanPoolRoundsResponse(rsp)
+}
+
 // PoolVMTypesWithBodyWithResponse Make a scenario for capacity plans of a pool's types
 //
 // Answers a scenario that adds a pool's instance types but one, the reference, to a capacity problem: each with its price, its limit as quota, its slots, and the speeds there of the classes that are named as the jobs are. The reference is what the problem's own VMs are. Nothing is stored.
@@ -39520,7 +39867,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool` or a `share_plan` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -45548,6 +45895,46 @@ func ParseEvaluatePoolResponse(rsp *http.Response) (*EvaluatePoolResponse, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePlanPoolRoundsResponse parses an HTTP response from a PlanPoolRoundsWithResponse call
+func ParsePlanPoolRoundsResponse(rsp *http.Response) (*PlanPoolRoundsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanPoolRoundsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolCourse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Refusal
