@@ -6,13 +6,27 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"headroom/internal/capacity"
 )
 
-// kept marks the instances of a type that run already: they work from the round's start on.
-const kept = " (running)"
+// runningNames is what instances that run are called as a type of their own, by their type: they work from the round's
+// start on. No other type is called so.
+func runningNames(types []capacity.PoolType) map[string]string {
+	taken, names := map[string]bool{}, map[string]string{}
+	for _, t := range types {
+		taken[t.Name] = true
+	}
+	for i, t := range types {
+		name := t.Name + " (running)"
+		for n := i; taken[name] || utf8.RuneCountInString(name) > capacity.MaxNameLength; n++ {
+			name = fmt.Sprintf("running instances %d", n)
+		}
+		taken[name], names[t.Name] = true, name
+	}
+	return names
+}
 
 // Planner plans one round of a course.
 type Planner func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error)
@@ -32,6 +46,10 @@ func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tel
 	startups := slices.ContainsFunc(p.Types, func(t capacity.PoolType) bool {
 		return *cmp.Or(t.StartupHours, &p.StartupHours) > 0
 	})
+	names, types := runningNames(p.Types), map[string]string{}
+	for name, running := range names {
+		types[running] = name
+	}
 	data, rounds := p.Storage.DataGB, p.Rounds()
 	for n := range rounds {
 		if n < len(p.IncomingGB) {
@@ -39,7 +57,7 @@ func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tel
 		}
 		from := int64(n) * p.Hours
 		round := capacity.PoolRound{FromHour: from, UntilHour: from + p.Hours, DataGB: data, Changes: []capacity.PoolChange{}}
-		problem := roundProblem(p, n, data, running, startups)
+		problem := roundProblem(p, n, data, running, names, startups)
 		if len(problem.Jobs) == 0 && data == 0 {
 			round.Plan = capacity.PoolPlan{Status: capacity.PoolOptimal, PoolOutcome: (&model{}).empty()}
 			round.Plan.Hours = new(float64)
@@ -48,7 +66,7 @@ func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tel
 			if err != nil {
 				return capacity.PoolCourse{}, fmt.Errorf("plan the round from hour %d on: %w", from, err)
 			}
-			round.Plan = joined(answer)
+			round.Plan = joined(answer, types)
 		}
 		switch {
 		case round.Plan.Status == capacity.PoolInfeasible:
@@ -74,7 +92,7 @@ func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tel
 
 // roundProblem is the problem of a round. Where instances take time to start, those of a type that run are a type of their
 // own, which does not.
-func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map[string]int64, startups bool) capacity.PoolProblem {
+func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map[string]int64, names map[string]string, startups bool) capacity.PoolProblem {
 	q := capacity.PoolProblem{Currency: p.Currency, Hours: p.Hours, Storage: p.Storage, StartupHours: p.StartupHours, Options: p.Options}
 	q.Storage.DataGB = data
 	twice := map[string]bool{}
@@ -86,7 +104,7 @@ func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map
 			}
 			same, left, none := min(count, most), max(0, most-count), 0.0
 			old := t
-			old.Name, old.Accelerator, old.Most, old.StartupHours = t.Name+kept, false, &same, &none
+			old.Name, old.Accelerator, old.Most, old.StartupHours = names[t.Name], false, &same, &none
 			q.Types = append(q.Types, old)
 			t.Most, twice[t.Name] = &left, true
 		}
@@ -101,7 +119,7 @@ func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map
 		job.Rates = maps.Clone(job.Rates)
 		for name, rate := range j.Rates {
 			if twice[name] {
-				job.Rates[name+kept] = rate
+				job.Rates[names[name]] = rate
 			}
 		}
 		q.Jobs = append(q.Jobs, job)
@@ -110,10 +128,10 @@ func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map
 }
 
 // joined is an answer without types of instances that run: they are what their type is.
-func joined(a capacity.PoolPlan) capacity.PoolPlan {
+func joined(a capacity.PoolPlan, types map[string]string) capacity.PoolPlan {
 	core := []capacity.PoolCore{}
 	for _, x := range a.Mix.Core {
-		x.Type = strings.TrimSuffix(x.Type, kept)
+		x.Type = cmp.Or(types[x.Type], x.Type)
 		if at := slices.IndexFunc(core, func(y capacity.PoolCore) bool { return y.Type == x.Type }); at >= 0 {
 			core[at].Count += x.Count
 			core[at].Cost.Decimal = core[at].Cost.Add(x.Cost.Decimal)
@@ -132,7 +150,7 @@ func joined(a capacity.PoolPlan) capacity.PoolPlan {
 	for i := range a.Jobs {
 		on := []capacity.PoolWorkOn{}
 		for _, x := range a.Jobs[i].On {
-			x.Type = strings.TrimSuffix(x.Type, kept)
+			x.Type = cmp.Or(types[x.Type], x.Type)
 			if at := slices.IndexFunc(on, func(y capacity.PoolWorkOn) bool { return y.Type == x.Type }); at >= 0 {
 				on[at].InstanceHours += x.InstanceHours
 				continue

@@ -80,6 +80,10 @@ func TestRunningInstancesNeedNoStart(t *testing.T) {
 			t.Errorf("got %q", x.Type)
 		}
 	}
+	p.Types = append(p.Types, capacity.PoolType{Name: "m1.large (running)", PerHour: cash("9"), Slots: 1, ComputeUnits: 1, Core: true})
+	if again, err := Course(t.Context(), p, honest(t), func(int64, int64) {}); err != nil || again.Rounds[0].Plan.Cost.String() != "6.80" || again.Rounds[0].Plan.Mix.Core[0].Type != "m1.large" {
+		t.Errorf("with a type of that name: got %+v, %v", again, err)
+	}
 	p.Running = nil // then nothing can be done by hour 3 without many more machines
 	none, err := Course(t.Context(), p, honest(t), func(int64, int64) {})
 	if err != nil {

@@ -67,7 +67,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		"/storage/replication":   func(p *capacity.PoolProblem) { p.Storage.Replication = math.Inf(1) },
 		"/hours":                 func(p *capacity.PoolProblem) { p.Hours = 100_000 },
 		"/currency":              func(p *capacity.PoolProblem) { p.Currency = "" },
-		"/jobs":                  func(p *capacity.PoolProblem) { p.Jobs = nil },
+		"/jobs":                  func(p *capacity.PoolProblem) { p.Jobs, p.Storage.DataGB = nil, 0 },
 		"/mix":                   func(p *capacity.PoolProblem) { p.Mix = &capacity.PoolMix{} },
 	} {
 		p := caseStudy(4)
