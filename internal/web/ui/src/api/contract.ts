@@ -259,6 +259,7 @@ export type CatalogueType = {
   per_gb_month: Money;
   per_hour: Money;
   slots: number;
+  startup_hours?: number;
 };
 
 export type Change = {
@@ -1941,10 +1942,37 @@ export type PoolAccelerator = {
   type: string;
 };
 
+export type PoolChange = {
+  as: "core" | "accelerator";
+  count: number;
+  hour: number;
+  type: string;
+};
+
 export type PoolCore = {
   cost?: Money;
   count: number;
   type: string;
+};
+
+export type PoolCourse = {
+  cost: Money;
+  proved: boolean;
+  rounds: Array<PoolRound>;
+  status: "optimal" | "feasible" | "infeasible";
+  warnings: Array<Warning>;
+};
+
+export type PoolCourseProblem = {
+  currency: string;
+  hours: number;
+  incoming_gb?: Array<number>;
+  jobs?: Array<PoolSubmittedJob>;
+  options?: PoolOptions;
+  running?: Array<PoolRunning>;
+  startup_hours?: number;
+  storage?: PoolStorage;
+  types: Array<PoolType>;
 };
 
 export type PoolEvaluation = {
@@ -2014,10 +2042,32 @@ export type PoolProblem = {
   types: Array<PoolType>;
 };
 
+export type PoolRound = {
+  changes: Array<PoolChange>;
+  data_gb: number;
+  from_hour: number;
+  plan: PoolPlan;
+  until_hour: number;
+};
+
+export type PoolRunning = {
+  count: number;
+  type: string;
+};
+
 export type PoolStorage = {
   data_gb: number;
   fill?: number;
   replication?: number;
+};
+
+export type PoolSubmittedJob = {
+  deadline_hours?: number;
+  memory_gib_per_task?: number;
+  name: Name;
+  rates?: Record<string, number>;
+  submissions: Array<number>;
+  work: number;
 };
 
 export type PoolType = {
@@ -2030,6 +2080,7 @@ export type PoolType = {
   name: Name;
   per_hour?: Money;
   slots?: number;
+  startup_hours?: number;
 };
 
 export type PoolWorkOn = {
@@ -3310,6 +3361,7 @@ export interface Operations {
   "POST /v1/packings": { path: { }; query: { compare?: boolean; one_more?: boolean; by_hours?: number; format?: "json" | "csv"; }; body: Batch; answer: PackingAnswer | Run };
   "POST /v1/pools": { path: { }; query: { }; body: PoolProblem; answer: PoolPlan | Run };
   "POST /v1/pools/evaluate": { path: { }; query: { }; body: PoolProblem; answer: PoolEvaluation };
+  "POST /v1/pools/rounds": { path: { }; query: { }; body: PoolCourseProblem; answer: PoolCourse | Run };
   "POST /v1/pools/vm-types": { path: { }; query: { reference: string; whole_vms?: boolean; }; body: PoolProblem; answer: Scenario };
   "POST /v1/purchases": { path: { }; query: { format?: "json" | "csv" | "xlsx" | "focus"; }; body: PurchaseRequest; answer: Purchase | Run };
   "POST /v1/questions": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: QuestionRequest; answer: QuestionAnswer };
