@@ -91,6 +91,11 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	a.cores = cores
+	if c.Commands != nil {
+		if err := hideMemory(); err != nil {
+			return err
+		}
+	}
 	if _, err := load(a.file, &a.kept); err != nil {
 		return err
 	}

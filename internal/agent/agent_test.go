@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // desk hands out tasks as the service does to one node: by sequence numbers, the same answer to the same heartbeat.
@@ -242,6 +244,9 @@ func TestTasksAreRunOnceEach(t *testing.T) {
 	}
 	if d.twice != nil {
 		t.Errorf("assignments %v ended more than once", d.twice)
+	}
+	if shown, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || shown != 0 {
+		t.Errorf("the agent's environment can be read by tasks: %d, %v", shown, err)
 	}
 	last := d.seen[len(d.seen)-1]
 	if !last.Leaving || len(last.Running) > 0 || last.State.Load1 == nil || last.State.MemoryPercent == nil {

@@ -46,6 +46,9 @@ func NewHost(root string) *Host { return &Host{proc: filepath.Join(root, "proc")
 const (
 	sectorBytes = 512 // whatever the disk's own are
 	megabyte    = 1e6
+	// Beyond these somebody has miscounted.
+	mostMBPerSecond = 1e9
+	mostLoad        = 1e6
 )
 
 // Cores is how many cores are online.
@@ -85,10 +88,10 @@ func (h *Host) Read(now time.Time) (Load, error) {
 			l.CPUPercent, l.BusyCores = &percent, part*float64(cores)
 		}
 		rate := func(ok bool, from, to float64) *float64 {
-			if !ok || to < from { // a device that has gone took its count along
+			x := (to - from) / megabyte / seconds
+			if !ok || x < 0 || x > mostMBPerSecond { // a device that has gone took its count along
 				return nil
 			}
-			x := (to - from) / megabyte / seconds
 			return &x
 		}
 		l.DiskMBPerS, l.NetMBPerS = rate(disk, h.before.disk, c.disk), rate(net, h.before.net, c.net)
@@ -122,7 +125,7 @@ func (h *Host) load1() (float64, error) {
 	}
 	first, _, _ := strings.Cut(string(text), " ")
 	x, err := strconv.ParseFloat(first, 64)
-	if err != nil || !(x >= 0) {
+	if err != nil || !(x >= 0 && x <= mostLoad) {
 		return 0, h.odd("loadavg")
 	}
 	return x, nil
@@ -136,7 +139,7 @@ func (h *Host) memory() (float64, error) {
 	kB := map[string]float64{}
 	for _, fields := range lines(text) {
 		if len(fields) >= 2 {
-			if x, err := strconv.ParseFloat(fields[1], 64); err == nil {
+			if x, err := count(fields[1]); err == nil {
 				kB[fields[0]] = x
 			}
 		}
@@ -166,7 +169,7 @@ func (h *Host) cpu() (c counters, cores int, err error) {
 		}
 		// user nice system idle iowait irq softirq steal; guests are in user and nice.
 		for i, field := range fields[1:min(len(fields), 9)] {
-			x, err := strconv.ParseFloat(field, 64)
+			x, err := count(field)
 			if err != nil {
 				return c, 0, h.odd("stat")
 			}
@@ -200,7 +203,7 @@ func (h *Host) disk() (float64, error) {
 		}
 		last = fields[2]
 		for _, field := range []string{fields[5], fields[9]} {
-			x, err := strconv.ParseFloat(field, 64)
+			x, err := count(field)
 			if err != nil {
 				return 0, h.odd("diskstats")
 			}
@@ -242,7 +245,7 @@ func (h *Host) net() (float64, error) {
 			continue
 		}
 		for _, field := range []string{fields[0], fields[8]} {
-			x, err := strconv.ParseFloat(field, 64)
+			x, err := count(field)
 			if err != nil {
 				return 0, h.odd("net/dev")
 			}
@@ -259,6 +262,12 @@ func begins(name string, with []string) bool {
 		}
 	}
 	return false
+}
+
+// count reads a whole number.
+func count(text string) (float64, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	return float64(n), err
 }
 
 // lines is the fields of every line that has some.

@@ -51,7 +51,7 @@ func TestLoadOfAMachine(t *testing.T) {
 	// In 10 s: 2000 ticks, 500 of them busy; 4 MB on disks; 30 MB over the network.
 	later := map[string]string{
 		"stat":      "cpu  1200 100 600 9400 400 0 150 150 60 0\ncpu0 1 0 0 0\ncpu1 1 0 0 0\n",
-		"diskstats": strings.NewReplacer("2000 5 10 0 4000", "4000 5 10 0 6000", "1000 0 1 0 1000", "3000 0 1 0 2812.5").Replace(machine["proc/diskstats"]),
+		"diskstats": strings.NewReplacer("2000 5 10 0 4000", "4000 5 10 0 6000", "1000 0 1 0 1000", "3000 0 1 0 2812").Replace(machine["proc/diskstats"]),
 		"net/dev":   strings.NewReplacer("eth0:1000000", "eth0: 21000000", " 2000000 1", " 12000000 1").Replace(machine["proc/net/dev"]),
 	}
 	for name, text := range later {
@@ -63,7 +63,7 @@ func TestLoadOfAMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, figures := range map[string][2]float64{"busy": {*l.CPUPercent, 25}, "cores": {l.BusyCores, 0.5}, "disk": {*l.DiskMBPerS, (2000 + 2000 + 2000 + 1812.5) * 512 / 1e6 / 10}, "net": {*l.NetMBPerS, 3}} {
+	for what, figures := range map[string][2]float64{"busy": {*l.CPUPercent, 25}, "cores": {l.BusyCores, 0.5}, "disk": {*l.DiskMBPerS, (2000 + 2000 + 2000 + 1812) * 512 / 1e6 / 10}, "net": {*l.NetMBPerS, 3}} {
 		if math.Abs(figures[0]-figures[1]) > 1e-9 {
 			t.Errorf("%s: got %g, want %g", what, figures[0], figures[1])
 		}

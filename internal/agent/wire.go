@@ -113,7 +113,7 @@ func readAnswer(r *http.Response, seq int64) (a Answer, err error) {
 		var problem struct {
 			Title, Detail, Code string
 		}
-		if json.Unmarshal(text, &problem) != nil || problem.Title+problem.Detail == "" {
+		if json.Unmarshal(text, &problem) != nil || strings.TrimSpace(problem.Title+problem.Detail) == "" {
 			if r.StatusCode < 500 {
 				return nonsense("it is no problem document")
 			}
@@ -147,7 +147,7 @@ func readAnswer(r *http.Response, seq int64) (a Answer, err error) {
 
 func oneOf(texts ...string) string {
 	for _, t := range texts {
-		if t != "" {
+		if strings.TrimSpace(t) != "" {
 			return t
 		}
 	}
