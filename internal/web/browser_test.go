@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -149,7 +150,7 @@ func value[T any](t *testing.T, ctx context.Context, script string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		t.Fatalf("%s: %v", script, err)
 	}
@@ -195,14 +196,61 @@ func TestNowShowsThePlan(t *testing.T) {
 	if got, want := value[string](t, ctx, `document.querySelector("h1").textContent`), fmt.Sprintf("%d jobs run at once on %d VMs. %d jobs are refused", plan.Admitted, plan.VMs, plan.Refused); !strings.HasPrefix(got, want) {
 		t.Errorf("the page leads with %q, want %q", got, want)
 	}
+	looks(t, ctx, "now")
+}
+
+// looks takes pictures of a page in both themes and all widths, none of which it may exceed.
+func looks(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
 	for _, theme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 390, 320} {
 			do(t, ctx, chromedp.EmulateViewport(width, 900))
 			value[bool](t, ctx, fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))
 			if wide := value[float64](t, ctx, `document.documentElement.scrollWidth`); wide > float64(width) {
-				t.Errorf("at %d pixels the page is %g wide", width, wide)
+				t.Errorf("at %d pixels the page %s is %g wide", width, name, wide)
 			}
-			picture(t, ctx, fmt.Sprintf("now-%s-%d", theme, width))
+			picture(t, ctx, fmt.Sprintf("%s-%s-%d", name, theme, width))
 		}
 	}
+}
+
+func TestWhatIfAnswersEveryMove(t *testing.T) {
+	s, ctx := serve(t), browser(t)
+	s.signIn(t, ctx)
+	until(t, ctx, `document.querySelector("h1")?.textContent.includes("at once")`)
+	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/demo/what-if"]`)))
+	until(t, ctx, `document.querySelector("#answer")`)
+	// From the event to the frame that shows its answer.
+	seconds := value[[]float64](t, ctx, `(async () => {
+		const slider = document.querySelector('[aria-label="Jobs of all classes"]');
+		const took = [];
+		for (let i = 0; i < 50; i++) {
+			const answer = document.querySelector("#answer").closest("section");
+			const began = performance.now();
+			const painted = new Promise((then) => {
+				const watch = new MutationObserver(() => { watch.disconnect(); requestAnimationFrame(() => setTimeout(then)); });
+				watch.observe(answer, { subtree: true, characterData: true, childList: true, attributes: true });
+			});
+			slider.value = String(20 + 7 * i);
+			slider.dispatchEvent(new Event("input", { bubbles: true }));
+			await painted;
+			took.push((performance.now() - began) / 1000);
+		}
+		slider.dispatchEvent(new Event("change", { bubbles: true }));
+		return took;
+	})()`)
+	slices.Sort(seconds)
+	t.Logf("a move is answered and painted in %.0f ms (median), %.0f ms (slowest of %d)", seconds[len(seconds)/2]*1000, seconds[len(seconds)-1]*1000, len(seconds))
+	if seconds[len(seconds)/2] > 1 {
+		t.Errorf("the median move took %.2f s", seconds[len(seconds)/2])
+	}
+	until(t, ctx, `location.search.includes("demand") && location.search.includes("base=1")`)
+	link := value[string](t, ctx, `location.href`)
+	shown := value[string](t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent`)
+	do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	until(t, ctx, fmt.Sprintf(`document.querySelector("#answer")?.closest("section").querySelector(".big")?.textContent === %q`, shown))
+	looks(t, ctx, "what-if")
+	do(t, ctx, chromedp.EmulateViewport(1280, 900))
+	value[bool](t, ctx, `[...document.querySelectorAll("button")].find((b) => b.textContent === "Start over").click(), true`)
+	until(t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent === "no change"`)
 }

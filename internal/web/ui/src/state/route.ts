@@ -48,12 +48,7 @@ export function go(address: string): void {
 
 /** choose puts a key into the address, or takes it out, in place of what was there. */
 export function choose(key: string, word: string | null): void {
-  const keys = new URLSearchParams(location.search);
-  if (word === null || word === "") keys.delete(key);
-  else keys.set(key, word);
-  const text = keys.toString();
-  history.replaceState(null, "", location.pathname + (text ? "?" + text : ""));
-  here.value = { path: location.pathname, query: location.search };
+  chooseAll(key, word ? [word] : []);
 }
 
 /** onLink opens links to our own pages without a reload. */
@@ -72,4 +67,14 @@ export function onLink(e: MouseEvent): void {
 
 function isPage(path: string): boolean {
   return path === "/" || path === "/welcome" || path.startsWith("/c/") || path.startsWith("/settings");
+}
+
+/** chooseAll puts a key with several words into the address. */
+export function chooseAll(key: string, words: string[]): void {
+  const keys = new URLSearchParams(location.search);
+  keys.delete(key);
+  for (const w of words) keys.append(key, w);
+  const text = keys.toString();
+  history.replaceState(null, "", location.pathname + (text ? "?" + text : ""));
+  here.value = { path: location.pathname, query: location.search };
 }
