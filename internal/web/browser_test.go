@@ -206,8 +206,9 @@ func looks(t *testing.T, ctx context.Context, name string) {
 		for _, width := range []int64{1280, 390, 320} {
 			do(t, ctx, chromedp.EmulateViewport(width, 900))
 			value[bool](t, ctx, fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))
+			value[bool](t, ctx, `new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(() => then(true))))`) // charts are drawn anew
 			if wide := value[float64](t, ctx, `document.documentElement.scrollWidth`); wide > float64(width) {
-				t.Errorf("at %d pixels the page %s is %g wide", width, name, wide)
+				t.Errorf("at %d pixels the page %s is %g wide: %s", width, name, wide, value[string](t, ctx, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.tagName + "." + e.getAttribute("class")).slice(0, 12).join(" ")`))
 			}
 			picture(t, ctx, fmt.Sprintf("%s-%s-%d", name, theme, width))
 		}

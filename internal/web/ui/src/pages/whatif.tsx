@@ -250,7 +250,7 @@ function Decisions() {
     <section class="card" aria-labelledby="decisions">
       <h2 id="decisions">Decisions that change</h2>
       {changed.length > 0 && (
-        <table>
+        <table class="decisions" role="table">
           <thead>
             <tr>
               <th scope="col">Class</th>
@@ -270,11 +270,15 @@ function Decisions() {
                   <td>
                     <bdi class="strong">{c.name}</bdi>
                   </td>
-                  <td class="number">{b?.admitted ?? 0}</td>
                   <td class="number">
+                    <span class="narrow">jobs now </span>
+                    {b?.admitted ?? 0}
+                  </td>
+                  <td class="number">
+                    <span class="narrow">what if </span>
                     {c.admitted} {more !== 0 && <span class="strong">{more > 0 ? `+${more}` : `−${-more}`}</span>}
                   </td>
-                  <td class="number">{Math.abs(vms) < 0.05 ? "0" : vms > 0 ? `+${vms.toFixed(1)}` : `−${(-vms).toFixed(1)}`}</td>
+                  <td class="number">{Math.abs(vms) < 0.05 ? "0" : vms > 0 ? `+${vms.toFixed(1)}` : `−${(-vms).toFixed(1)}`}<span class="narrow"> VMs</span></td>
                   <td class="small muted">{c.reason}</td>
                 </tr>
               );

@@ -93,19 +93,46 @@ export function startOver(): void {
 let underWay = false;
 let asking = "";
 
-/** send asks for what is newest, unless something is under way: then it is sent when that has come. */
+// The service answers so many solves of a key in a second, and lets the next one wait for one.
+const perSecond = 19;
+const sent: number[] = [];
+
+async function pace(): Promise<void> {
+  const first = sent.length < perSecond ? 0 : sent.shift()!;
+  const wait = first ? first + 1000 - performance.now() : 0;
+  if (wait > 0) await new Promise((then) => setTimeout(then, wait));
+  sent.push(performance.now());
+}
+
+/** newest is the question that should be answered; "" is none. */
+function newest(): string {
+  return base.value && route.value.page === "what-if" ? `${base.value.number} ${write(edits.value).join(" ")}` : "";
+}
+
+/** send asks until the newest question is answered, one request at a time. */
 async function send(): Promise<void> {
-  const from = base.value;
-  if (!from || underWay) return;
-  const list = edits.value;
-  const of = `${from.number} ${write(list).join(" ")}`;
-  if (of === asking) return;
+  if (underWay) return;
   underWay = true;
+  try {
+    while (newest() !== "" && newest() !== asking) {
+      await pace();
+      await sendNewest();
+    }
+  } finally {
+    underWay = false;
+  }
+}
+
+async function sendNewest(): Promise<void> {
+  const of = newest();
+  const problem = base.value?.problem;
+  if (!of || !problem) return;
   asking = of;
+  const changes = edits.value.map((e) => change(e, problem));
   const began = performance.now();
   const late = window.setTimeout(() => (slow.value = Date.now()), 300);
   try {
-    const answer = await ask("POST /v1/what-if", { path: {}, body: { problem: from.problem, scenarios: [{ name: "what if", changes: list.map((e) => change(e, from.problem)) }], detail: "full" } });
+    const answer = await ask("POST /v1/what-if", { path: {}, body: { problem, scenarios: [{ name: "what if", changes }], detail: "full" } });
     batch(() => {
       const scenario = answer!.value.scenarios[0];
       if (scenario) answered.value = { of, base: answer!.value.base, scenario, milliseconds: performance.now() - began };
@@ -115,15 +142,13 @@ async function send(): Promise<void> {
     if (!(e instanceof Problem)) throw e;
     wrong.value = e;
     if (e.status === 429 || e.status === 503 || e.status === 0) {
-      asking = "";
+      asking = ""; // again, after a pause
       await new Promise((then) => setTimeout(then, Math.max(1, e.retryAfter) * 1000));
     }
   } finally {
     clearTimeout(late);
     slow.value = 0;
-    underWay = false;
   }
-  if (route.value.page === "what-if") void send();
 }
 
 /** begin loads the plan that the address compares with, and answers every change of the address. */
