@@ -212,6 +212,7 @@ func (d *Learned) known(j *Job, k Kind) Usage {
 		if !(*x > 0) {
 			*x = usual[f]
 		}
+		*x = min(*x, usageBins)
 	}
 	return u
 }

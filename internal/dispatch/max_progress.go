@@ -351,7 +351,7 @@ func (m *maxProgress) completable(j *progressing, now float64) float64 {
 
 // deadline is a job's, infinite where it has none; a late job that is demoted has none any more.
 func (m *maxProgress) deadline(j *Job, now float64) float64 {
-	if j.DeadlineSeconds == 0 || m.demote && j.DeadlineSeconds <= now {
+	if j.DeadlineSeconds == 0 || math.IsNaN(j.DeadlineSeconds) || m.demote && j.DeadlineSeconds <= now {
 		return math.Inf(1)
 	}
 	return j.DeadlineSeconds
@@ -469,9 +469,9 @@ func (m *maxProgress) Why() Why {
 			[]Figure{{"residual", d.residual}, {"least_residual", m.least}}}
 	case "io_cap":
 		return Why{d.rule, fmt.Sprintf("Running tasks read %.3g MB/s from each data node, and no task reads so little that %.3g are not exceeded.", f[0], f[1]),
-			[]Figure{{"load_mb_s", f[0]}, {"io_cap_mb_s", f[1]}, {"least_mb_s", f[2]}}}
+			[]Figure{{"load_mb_s", shown(f[0])}, {"io_cap_mb_s", f[1]}, {"least_mb_s", shown(f[2])}}}
 	case "deadline":
-		figures := []Figure{{"completable", shown(f[0])}, {"unfinished", f[1]}, {"left_s", f[2]}}
+		figures := []Figure{{"completable", shown(f[0])}, {"unfinished", f[1]}, {"left_s", shown(f[2])}}
 		switch {
 		case f[2] <= 0:
 			return Why{d.rule, fmt.Sprintf("Its deadline passed %.3g s ago; of the deadlines at risk it was the earliest.", -f[2]), figures}
@@ -481,7 +481,7 @@ func (m *maxProgress) Why() Why {
 			return Why{d.rule, fmt.Sprintf("Its running tasks' slots complete %.4g of its %g unfinished tasks until its deadline in %.4g s, the earliest at risk.", f[0], f[1], f[2]), figures}
 		}
 	case "progress":
-		figures := []Figure{{"residual", d.residual}, {"slowdown", f[0]}, {"average_slowdown", f[1]}, {"load_mb_s", f[2]}}
+		figures := []Figure{{"residual", d.residual}, {"slowdown", shown(f[0])}, {"average_slowdown", shown(f[1])}, {"load_mb_s", shown(f[2])}}
 		if m.paper {
 			return Why{d.rule, fmt.Sprintf("Its tasks take %.3g times as long here as on a dedicated node, the least of all; on the cluster's mean slot they take %.3g times.", f[0], f[1]), figures}
 		}

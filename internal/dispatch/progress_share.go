@@ -427,8 +427,16 @@ func rounded(x float64) float64 {
 	return math.Float64frombits((math.Float64bits(x) + digits/2) &^ (digits - 1))
 }
 
-// shown is a figure as people see it.
-func shown(x float64) float64 { return math.Round(x*1e9) / 1e9 }
+// shown is a figure as people see it, and as it can be written down.
+func shown(x float64) float64 {
+	if y := math.Round(x*1e9) / 1e9; y == finite(y) {
+		return y
+	}
+	if math.IsNaN(x) {
+		return 0
+	}
+	return min(max(x, -math.MaxFloat64), math.MaxFloat64)
+}
 
 func (p *progressShare) Why() Why {
 	t, pool := &p.last, p.last.slot.Pool
@@ -446,7 +454,7 @@ func (p *progressShare) Why() Why {
 	if !(weight > 0) {
 		weight = 1
 	}
-	figures := []Figure{{"progress_share", shown(share)}, {"weight", weight}, {"affinity", shown(t.affinities[1])}}
+	figures := []Figure{{"progress_share", shown(share)}, {"weight", shown(weight)}, {"affinity", shown(t.affinities[1])}}
 	switch {
 	case t.rule == "affinity":
 		return Why{t.rule, fmt.Sprintf("The slot is worth %.3g of a mean slot to it, and %.3g to %q, whose turn it was and who has let %d others before it.",
@@ -457,7 +465,7 @@ func (p *progressShare) Why() Why {
 			append(figures, Figure{"skips", float64(t.job.skips[pool])})}
 	case t.job.below(pool):
 		return Why{"min_share", fmt.Sprintf("It has %.3g of the cluster's progress of a minimum of %.3g, the smallest part of any job.", share, least),
-			append(figures, Figure{"min_share", least})}
+			append(figures, Figure{"min_share", shown(least)})}
 	default:
 		return Why{t.rule, fmt.Sprintf("It has %.3g of the cluster's progress with a weight of %g, the least for its weight.", share, weight), figures}
 	}
