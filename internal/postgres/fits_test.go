@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"headroom/internal/app"
 	"headroom/internal/capacity"
+	"headroom/internal/history"
 	"headroom/internal/perf"
 	"headroom/internal/pgtest"
 )
@@ -156,5 +160,33 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 	}
 	if f := must(s.JobFit(ctx, night, "j1", capacity.PowerFits, 0))(t); f.Measurements != 3 || f.Version != 3 {
 		t.Errorf("after deleting one of four: %+v", f)
+	}
+}
+
+// The size of a past execution is what ran at once, of a chain against its widest stage.
+func TestSizesOfExecutions(t *testing.T) {
+	t.Parallel()
+	s := pgtest.OpenWith(t, configOf(pgtest.Database(t)))
+	ctx := filled(t, s)
+	seconds := 100.0
+	facts := func(id, form string) history.Facts {
+		return history.Facts{Job: "etl", Execution: id, SubmittedAt: new(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), Seconds: &seconds, Outcome: "succeeded", Form: form}
+	}
+	tasks := history.Durations{Count: 40, Mean: 5, Max: 9, Median: 5, P95: 9}
+	records := []history.Record{
+		{Facts: facts("maps", history.MapReduce), Sample: &history.Sample{Seconds: &seconds, MapSlots: 8, Map: tasks, Profile: capacity.Profile{MapTasks: 40, MapAvgSeconds: 5, MapMaxSeconds: 9}}},
+		{Facts: facts("stages", history.Stages), Chain: &history.Chain{Seconds: &seconds, MapSlots: 6, Phases: []history.Phase{{Tasks: 40, Task: tasks}, {Tasks: 50, Task: tasks}}}},
+	}
+	for i := range records {
+		check(t, records[i].Check())
+	}
+	must(s.PutExecutions(ctx, night, records, "", false))(t)
+	sizes := must(s.ExecutionSizes(ctx, night, "etl", 10))(t)
+	slices.SortFunc(sizes, func(a, b perf.ExecutionSize) int { return int(a.MapTasks - b.MapTasks) })
+	if diff := cmp.Diff([]perf.ExecutionSize{{Seconds: 100, MapSlots: 8, MapTasks: 40}, {Seconds: 100, MapSlots: 6, MapTasks: 50}}, sizes); diff != "" {
+		t.Error(diff)
+	}
+	if none := must(s.ExecutionSizes(ctx, night, "other", 10))(t); len(none) != 0 {
+		t.Errorf("got %v", none)
 	}
 }
