@@ -218,7 +218,7 @@ func init() {
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.LeaseBeat](), reflect.TypeFor[capacity.DeadlineVerdict](), reflect.TypeFor[capacity.LateJob](), reflect.TypeFor[capacity.DeadlineCures](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
 		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),
 		reflect.TypeFor[capacity.PoolProblem](), reflect.TypeFor[capacity.PoolPlan](), reflect.TypeFor[capacity.PoolEvaluation](), reflect.TypeFor[capacity.PoolCourseProblem](), reflect.TypeFor[capacity.PoolCourse](), reflect.TypeFor[capacity.SharePlanProblem](), reflect.TypeFor[capacity.SharePlan](), reflect.TypeFor[capacity.InstanceCatalogues](),
-		reflect.TypeFor[capacity.LiveSettings](), reflect.TypeFor[capacity.Heartbeat](), reflect.TypeFor[capacity.HeartbeatAnswer](), reflect.TypeFor[capacity.LiveNode](), reflect.TypeFor[capacity.LiveJobRequest](), reflect.TypeFor[capacity.LiveJob](), reflect.TypeFor[capacity.LiveDecision](),
+		reflect.TypeFor[capacity.LiveSettings](), reflect.TypeFor[capacity.Heartbeat](), reflect.TypeFor[capacity.HeartbeatAnswer](), reflect.TypeFor[capacity.LiveNode](), reflect.TypeFor[capacity.LiveJobRequest](), reflect.TypeFor[capacity.LiveJob](), reflect.TypeFor[capacity.LiveDecision](), reflect.TypeFor[capacity.PolicyTrialRequest](), reflect.TypeFor[capacity.PolicyTrial](),
 		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](),
 	} {
 		collectTypes(t)

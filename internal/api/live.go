@@ -106,3 +106,7 @@ func (s *server) ListLiveDecisions(ctx context.Context, r ListLiveDecisionsReque
 		return s.app.LiveDecisions(ctx, r.Cluster, of, p)
 	})
 }
+
+func (s *server) DryRunPolicy(ctx context.Context, r DryRunPolicyRequest) (reply[PolicyTrial], error) {
+	return plain(s.app.DryRunPolicy(ctx, r.Cluster, *r.Body))
+}

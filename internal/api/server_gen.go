@@ -660,6 +660,21 @@ type PlanSummary = capacity.PlanSummary
 // Policy Who gets a freed slot. A member of another kind is refused.
 type Policy = capacity.Policy
 
+// PolicyTrial What another policy would have decided at the heartbeats that came.
+type PolicyTrial = capacity.PolicyTrial
+
+// PolicyTrialChoice A job's task for a slot, and why.
+type PolicyTrialChoice = capacity.PolicyTrialChoice
+
+// PolicyTrialDeadline How a job with a deadline was served, and how it would have been at the same heartbeats.
+type PolicyTrialDeadline = capacity.PolicyTrialDeadline
+
+// PolicyTrialDifference A slot with which the policy would have done something else.
+type PolicyTrialDifference = capacity.PolicyTrialDifference
+
+// PolicyTrialRequest A policy to be tried on what has happened.
+type PolicyTrialRequest = capacity.PolicyTrialRequest
+
 // PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
 type PowerFit = capacity.PowerFit
 
@@ -1959,6 +1974,9 @@ type CreateLiveJobJSONRequestBody = LiveJobRequest
 // ReplaceLiveSettingsJSONRequestBody defines body for ReplaceLiveSettings for application/json ContentType.
 type ReplaceLiveSettingsJSONRequestBody = LiveSettings
 
+// DryRunPolicyJSONRequestBody defines body for DryRunPolicy for application/json ContentType.
+type DryRunPolicyJSONRequestBody = PolicyTrialRequest
+
 // AddMeasurementsJSONRequestBody defines body for AddMeasurements for application/json ContentType.
 type AddMeasurementsJSONRequestBody = MeasurementBatch
 
@@ -2242,6 +2260,9 @@ type ServerInterface interface {
 	// ReplaceLiveSettings Change how tasks are handed out
 	// (PUT /v1/clusters/{cluster}/live)
 	ReplaceLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceLiveSettingsParams)
+	// DryRunPolicy Ask what another policy would have decided
+	// (POST /v1/clusters/{cluster}/live/dry-run)
+	DryRunPolicy(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// DeleteMeasurements Delete measurements of jobs
 	// (DELETE /v1/clusters/{cluster}/measurements)
 	DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams)
@@ -2770,6 +2791,12 @@ func (_ Unimplemented) GetLiveSettings(w http.ResponseWriter, r *http.Request, c
 // ReplaceLiveSettings Change how tasks are handed out
 // (PUT /v1/clusters/{cluster}/live)
 func (_ Unimplemented) ReplaceLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceLiveSettingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DryRunPolicy Ask what another policy would have decided
+// (POST /v1/clusters/{cluster}/live/dry-run)
+func (_ Unimplemented) DryRunPolicy(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5990,6 +6017,32 @@ func (siw *ServerInterfaceWrapper) ReplaceLiveSettings(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ReplaceLiveSettings(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DryRunPolicy operation middleware
+func (siw *ServerInterfaceWrapper) DryRunPolicy(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DryRunPolicy(w, r, cluster)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -10009,6 +10062,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/live", wrapper.ReplaceLiveSettings)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/live/dry-run", wrapper.DryRunPolicy)
+	})
+	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/measurements", wrapper.DeleteMeasurements)
 	})
 	r.Group(func(r chi.Router) {
@@ -10544,6 +10600,12 @@ type ReplaceLiveSettingsRequest struct {
 	Cluster ClusterName
 	Params  ReplaceLiveSettingsParams
 	Body    *ReplaceLiveSettingsJSONRequestBody
+}
+
+// DryRunPolicyRequest is what DryRunPolicy is asked.
+type DryRunPolicyRequest struct {
+	Cluster ClusterName
+	Body    *DryRunPolicyJSONRequestBody
 }
 
 // DeleteMeasurementsRequest is what DeleteMeasurements is asked.
@@ -11178,6 +11240,9 @@ type StrictServerInterface interface {
 	// Change how tasks are handed out
 	// (PUT /v1/clusters/{cluster}/live)
 	ReplaceLiveSettings(ctx context.Context, request ReplaceLiveSettingsRequest) (reply[LiveSettings], error)
+	// Ask what another policy would have decided
+	// (POST /v1/clusters/{cluster}/live/dry-run)
+	DryRunPolicy(ctx context.Context, request DryRunPolicyRequest) (reply[PolicyTrial], error)
 	// Delete measurements of jobs
 	// (DELETE /v1/clusters/{cluster}/measurements)
 	DeleteMeasurements(ctx context.Context, request DeleteMeasurementsRequest) (reply[Deleted], error)
@@ -12027,6 +12092,22 @@ func (h *strictHandler) ReplaceLiveSettings(w http.ResponseWriter, r *http.Reque
 		return
 	}
 	answer, err := h.operations.ReplaceLiveSettings(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DryRunPolicy(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := DryRunPolicyRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.DryRunPolicy(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

@@ -15,6 +15,11 @@ type Live interface {
 	// It answers what the caller knows afterwards. What work does with its context joins the change.
 	ChangeLive(ctx context.Context, cluster string, seen LiveStamp, work func(ctx context.Context, stored *live.State) (LiveWork, error)) (LiveStamp, error)
 
+	// LivePast is a live cluster as it was at a moment, as far as is kept, and the jobs that were there until another.
+	LivePast(ctx context.Context, cluster string, from, until time.Time) (LivePast, error)
+	// PastHeartbeats are at most so many after a number, of moments in [from, until), in the order of the answers.
+	PastHeartbeats(ctx context.Context, cluster string, after int64, from, until time.Time, most int) (beats []LiveHeartbeat, last int64, err error)
+
 	// InOnce says whether a context is one that Once has handed out.
 	InOnce(ctx context.Context) bool
 

@@ -495,6 +495,12 @@ const (
 	PolicyModePaper   PolicyMode = "paper"
 )
 
+// Defines values for PolicyTrialChoiceKind.
+const (
+	PolicyTrialChoiceKindMap    PolicyTrialChoiceKind = "map"
+	PolicyTrialChoiceKindReduce PolicyTrialChoiceKind = "reduce"
+)
+
 // Defines values for PoolChangeAs.
 const (
 	PoolChangeAsAccelerator PoolChangeAs = "accelerator"
@@ -5511,6 +5517,103 @@ type PolicyLate string
 // PolicyMode Of max-progress.
 type PolicyMode string
 
+// PolicyTrial What another policy would have decided at the heartbeats that came.
+type PolicyTrial struct {
+	// Deadlines The jobs with a deadline, by number.
+	Deadlines []PolicyTrialDeadline `json:"deadlines"`
+
+	// Decisions Tasks that were handed out.
+	Decisions int64 `json:"decisions"`
+
+	// Differences The first ones.
+	Differences []PolicyTrialDifference `json:"differences"`
+
+	// Extra At how many heartbeats it would have filled a slot that stayed idle.
+	Extra      int64     `json:"extra"`
+	From       time.Time `json:"from"`
+	Heartbeats int64     `json:"heartbeats"`
+
+	// Idle For how many it would have left the slot idle.
+	Idle int64 `json:"idle"`
+
+	// Other For how many it would have handed out another job's or kind's.
+	Other int64 `json:"other"`
+
+	// Policy Who gets a freed slot. A member of another kind is refused.
+	Policy Policy `json:"policy"`
+
+	// Same How many of them the policy would have handed out as well: a task of the same job and kind.
+	Same int64 `json:"same"`
+
+	// Sentence All of it, for people.
+	Sentence string    `json:"sentence"`
+	Until    time.Time `json:"until"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// PolicyTrialChoice A job's task for a slot, and why.
+type PolicyTrialChoice struct {
+	Job     int64                 `json:"job"`
+	JobName string                `json:"job_name"`
+	Kind    PolicyTrialChoiceKind `json:"kind"`
+	Reason  string                `json:"reason"`
+
+	// Rule A stable name of what decided.
+	Rule string `json:"rule"`
+}
+
+// PolicyTrialChoiceKind defines model for PolicyTrialChoice.Kind.
+type PolicyTrialChoiceKind string
+
+// PolicyTrialDeadline How a job with a deadline was served, and how it would have been at the same heartbeats.
+type PolicyTrialDeadline struct {
+	DeadlineAt time.Time `json:"deadline_at"`
+
+	// FirstAt When it got the first of them.
+	FirstAt *time.Time `json:"first_at"`
+	Job     int64      `json:"job"`
+
+	// Missed Whether it was not done in time; null while it still can be, and where it was killed.
+	Missed *bool  `json:"missed"`
+	Name   string `json:"name"`
+
+	// Slots That it got.
+	Slots int64 `json:"slots"`
+
+	// WouldAt When it would first have been chosen.
+	WouldAt *time.Time `json:"would_at"`
+
+	// WouldSlots That it would have been chosen for.
+	WouldSlots int64 `json:"would_slots"`
+}
+
+// PolicyTrialDifference A slot with which the policy would have done something else.
+type PolicyTrialDifference struct {
+	At   time.Time `json:"at"`
+	Node string    `json:"node"`
+
+	// Was What was handed out; null where the slot stayed idle.
+	Was *PolicyTrialChoice `json:"was"`
+
+	// Why Why it would have left it idle.
+	Why string `json:"why"`
+
+	// Would What the policy would have handed out; null where it would have left the slot idle.
+	Would *PolicyTrialChoice `json:"would"`
+}
+
+// PolicyTrialRequest A policy to be tried on what has happened.
+type PolicyTrialRequest struct {
+	// Policy Who gets a freed slot. A member of another kind is refused.
+	Policy Policy `json:"policy"`
+
+	// Shares The classes' slots; those of the settings unless given.
+	Shares []SlotShare `json:"shares,omitempty"`
+
+	// WindowS How far back the heartbeats are that it is tried on.
+	WindowS *float64 `json:"window_s,omitempty"`
+}
+
 // PoolAccelerator Accelerators of a type that start with the round and are given back after so many hours.
 type PoolAccelerator struct {
 	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
@@ -10101,6 +10204,9 @@ type CreateLiveJobJSONRequestBody = LiveJobRequest
 // ReplaceLiveSettingsJSONRequestBody defines body for ReplaceLiveSettings for application/json ContentType.
 type ReplaceLiveSettingsJSONRequestBody = LiveSettings
 
+// DryRunPolicyJSONRequestBody defines body for DryRunPolicy for application/json ContentType.
+type DryRunPolicyJSONRequestBody = PolicyTrialRequest
+
 // AddMeasurementsJSONRequestBody defines body for AddMeasurements for application/json ContentType.
 type AddMeasurementsJSONRequestBody = MeasurementBatch
 
@@ -11416,6 +11522,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
 	ReplaceLiveSettings(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DryRunPolicyWithBody Ask what another policy would have decided
+	//
+	// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+	// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+	// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+	DryRunPolicyWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DryRunPolicy Ask what another policy would have decided
+	//
+	// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+	// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+	// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+	DryRunPolicy(ctx context.Context, cluster ClusterName, body DryRunPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteMeasurements Delete measurements of jobs
 	//
@@ -14311,6 +14439,48 @@ func (c *Client) ReplaceLiveSettingsWithBody(ctx context.Context, cluster Cluste
 // Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
 func (c *Client) ReplaceLiveSettings(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplaceLiveSettingsRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DryRunPolicyWithBody Ask what another policy would have decided
+//
+// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+func (c *Client) DryRunPolicyWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDryRunPolicyRequestWithBody(c.Server, cluster, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DryRunPolicy Ask what another policy would have decided
+//
+// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+func (c *Client) DryRunPolicy(ctx context.Context, cluster ClusterName, body DryRunPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDryRunPolicyRequest(c.Server, cluster, body)
 	if err != nil {
 		return nil, err
 	}
@@ -21733,6 +21903,53 @@ func NewReplaceLiveSettingsRequestWithBody(server string, cluster ClusterName, p
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewDryRunPolicyRequest calls the generic DryRunPolicy builder with application/json body
+func NewDryRunPolicyRequest(server string, cluster ClusterName, body DryRunPolicyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDryRunPolicyRequestWithBody(server, cluster, "application/json", bodyReader)
+}
+
+// NewDryRunPolicyRequestWithBody constructs an http.Request for the DryRunPolicy method, with any body, and a specified content type
+func NewDryRunPolicyRequestWithBody(server string, cluster ClusterName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/live/dry-run", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -30423,6 +30640,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/live (the `ReplaceLiveSettings` operationId).
 	ReplaceLiveSettingsWithResponse(ctx context.Context, cluster ClusterName, params *ReplaceLiveSettingsParams, body ReplaceLiveSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceLiveSettingsResponse, error)
 
+	// DryRunPolicyWithBodyWithResponse Ask what another policy would have decided
+	//
+	// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+	// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+	// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+	DryRunPolicyWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DryRunPolicyResponse, error)
+
+	// DryRunPolicyWithResponse Ask what another policy would have decided
+	//
+	// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+	// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+	// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+	DryRunPolicyWithResponse(ctx context.Context, cluster ClusterName, body DryRunPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*DryRunPolicyResponse, error)
+
 	// DeleteMeasurementsWithResponse Delete measurements of jobs
 	//
 	// At least one of `job`, `kind`, `from` and `until` is needed. What is left is fitted anew; where nothing is left the fits go as well. It is in the audit log.
@@ -33512,6 +33751,31 @@ func (r ReplaceLiveSettingsResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r ReplaceLiveSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DryRunPolicyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PolicyTrial
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DryRunPolicyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DryRunPolicyResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -37761,6 +38025,40 @@ func (c *ClientWithResponses) ReplaceLiveSettingsWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParseReplaceLiveSettingsResponse(rsp)
+}
+
+// DryRunPolicyWithBodyWithResponse Ask what another policy would have decided
+//
+// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+func (c *ClientWithResponses) DryRunPolicyWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DryRunPolicyResponse, error) {
+	rsp, err := c.DryRunPolicyWithBody(ctx, cluster, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDryRunPolicyResponse(rsp)
+}
+
+// DryRunPolicyWithResponse Ask what another policy would have decided
+//
+// Goes through the heartbeats of the last while again and asks the policy what it would do with each slot that was handed out, and with those that stayed idle, in the state that the cluster was truly in. Nothing is changed.
+// The answer counts the decisions that would have been the same, shows the first others with both reasons, and says how jobs with a deadline would have been served at the same heartbeats. It does not say which deadlines would have been met: after the first other decision the cluster would have gone another way, and no heartbeat tells of that.
+// Heartbeats are kept for a day. Nodes are what they are declared as now, and task times and rates those known now; a learned policy begins knowing nothing, as after a switch.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/live/dry-run (the `DryRunPolicy` operationId).
+func (c *ClientWithResponses) DryRunPolicyWithResponse(ctx context.Context, cluster ClusterName, body DryRunPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*DryRunPolicyResponse, error) {
+	rsp, err := c.DryRunPolicy(ctx, cluster, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDryRunPolicyResponse(rsp)
 }
 
 // DeleteMeasurementsWithResponse Delete measurements of jobs
@@ -42480,6 +42778,39 @@ func ParseReplaceLiveSettingsResponse(rsp *http.Response) (*ReplaceLiveSettingsR
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest LiveSettings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDryRunPolicyResponse parses an HTTP response from a DryRunPolicyWithResponse call
+func ParseDryRunPolicyResponse(rsp *http.Response) (*DryRunPolicyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DryRunPolicyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PolicyTrial
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

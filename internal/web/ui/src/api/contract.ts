@@ -1935,6 +1935,55 @@ export type Policy = {
   whole_tasks?: boolean;
 };
 
+export type PolicyTrial = {
+  deadlines: Array<PolicyTrialDeadline>;
+  decisions: number;
+  differences: Array<PolicyTrialDifference>;
+  extra: number;
+  from: string;
+  heartbeats: number;
+  idle: number;
+  other: number;
+  policy: Policy;
+  same: number;
+  sentence: string;
+  until: string;
+  warnings: Array<Warning>;
+};
+
+export type PolicyTrialChoice = {
+  job: number;
+  job_name: string;
+  kind: "map" | "reduce";
+  reason: string;
+  rule: string;
+};
+
+export type PolicyTrialDeadline = {
+  deadline_at: string;
+  first_at: string | null;
+  job: number;
+  missed: boolean | null;
+  name: string;
+  slots: number;
+  would_at: string | null;
+  would_slots: number;
+};
+
+export type PolicyTrialDifference = {
+  at: string;
+  node: string;
+  was: (PolicyTrialChoice) | null;
+  why: string;
+  would: (PolicyTrialChoice) | null;
+};
+
+export type PolicyTrialRequest = {
+  policy: Policy;
+  shares?: Array<SlotShare>;
+  window_s?: number;
+};
+
 export type PoolAccelerator = {
   cost?: Money;
   count: number;
@@ -3276,6 +3325,7 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/jobs/{job}": { path: { cluster: string; job: number; }; query: { }; body: never; answer: LiveJob };
   "GET /v1/clusters/{cluster}/live": { path: { cluster: string; }; query: { }; body: never; answer: LiveSettings };
   "PUT /v1/clusters/{cluster}/live": { path: { cluster: string; }; query: { }; body: LiveSettings; answer: LiveSettings };
+  "POST /v1/clusters/{cluster}/live/dry-run": { path: { cluster: string; }; query: { }; body: PolicyTrialRequest; answer: PolicyTrial };
   "DELETE /v1/clusters/{cluster}/measurements": { path: { cluster: string; }; query: { job?: string; kind?: "power" | "rate" | "task_time" | "usage"; from?: string; until?: string; }; body: never; answer: Deleted };
   "GET /v1/clusters/{cluster}/measurements": { path: { cluster: string; }; query: { job?: string; kind?: "power" | "rate" | "task_time" | "usage"; from?: string; until?: string; limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: MeasurementList };
   "POST /v1/clusters/{cluster}/measurements": { path: { cluster: string; }; query: { }; body: MeasurementBatch; answer: MeasurementsTaken };

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+)
+
+func liveCommand() *cobra.Command {
+	c := group("live", "Hand the tasks of jobs to the nodes of a live cluster", `
+
+Nodes tell of themselves in heartbeats and get tasks; the cluster's policy decides which. "policy set --dry-run"
+says first what another policy would have decided on the heartbeats of the last hour.`)
+	var to connection
+	to.addFlags(c)
+	policy := subgroup("policy", "How tasks are handed out", livePolicyGetCommand(&to), livePolicySetCommand(&to))
+	node := subgroup("node", "The machines that run tasks", liveNodeListCommand(&to), liveNodeSetCommand(&to), liveNodeDeleteCommand(&to))
+	job := subgroup("job", "The jobs whose tasks are handed out", liveJobSubmitCommand(&to), liveJobListCommand(&to), liveJobGetCommand(&to), liveJobKillCommand(&to))
+	c.AddCommand(policy, node, job, liveDecisionsCommand(&to), liveHeartbeatCommand(&to))
+	return c
+}
+
+func subgroup(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	c := group("live "+use, short, "")
+	c.Use = use
+	c.AddCommand(verbs...)
+	return c
+}
+
+// sayIt prints one sentence.
+func sayIt(format string, values ...any) form {
+	return func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, format+"\n", values...)
+		return err
+	}
+}
+
+func livePolicyGetCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "get CLUSTER", Short: "Show how tasks are handed out", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.GetLiveSettings(c.Context(), args[0], nil))
+		if err != nil {
+			return err
+		}
+		var l capacity.LiveSettings
+		if err := said.into(&l); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": sayIt("Tasks are handed out by the policy %s, on %s slots; admission is %s. Nodes tell of themselves each %g s and count as dead after %g s.", l.Policy.Kind, l.Slots, l.Admission, l.HeartbeatSeconds, l.NodeTimeoutSeconds),
+			"json":  indented(said.body),
+		})
+	})
+}
+
+func livePolicySetCommand(to *connection) *cobra.Command {
+	var out output
+	var dry bool
+	var window time.Duration
+	var admission, policy string
+	c := &cobra.Command{
+		Use: "set CLUSTER KIND", Short: "Hand out tasks by another policy, or ask what that would have decided",
+		Long: `Hands out tasks by another policy from the next heartbeat on: fifo, edf, fair, capacity, progress-share, max-progress
+or learned. With --dry-run nothing changes: the heartbeats of the last while are gone through again, and the policy is
+asked what it would do with each slot, in the state that the cluster was truly in.`,
+		Example: "  headroom live policy set shop max-progress --dry-run\n  headroom live policy set shop max-progress --options '{\"io_cap\": 80}' --admission strict",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only say what the policy would have decided")
+	c.Flags().DurationVar(&window, "window", time.Hour, "how far back the heartbeats of a dry run are, up to 24h")
+	c.Flags().StringVar(&admission, "admission", "", "which jobs are taken in: open, paper or strict (default as before)")
+	c.Flags().StringVar(&policy, "options", "", "what else the policy is told, as a `JSON` object")
+	return command(c, func(c *cobra.Command, args []string) error {
+		wanted := map[string]any{}
+		if policy != "" {
+			if err := json.Unmarshal([]byte(policy), &wanted); err != nil || wanted == nil {
+				return &failure{exitUsage, fmt.Errorf("--options is no JSON object: %s", policy)}
+			}
+		}
+		wanted["kind"] = args[1]
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if dry {
+			return s.dryRun(c, out, args[0], map[string]any{"policy": wanted, "window_s": window.Seconds()})
+		}
+		seen, err := s.said(s.api.GetLiveSettings(c.Context(), args[0], nil))
+		if err != nil {
+			return err
+		}
+		var settings map[string]any
+		if err := seen.into(&settings); err != nil {
+			return err
+		}
+		delete(settings, "version")
+		delete(settings, "updated_at")
+		settings["policy"] = wanted
+		if admission != "" {
+			settings["admission"] = admission
+		}
+		body, err := json.Marshal(settings)
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.ReplaceLiveSettingsWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body), ifMatch(seen.etag)...))
+		if err != nil {
+			return err
+		}
+		var l capacity.LiveSettings
+		if err := said.into(&l); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": sayIt("Tasks are handed out by the policy %s from now on; admission is %s.", l.Policy.Kind, l.Admission),
+			"json":  indented(said.body),
+		})
+	})
+}
+
+func (s *service) dryRun(c *cobra.Command, out output, cluster string, ask map[string]any) error {
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return err
+	}
+	said, err := s.said(s.api.DryRunPolicyWithBody(c.Context(), cluster, jsonBody, bytes.NewReader(body)))
+	if err != nil {
+		return err
+	}
+	var d capacity.PolicyTrial
+	if err := said.into(&d); err != nil {
+		return err
+	}
+	return out.write(c, map[string]form{
+		"table": func(w io.Writer) error { return writeTrial(w, d) },
+		"json":  indented(said.body),
+	})
+}
+
+func writeTrial(w io.Writer, d capacity.PolicyTrial) error {
+	var text strings.Builder
+	say := func(format string, values ...any) { fmt.Fprintf(&text, format+"\n", values...) }
+	say("%s", d.Sentence)
+	for _, x := range d.Differences {
+		at := x.At.UTC().Format(time.TimeOnly)
+		switch {
+		case x.Was == nil:
+			say("%s %s: idle; it would have been %s of %s: %s", at, shown(x.Node), x.Would.Kind, shown(x.Would.JobName), shown(x.Would.Reason))
+		case x.Would == nil:
+			say("%s %s: %s of %s (%s); it would have stayed idle: %s", at, shown(x.Node), x.Was.Kind, shown(x.Was.JobName), shown(x.Was.Reason), shown(x.Why))
+		default:
+			say("%s %s: %s of %s (%s); it would have been %s of %s: %s", at, shown(x.Node), x.Was.Kind, shown(x.Was.JobName), shown(x.Was.Reason), x.Would.Kind, shown(x.Would.JobName), shown(x.Would.Reason))
+		}
+	}
+	for _, warning := range d.Warnings {
+		say("%s", shown(warning.Detail))
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+func liveNodeListCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List nodes and what they told last", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reflect.TypeFor[capacity.LiveNode](), columns: []string{"name", "type", "cores", "slots_map", "slots_reduce", "state", "residual", "running", "last_heartbeat_at"}, none: "No node is declared."}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListLiveNodes(c.Context(), args[0], nil, edit...)
+		})
+	})
+}
+
+func liveNodeSetCommand(to *connection) *cobra.Command {
+	var out output
+	var n capacity.LiveNode
+	c := &cobra.Command{
+		Use: "set CLUSTER NODE --slots N", Short: "Declare a node, or say what it is from now on",
+		Example: "  headroom live node set shop host-7 --type m5.large --cores 4 --slots 3 --reduce-slots 1",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().StringVar(&n.Type, "type", "", "its `type`; nodes of one type are alike (default its name)")
+	c.Flags().Float64Var(&n.Cores, "cores", 1, "how many cores it has")
+	c.Flags().Int64Var(&n.Slots.Map, "slots", 0, "how many tasks it runs at once; maps, where slots are separate")
+	c.Flags().Int64Var(&n.Slots.Reduce, "reduce-slots", 0, "how many reduces")
+	c.Flags().BoolVar(&n.Dedicated, "dedicated", false, "it does nothing but run tasks")
+	return command(c, func(c *cobra.Command, args []string) error {
+		if n.Type == "" {
+			n.Type = args[1]
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		body, err := json.Marshal(map[string]any{"type": n.Type, "cores": n.Cores, "slots": n.Slots, "dedicated": n.Dedicated})
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.PutLiveNodeWithBody(c.Context(), args[0], args[1], jsonBody, bytes.NewReader(body)))
+		if err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": sayIt("Node %s is declared with %d slots.", shown(args[1]), n.Slots.Map+n.Slots.Reduce),
+			"json":  indented(said.body),
+		})
+	})
+}
+
+func liveNodeDeleteCommand(to *connection) *cobra.Command {
+	c := &cobra.Command{Use: "delete CLUSTER NODE", Short: "Take a node out; its tasks are handed out again", Args: cobra.ExactArgs(2)}
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if _, err := s.said(s.api.RemoveLiveNode(c.Context(), args[0], args[1])); err != nil {
+			return err
+		}
+		return sayIt("Node %s is taken out.", shown(args[1]))(c.OutOrStdout())
+	})
+}
+
+func liveHeartbeatCommand(to *connection) *cobra.Command {
+	var boot string
+	var seq int64
+	var running, finished, failed []int64
+	var residual float64
+	c := &cobra.Command{
+		Use: "heartbeat CLUSTER NODE --seq N", Short: "Tell of a node by hand, to try things out, and show what it is to do",
+		Long: `Tells of a node by hand, to try things out; agents do it by themselves. The answer is printed as JSON: the tasks that
+the node is to run, and those that it is to stop.`,
+		Example: "  headroom live heartbeat shop host-7 --seq 2 --running 5 --finished 3,4",
+		Args:    cobra.ExactArgs(2),
+	}
+	c.Flags().Int64Var(&seq, "seq", 0, "the heartbeat's `number`, which grows")
+	c.Flags().StringVar(&boot, "boot", "", "another `word` after each start of the node's agent")
+	c.Flags().Int64SliceVar(&running, "running", nil, "the assignments that it has")
+	c.Flags().Int64SliceVar(&finished, "finished", nil, "those that have done their work")
+	c.Flags().Int64SliceVar(&failed, "failed", nil, "those that have failed")
+	c.Flags().Float64Var(&residual, "residual", 1, "the `part` of its processors that other work leaves")
+	return command(c, func(c *cobra.Command, args []string) error {
+		if seq < 1 {
+			return &failure{exitUsage, errors.New("say with --seq which heartbeat of the node this is; they grow from 1")}
+		}
+		beat := capacity.Heartbeat{Seq: seq, Boot: boot, Running: append([]int64{}, running...)}
+		for _, id := range finished {
+			beat.Finished = append(beat.Finished, capacity.FinishedTask{Assignment: id})
+		}
+		for _, id := range failed {
+			beat.Failed = append(beat.Failed, capacity.FailedTask{Assignment: id})
+		}
+		if c.Flags().Changed("residual") {
+			beat.State = &capacity.NodeReport{Residual: &residual}
+		}
+		body, err := json.Marshal(beat)
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.SendHeartbeatWithBody(c.Context(), args[0], args[1], jsonBody, bytes.NewReader(body)))
+		if err != nil {
+			return err
+		}
+		return indented(said.body)(c.OutOrStdout())
+	})
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/openapi/client"
+)
+
+func liveJobSubmitCommand(to *connection) *cobra.Command {
+	var out output
+	var class string
+	var maps, reduces int64
+	var deadline time.Duration
+	var weight float64
+	c := &cobra.Command{
+		Use: "submit CLUSTER NAME --maps N", Short: "Submit a job",
+		Long: `Submits a job, whose tasks are handed to nodes from their next heartbeats on. Where the cluster admits jobs (see
+"live policy set --admission") one may be refused: then the exit code is 3, and the reason says what would help.`,
+		Example: "  headroom live job submit shop 'etl of today' --class nightly-etl --maps 400 --reduces 20 --deadline 45m",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().StringVar(&class, "class", "", "its `class` (default its name)")
+	c.Flags().Int64Var(&maps, "maps", 0, "how many maps it has")
+	c.Flags().Int64Var(&reduces, "reduces", 0, "how many reduces")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "how long from now it must be done")
+	c.Flags().Float64Var(&weight, "weight", 1, "its weight, where policies share")
+	return command(c, func(c *cobra.Command, args []string) error {
+		if c.Flags().Changed("deadline") && deadline <= 0 {
+			return &failure{exitUsage, fmt.Errorf("--deadline is %s; it is how long from now the job must be done, as 30m", deadline)}
+		}
+		job := map[string]any{"name": args[1], "maps": maps, "reduces": reduces, "weight": weight}
+		if class != "" {
+			job["class"] = class
+		}
+		if deadline > 0 {
+			job["deadline_s"] = deadline.Seconds()
+		}
+		body, err := json.Marshal(job)
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.CreateLiveJobWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body)))
+		if err != nil {
+			return err
+		}
+		var j capacity.LiveJob
+		if err := said.into(&j); err != nil {
+			return err
+		}
+		refused := j.State == capacity.JobRefused && j.Admission != nil
+		if refused && out.format == "table" {
+			return refusal(*j.Admission)
+		}
+		due := ""
+		if j.DeadlineAt != nil {
+			due = ", due at " + j.DeadlineAt.UTC().Format(time.RFC3339)
+		}
+		err = out.write(c, map[string]form{
+			"table": sayIt("Job %d of class %s is submitted with %d tasks%s.", j.Number, shown(j.Class), j.Maps.Total+j.Reduces.Total, due),
+			"json":  indented(said.body),
+		})
+		if err == nil && refused {
+			err = refusal(*j.Admission)
+		}
+		return err
+	})
+}
+
+func liveJobListCommand(to *connection) *cobra.Command {
+	var out output
+	var state string
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List jobs, the newest first", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&state, "state", "", "only jobs in this `state`: active, done, failed or killed")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		l := list{as: reflect.TypeFor[capacity.LiveJob](), columns: []string{"number", "name", "class", "state", "maps_total", "maps_done", "reduces_total", "reduces_done", "deadline_at", "late"}, none: "There is no job."}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListLiveJobs(c.Context(), args[0], nil, append(edit, query("state", state))...)
+		})
+	})
+}
+
+// jobNumber reads the number of a job.
+func jobNumber(word string) (int64, error) {
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || n < 1 {
+		return 0, &failure{exitUsage, fmt.Errorf("%q is no job's number; \"headroom live job list\" shows them", shown(word))}
+	}
+	return n, nil
+}
+
+func liveJobGetCommand(to *connection) *cobra.Command {
+	c := &cobra.Command{Use: "get CLUSTER NUMBER", Short: "Show a job, as JSON", Args: cobra.ExactArgs(2)}
+	return command(c, func(c *cobra.Command, args []string) error {
+		number, err := jobNumber(args[1])
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.GetLiveJob(c.Context(), args[0], number))
+		if err != nil {
+			return err
+		}
+		return indented(said.body)(c.OutOrStdout())
+	})
+}
+
+func liveJobKillCommand(to *connection) *cobra.Command {
+	c := &cobra.Command{Use: "kill CLUSTER NUMBER", Short: "End a job before its time; its nodes are told to stop its tasks", Args: cobra.ExactArgs(2)}
+	return command(c, func(c *cobra.Command, args []string) error {
+		number, err := jobNumber(args[1])
+		if err != nil {
+			return err
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if _, err := s.said(s.api.KillLiveJob(c.Context(), args[0], number)); err != nil {
+			return err
+		}
+		return sayIt("Job %d is killed.", number)(c.OutOrStdout())
+	})
+}
+
+func liveDecisionsCommand(to *connection) *cobra.Command {
+	var out output
+	var node, outcome string
+	var job int64
+	c := &cobra.Command{Use: "decisions CLUSTER", Short: "List which tasks were handed to which nodes and why, the newest first", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&node, "node", "", "only to this `node`")
+	c.Flags().Int64Var(&job, "job", 0, "only of the job with this `number`")
+	c.Flags().StringVar(&outcome, "outcome", "", "only those that are running, done, failed or lost")
+	most := 0
+	c.Flags().IntVar(&most, "limit", 100, "how many at most; 0 is all")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		var parameters client.ListLiveDecisionsParams
+		if job > 0 {
+			parameters.Job = &job
+		}
+		l := list{as: reflect.TypeFor[capacity.LiveDecision](), columns: []string{"assignment", "at", "node", "job_name", "kind", "task", "outcome", "rule", "reason"}, none: "Nothing was handed out.", most: most}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListLiveDecisions(c.Context(), args[0], &parameters, append(edit, query("node", node, "outcome", outcome))...)
+		})
+	})
+}
