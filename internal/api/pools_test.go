@@ -139,7 +139,7 @@ func TestPoolsOfClusters(t *testing.T) {
 	s := newService(t, solved(t))
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"night"}`).want(t, 201)
 	for _, part := range [][2]string{
-		{"/vm-types", `{"name":"big","vcpu":4,"memory_gib":7.5,"quota":5}`}, {"/vm-types", `{"name":"fast","vcpu":5,"memory_gib":1.7}`}, {"/vm-types", `{"name":"old","vcpu":90,"in_use":false}`},
+		{"/vm-types", `{"name":"big","vcpu":4,"memory_gib":7.5,"quota":5}`}, {"/vm-types", `{"name":"fast","vcpu":5,"memory_gib":1.7,"in_use":false}`}, {"/vm-types", `{"name":"old","vcpu":90,"in_use":false}`},
 		{"/prices", `{"vm_type":"big","price":"0.34","from":"2020-01-01T00:00:00Z","until":null}`}, {"/prices", `{"vm_type":"fast","price":"0.17","from":"2020-01-01T00:00:00Z","until":null}`},
 	} {
 		s.ask(s.admin, "POST", "/v1/clusters/night"+part[0], part[1]).want(t, 201)
@@ -150,7 +150,7 @@ func TestPoolsOfClusters(t *testing.T) {
 	if a.Status != capacity.PoolOptimal || a.Cost.String() != "7.82" {
 		t.Errorf("got %+v", a)
 	}
-	// All types in use; memory keeps work from one.
+	// All types that have a price; memory keeps work from one.
 	s.ask(s.admin, "POST", "/v1/clusters/night/pools", `{"hours":4,"jobs":[{"name":"j","work":60,"memory_gib_per_task":4}]}`).want(t, 200).into(t, &a)
 	if len(a.Jobs[0].On) != 1 || a.Cost.String() != "5.10" || a.Jobs[0].On[0].Type != "big" {
 		t.Errorf("got %+v", a)

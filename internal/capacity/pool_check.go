@@ -39,6 +39,9 @@ func (p PoolProblem) check(c *checker) {
 	if len(p.Types) == 0 {
 		c.refuse("", "missing", "There is no instance type; give at least one.")
 	}
+	if len(p.Types) > MaxPoolTypes {
+		c.refuse("", "too_many", "Here are %d instance types; at most %d are planned. Name those that may be rented.", len(p.Types), MaxPoolTypes)
+	}
 	known := make([]string, 0, len(p.Types))
 	types := make(names, len(p.Types))
 	for i := range p.Types {

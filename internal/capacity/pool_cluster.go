@@ -2,16 +2,16 @@ package capacity
 
 import "time"
 
-// CompletePool adds to a pool problem what a cluster knows at a moment: its currency, its VM types that are in use where no
-// type is given, and of types that have the name of a VM type the price on demand, the memory, the vCPUs as compute units
-// and the quota, where they are not given. It knows no disks.
+// CompletePool adds to a pool problem what a cluster knows at a moment: its currency, its VM types that have a price on
+// demand, in use or not, where no type is given, and of types that have the name of a VM type the price, the memory, the
+// vCPUs as compute units and the quota, where they are not given. It knows no disks.
 func (s Snapshot) CompletePool(p *PoolProblem, at time.Time) {
 	if p.Currency == "" {
 		p.Currency = s.Cluster.Currency
 	}
 	if len(p.Types) == 0 {
 		for _, v := range s.VMTypes {
-			if v.InUse {
+			if _, priced := s.priceAt(v.Name, PurchaseOnDemand, at); priced {
 				p.Types = append(p.Types, PoolType{Name: v.Name, Slots: 1, Core: true, Accelerator: true})
 			}
 		}

@@ -11912,7 +11912,7 @@ type ClientInterface interface {
 
 	// PlanClusterPoolWithBody Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -11923,7 +11923,7 @@ type ClientInterface interface {
 
 	// PlanClusterPool Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -15268,7 +15268,7 @@ func (c *Client) VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanR
 
 // PlanClusterPoolWithBody Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -15289,7 +15289,7 @@ func (c *Client) PlanClusterPoolWithBody(ctx context.Context, cluster ClusterNam
 
 // PlanClusterPool Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -31075,7 +31075,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -31086,7 +31086,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlanClusterPoolWithResponse Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -38720,7 +38720,7 @@ func (c *ClientWithResponses) VerifyPlanWithResponse(ctx context.Context, cluste
 
 // PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -38737,7 +38737,7 @@ func (c *ClientWithResponses) PlanClusterPoolWithBodyWithResponse(ctx context.Co
 
 // PlanClusterPoolWithResponse Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that are in use where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
