@@ -20,6 +20,7 @@ type simulationFlags struct {
 	given    capacity.SimulationOptions
 	warmUp   float64
 	measured string // a file
+	compare  []string
 }
 
 func (f *simulationFlags) add(c *cobra.Command) {
@@ -29,7 +30,8 @@ func (f *simulationFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&f.warmUp, "warm-up", 0, "the first `hours` that are left out, because the cluster begins empty (default a tenth)")
 	c.Flags().Int64Var(&f.given.Replications, "replications", f.given.Replications, "how many `times`, each with other random numbers")
 	c.Flags().Int64Var(&f.given.MaxEvents, "max-events", f.given.MaxEvents, "how many `events` at most")
-	addChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", capacity.SimulateFair, capacity.SimulateFIFO, capacity.SimulateCapacity)
+	addChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", capacity.SimulateFair, capacity.SimulateFIFO, capacity.SimulateCapacity, capacity.SimulateEDF)
+	c.Flags().StringSliceVar(&f.compare, "compare", nil, "other `policies` whose figures for the same jobs, with the same random numbers, stand beside; separated by commas")
 	addChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", capacity.LendAll, capacity.LendClass, capacity.LendNone)
 	addChoice(c, &f.given.Load, "load", "", "when jobs are submitted", capacity.ClosedLoad, capacity.PoissonLoad)
 	c.Flags().Float64Var(&f.given.ThinkSeconds, "think", 0, "the mean `seconds` from the end of a job to the next one of a closed load")
@@ -48,6 +50,9 @@ func (f *simulationFlags) options(c *cobra.Command) (capacity.SimulationOptions,
 	if o.Slow == 0 && !c.Flags().Changed("slow-by") {
 		o.SlowBy = 0
 	}
+	for _, p := range f.compare {
+		o.Compare = append(o.Compare, capacity.SimulatedPolicy(p))
+	}
 	if f.measured != "" {
 		data, label, err := read(c.Context(), f.measured, c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
@@ -63,7 +68,7 @@ func (f *simulationFlags) options(c *cobra.Command) (capacity.SimulationOptions,
 // bySimulationFlag says findings about options and changes by the flags they came from.
 func bySimulationFlag(err error, said []string) error {
 	flags := map[string]string{"warm_up_hours": "warm-up", "max_events": "max-events", "think_s": "think", "slow_by": "slow-by"}
-	for _, same := range []string{"seed", "hours", "replications", "policy", "lending", "load", "durations", "slow", "measured"} {
+	for _, same := range []string{"seed", "hours", "replications", "policy", "compare", "lending", "load", "durations", "slow", "measured"} {
 		flags[same] = same
 	}
 	return placed(err, func(pointer string) string {
@@ -101,6 +106,7 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 		Example: "  headroom simulate cluster.json\n  headroom simulate cluster.json plan.json --hours 168 --seed 7\n  headroom simulate cluster.json --demand 'etl=x1.2' --load poisson -o json\n  headroom simulate --cluster shop --saved black-friday",
 		Args:    cobra.MaximumNArgs(2),
 	}
+	c.AddCommand(simulateWorkloadCommand())
 	to.addFlags(c)
 	out.addFlags(c, "table", "json", "csv", "xlsx")
 	solving.add(c)

@@ -28,9 +28,11 @@ type SimulationOptions struct {
 	Replications int64    `json:"replications"`            // each with its own random numbers; confidence needs two
 	MaxEvents    int64    `json:"max_events"`              // of all replications; they end sooner beyond
 
-	Policy  SimulatedPolicy  `json:"policy"`
-	Lending SimulatedLending `json:"lending,omitempty"` // left out: as the problem shares its VMs
-	Load    SimulatedLoad    `json:"load"`
+	Policy SimulatedPolicy `json:"policy"`
+	// Compare is policies whose figures for the same jobs, with the same random numbers, stand beside.
+	Compare []SimulatedPolicy `json:"compare,omitempty"`
+	Lending SimulatedLending  `json:"lending,omitempty"` // left out: as the problem shares its VMs
+	Load    SimulatedLoad     `json:"load"`
 	// ThinkSeconds is the mean time from the end of a job to the next one of a closed load; with 0 as many
 	// jobs as the plan admits are there at any time.
 	ThinkSeconds float64 `json:"think_s"`
@@ -75,6 +77,7 @@ type SimulatedDurations string
 const (
 	SimulateFair     SimulatedPolicy = "fair" // the plan's slots of a class are its minimum
 	SimulateFIFO     SimulatedPolicy = "fifo"
+	SimulateEDF      SimulatedPolicy = "edf"      // earliest deadline first
 	SimulateCapacity SimulatedPolicy = "capacity" // they are its share
 
 	LendAll   SimulatedLending = "all"   // nobody waits while a slot is idle
@@ -94,7 +97,7 @@ const (
 )
 
 var (
-	simulatedPolicies  = []SimulatedPolicy{SimulateFair, SimulateFIFO, SimulateCapacity}
+	simulatedPolicies  = []SimulatedPolicy{SimulateFair, SimulateFIFO, SimulateCapacity, SimulateEDF}
 	simulatedLendings  = []SimulatedLending{LendAll, LendClass, LendNone}
 	simulatedLoads     = []SimulatedLoad{ClosedLoad, PoissonLoad}
 	simulatedDurations = []SimulatedDurations{MeasuredDurations, LognormalDurations, UniformDurations, TriangularDurations, ConstantDurations}
@@ -129,7 +132,7 @@ var (
 	simulationShape        = newShape("a simulation", []string{"problem"}, "options")
 	clusterSimulationShape = newShape("a simulation", nil, "scenario", "options")
 	simulationOptionsShape = newShape("options of a simulation", nil, "seed", "hours", "warm_up_hours", "replications", "max_events",
-		"policy", "lending", "load", "think_s", "durations", "slow", "slow_by", "measured")
+		"policy", "compare", "lending", "load", "think_s", "durations", "slow", "slow_by", "measured")
 	measuredTasksShape = newShape("measured tasks", nil, "map_s", "first_shuffle_s", "shuffle_s", "reduce_s", "stage_s")
 )
 
@@ -219,6 +222,8 @@ func (r *reader) simulationOptions(o *SimulationOptions) {
 			r.whole(&o.MaxEvents)
 		case "policy":
 			word(r, &o.Policy, simulatedPolicies)
+		case "compare":
+			o.Compare = list(r, "of policies", len(simulatedPolicies), func(p *SimulatedPolicy) { word(r, p, simulatedPolicies) })
 		case "lending":
 			word(r, &o.Lending, simulatedLendings)
 		case "load":
@@ -279,6 +284,14 @@ func (o *SimulationOptions) check(c *checker) {
 	c.whole("replications", "The number of replications", "replications", o.Replications, 1, MaxReplications)
 	c.whole("max_events", "The number of events", "events", o.MaxEvents, 1, MaxSimulatedEvents)
 	oneOf(c, "policy", o.Policy, simulatedPolicies)
+	c.enter("compare")
+	for i, p := range o.Compare {
+		oneOf(c, strconv.Itoa(i), p, simulatedPolicies)
+		if p == o.Policy || slices.Contains(o.Compare[:i], p) {
+			c.refuse(strconv.Itoa(i), "duplicate", "The policy %q is there twice; name each once.", p)
+		}
+	}
+	c.leave()
 	if o.Lending != "" {
 		oneOf(c, "lending", o.Lending, simulatedLendings)
 	}
@@ -326,12 +339,16 @@ func (o *SimulationOptions) CheckFor(p *Problem) error {
 	return findingsOf(func(c *checker) {
 		c.enter("options")
 		defer c.leave()
-		if lends := o.LendingFor(p); o.Policy == SimulateFIFO && lends != LendAll {
-			if o.Lending == "" {
-				c.refuse("policy", "not_here", "The problem's VMs are dedicated to classes, and fifo gives any slot to any job; choose fair or capacity, or say that slots are lent to all.")
-			} else {
-				c.refuse("lending", "not_here", "fifo gives any slot to any job, so that all are lent; leave lending out, or choose fair or capacity.")
+		for _, policy := range append([]SimulatedPolicy{o.Policy}, o.Compare...) {
+			if policy != SimulateFIFO && policy != SimulateEDF || o.LendingFor(p) == LendAll {
+				continue
 			}
+			if o.Lending == "" {
+				c.refuse("policy", "not_here", "The problem's VMs are dedicated to classes, and %s gives any slot to any job; choose fair or capacity, or say that slots are lent to all.", policy)
+			} else {
+				c.refuse("lending", "not_here", "%s gives any slot to any job, so that all are lent; leave lending out, or choose fair or capacity.", policy)
+			}
+			break
 		}
 		c.enter("measured")
 		defer c.leave()

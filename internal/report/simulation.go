@@ -9,8 +9,15 @@ import (
 	"headroom/internal/trial"
 )
 
-// Simulation is a row for each class, every digit there is.
+// Simulation is a row for each class, every digit there is; where policies are compared it is their rows.
 func Simulation(a trial.Answer) Table {
+	if a.Compared != nil {
+		return compared(a.Compared)
+	}
+	return simulatedClasses(a)
+}
+
+func simulatedClasses(a trial.Answer) Table {
 	columns := []string{"class", "vm_type", "jobs", "map_slots", "reduce_slots", "submitted", "executions", "unfinished",
 		"deadline_s", "missed", "met", "met_half_width", "mean_s", "mean_half_width_s", "p50_s", "p90_s", "p95_s", "p99_s", "max_s", "wait_mean_s",
 		"lower_s", "average_s", "upper_s", "calibrated_s", "below_lower", "lower_to_average", "average_to_upper", "above_upper", "within_calibrated",
@@ -46,7 +53,11 @@ func Simulation(a trial.Answer) Table {
 
 // SimulationWorkbook is a simulation as a spreadsheet.
 func SimulationWorkbook(w io.Writer, a trial.Answer) error {
-	return Workbook(w, Sheet{"classes", Simulation(a)}, about(a.Sentence))
+	sheets := []Sheet{{"classes", simulatedClasses(a)}}
+	if a.Compared != nil {
+		sheets = append(sheets, Sheet{"policies", compared(a.Compared)})
+	}
+	return Workbook(w, append(sheets, about(a.Sentence))...)
 }
 
 // SimulationText is a simulation for a terminal.
@@ -83,6 +94,9 @@ func SimulationText(w io.Writer, a trial.Answer) error {
 		if err := bounds.Text(w); err != nil {
 			return err
 		}
+	}
+	if err := comparedText(w, a.Compared); err != nil {
+		return err
 	}
 	pools := "\n"
 	for _, c := range a.Classes {

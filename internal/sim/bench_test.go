@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/capacity"
+	"headroom/internal/perf"
 )
 
 // table2 is a class of the size of the paper's Table 2.
@@ -161,6 +162,37 @@ func TestCostGrowsAsAHeapDoes(t *testing.T) {
 		t.Logf("%8d tasks: %8.3f ms, %4.0f ns an event, %5.1f ns by n log n; a bare heap: %4.0f ns an event", n, took.Seconds()*1e3, each, each/math.Log2(float64(n)), bareEach)
 		if n >= 100_000 && each > 30*bareEach {
 			t.Errorf("%d tasks: an event costs %.0f ns, %.0f times what it costs a bare heap", n, each, each/bareEach)
+		}
+	}
+}
+
+// Events on nodes: what differs between them costs more than alike slots do.
+func BenchmarkEventsOnNodes(b *testing.B) {
+	for _, kind := range []capacity.PolicyKind{capacity.PolicyFair, capacity.PolicyFIFO, capacity.PolicyProgressShare, capacity.PolicyMaxProgress} {
+		for _, known := range []Knowledge{KnownGiven, KnownLearned} {
+			b.Run(fmt.Sprintf("%s/%s", kind, known), func(b *testing.B) {
+				in := busy(3, 5, Slots{}, 1e9)
+				in.Policy.Kind, in.Known, in.Limits.Events = kind, known, 200_000
+				for _, t := range []string{"a", "b", "c", "d"} {
+					in.Nodes = append(in.Nodes, NodeType{Type: t, Count: 8, Slots: Slots{Map: 2, Reduce: 2},
+						Background: &Background{Kind: UniformBackground, Low: .3, High: 1, EverySeconds: 600}})
+				}
+				for i := range in.Classes {
+					in.Classes[i].Rates = map[string]float64{"a": 1 + float64(i)}
+					in.Classes[i].TaskTime = &perf.TaskTime{A: 40, B: -1, C: 40, D: -6, LeastResidual: .2}
+				}
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				events, from := int64(0), cpu()
+				for b.Loop() {
+					r, err := alone(in)
+					if err != nil {
+						b.Fatal(err)
+					}
+					events += r.Events
+				}
+				b.ReportMetric(float64(events)/(cpu()-from).Seconds()/1e6, "Mevents/s")
+			})
 		}
 	}
 }

@@ -120,10 +120,7 @@ func (o *outcome) figures(m *model, class int) Figures {
 		ResponseSeconds: c.response.sum, TaskSeconds: c.worked(), LastEndSeconds: c.lastEnd}
 }
 
-// Rivals is the names of the input's policy and those that it is compared with; one where it is with none.
-func (s *Simulation) Rivals() []string { return s.names }
-
-// FiguresOf is what a policy (by its place among the rivals) came to for a class in each of some replications.
+// FiguresOf is what a policy (0: the input's own; then those it is compared with) came to for a class in each of some replications.
 func (s *Simulation) FiguresOf(policy, class int, replications []int) (all []Figures) {
 	of := s
 	if policy > 0 {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"headroom/internal/capacity"
 	"headroom/internal/dispatch"
 	"headroom/internal/perf"
 )
@@ -28,15 +29,19 @@ func (x *mixture) newLearner(spec *classModel) learner {
 	return l
 }
 
+// betweenFits is how many tasks pass between fits at most: one costs as much as thousands of events, and
+// after a quarter more tasks it says hardly anything else.
+const betweenFits = 5_000
+
 // learn counts a map that has ended well, as a live cluster does: its class's rates follow each, and its
-// task times are fitted anew when enough has been added.
+// task times, where anybody reads them, are fitted anew when enough has been added.
 func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Event) {
 	l := &x.learns[class]
 	if l.given || ended.Task != dispatch.Map {
 		return
 	}
 	l.Rates.Add(n.Type, ended.Seconds)
-	if !l.times.Add(n.Residual, ended.Seconds) || !l.times.Due(l.fittedAt) {
+	if !e.readsTaskTimes() || !l.times.Add(n.Residual, ended.Seconds) || l.times.Added-l.fittedAt < min(l.fittedAt/4, betweenFits) {
 		return
 	}
 	fit, _ := l.times.Fit()
@@ -50,4 +55,9 @@ func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Even
 			j.TaskTime = l.TaskTime
 		}
 	}
+}
+
+// readsTaskTimes says that something is decided by them.
+func (m *model) readsTaskTimes() bool {
+	return m.rule.Kind == capacity.PolicyMaxProgress || m.admission != ""
 }

@@ -33,6 +33,7 @@ type Answer struct {
 
 	Classes  []Class            `json:"classes"`
 	Pools    []Pool             `json:"pools"`
+	Compared []Compared         `json:"compared,omitempty"` // policies on the same jobs, all classes together first
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
@@ -75,6 +76,57 @@ type Pool struct {
 	sim.PoolReport
 }
 
+// Compared is what a policy came to for a class on a VM type, or for all.
+type Compared struct {
+	sim.Compared
+	VMType string `json:"vm_type,omitempty"`
+}
+
+// compared is every policy's row for all jobs, and one for each class where there are several.
+func (t *Trial) compared(whole []int) (rows []Compared) {
+	if len(t.options.Compare) == 0 {
+		return nil
+	}
+	names := []string{string(t.options.Policy)}
+	for _, p := range t.options.Compare {
+		names = append(names, string(p))
+	}
+	var all [][][]sim.Figures
+	add := func(class, vmType string, figures [][]sim.Figures) {
+		for _, c := range sim.Compare(names, class, figures) {
+			rows = append(rows, Compared{c, vmType})
+		}
+	}
+	for _, p := range t.parts {
+		for i := range p.classes {
+			figures := make([][]sim.Figures, len(names))
+			for policy := range names {
+				figures[policy] = p.work.FiguresOf(policy, i, whole)
+			}
+			all = append(all, figures)
+		}
+	}
+	add("", "", sim.Together(all))
+	if len(all) == 1 {
+		return rows
+	}
+	for _, p := range t.parts {
+		for i := range p.classes {
+			add(p.input.Classes[i].Name, t.typeName(p), all[0])
+			all = all[1:]
+		}
+	}
+	return rows
+}
+
+// typeName is a part's VM type where the problem has several.
+func (t *Trial) typeName(p *part) string {
+	if len(t.problem.Supply.VMTypes) > 1 {
+		return p.vmType
+	}
+	return ""
+}
+
 // Answer is what came out of the replications that were finished, once the work is over.
 func (t *Trial) Answer() Answer {
 	whole := t.Whole()
@@ -84,10 +136,7 @@ func (t *Trial) Answer() Answer {
 		a.Warnings = append(a.Warnings, capacity.Warning{Code: "ended", Detail: fmt.Sprintf("The simulation was ended when %d of its %d replications were finished; the figures are of those.", a.Replications, t.options.Replications)})
 	}
 	for _, p := range t.parts {
-		name := ""
-		if len(t.problem.Supply.VMTypes) > 1 {
-			name = p.vmType
-		}
+		name := t.typeName(p)
 		r := p.work.ReportOf(whole)
 		a.Events += r.Events
 		a.SimulatedHours += r.SimulatedS / 3600
@@ -113,6 +162,7 @@ func (t *Trial) Answer() Answer {
 			a.Warnings = append(a.Warnings, w)
 		}
 	}
+	a.Compared = t.compared(whole)
 	if a.Judged > 0 {
 		met := 1 - float64(a.Missed)/float64(a.Judged)
 		a.Met = &met
@@ -227,7 +277,7 @@ func (p *part) pointer(pointer string) string {
 	switch pointer {
 	case "/policy/kind":
 		return "/options/policy"
-	case "/policy/lending":
+	case "/policy/lending", "/compare/0/lending":
 		return "/options/lending"
 	case "":
 		return ""

@@ -73,10 +73,16 @@ func New(problem capacity.Problem, plan capacity.Plan, options capacity.Simulati
 // ready makes a part's simulation.
 func (t *Trial) ready(number int, p *part) error {
 	o := &t.options
-	p.input.Policy = sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyKind(o.Policy)}, Lending: sim.Lending(o.Lending)}
+	policy := func(kind capacity.SimulatedPolicy) sim.Policy {
+		return sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyKind(kind)}, Lending: sim.Lending(o.Lending)}
+	}
+	p.input.Policy, p.input.Compare = policy(o.Policy), nil
+	for _, kind := range o.Compare {
+		p.input.Compare = append(p.input.Compare, policy(kind))
+	}
 	p.input.HorizonSeconds, p.input.WarmUpSeconds = o.Hours*3600, *o.WarmUpHours*3600
 	p.input.Seed, p.input.Replications = uint64(o.Seed)+uint64(number), int(o.Replications)
-	p.input.Limits.Events = max(1, o.MaxEvents/(o.Replications*int64(len(t.parts))))
+	p.input.Limits.Events = max(1, o.MaxEvents/(o.Replications*int64(len(t.parts)*(1+len(o.Compare)))))
 	work, err := sim.New(p.input)
 	if err != nil {
 		return t.placed(p, err)
