@@ -212,7 +212,7 @@ func init() {
 		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
 		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[capacity.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
-		reflect.TypeFor[trial.Answer](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
+		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
 		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.LeaseBeat](), reflect.TypeFor[capacity.DeadlineVerdict](), reflect.TypeFor[capacity.LateJob](), reflect.TypeFor[capacity.DeadlineCures](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),

@@ -261,6 +261,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = `{"problem":` + smallProblem + `,"vary":[{"what":"price","values":[2]}]}`
 	case operation == "clusterSimulation":
 		body = `{"scenario":{"changes":[{"what":"deadline","factor":2}]},"options":{"hours":1,"replications":1}}`
+	case operation == "workloadSimulation":
+		body = `{"nodes":[{"type":"a","slots":{"shared":2}}],"classes":[{"name":"etl","profile":{"map_tasks":4,"map_avg_s":5,"map_max_s":9,"reduce_tasks":0},"load":{"kind":"batch","jobs":2}}]}`
 	case operation == "simulation":
 		body = `{"problem":` + profiledProblem + `,"options":{"hours":1,"replications":1}}`
 	case operation == "askCluster":

@@ -39,7 +39,7 @@ const (
 
 // readByHand are operations whose bodies capacity reads: as strictly, and many times faster than a
 // schema can be held against them.
-var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "simulation", "clusterSimulation", "ask", "askCluster", "horizon", "clusterHorizon", "purchase", "clusterPurchase", "pack", "createPacking", "planPool", "evaluatePool", "poolVMTypes", "planClusterPool", "planShares", "planPoolRounds", "packClasses", "sendHeartbeat", "estimateInterference"}
+var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "simulation", "clusterSimulation", "workloadSimulation", "ask", "askCluster", "horizon", "clusterHorizon", "purchase", "clusterPurchase", "pack", "createPacking", "planPool", "evaluatePool", "poolVMTypes", "planClusterPool", "planShares", "planPoolRounds", "packClasses", "sendHeartbeat", "estimateInterference"}
 
 // readOperations reads the operations by method and pattern.
 func readOperations(doc *openapi3.T) (map[string]*operation, error) {

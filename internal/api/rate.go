@@ -51,7 +51,7 @@ func (s *server) limitRate(next http.Handler) http.Handler {
 	})
 }
 
-var solvingPath = regexp.MustCompile(`^/v1/(solve|what-if|sweeps|simulations|questions|horizons|purchases|packings|pools(/evaluate|/rounds)?|share-plans|clusters/[^/]+/(what-if|sweeps|simulations|questions|horizons|purchases|packings|pools|class-packings|plans(/[^/]+/verify)?))$`)
+var solvingPath = regexp.MustCompile(`^/v1/(solve|what-if|sweeps|simulations(/workload)?|questions|horizons|purchases|packings|pools(/evaluate|/rounds)?|share-plans|clusters/[^/]+/(what-if|sweeps|simulations|questions|horizons|purchases|packings|pools|class-packings|plans(/[^/]+/verify)?))$`)
 
 // answeringPath is what is solved because it is read.
 var answeringPath = regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[^/]+/answer)$`)

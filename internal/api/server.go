@@ -108,6 +108,7 @@ func (s *server) routes() {
 	known.Post("/v1/sweeps", s.sweep)
 	known.Post("/v1/clusters/{cluster}/sweeps", s.clusterSweep)
 	known.Post("/v1/simulations", s.simulation)
+	known.Post("/v1/simulations/workload", s.workloadSimulation)
 	known.Post("/v1/clusters/{cluster}/simulations", s.clusterSimulation)
 	known.Post("/v1/questions", s.ask)
 	known.Post("/v1/clusters/{cluster}/questions", s.askCluster)

@@ -8,6 +8,7 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/capacity"
 	"headroom/internal/report"
+	"headroom/internal/sim"
 	"headroom/internal/trial"
 )
 
@@ -47,10 +48,42 @@ func (s *server) answerSimulation(w http.ResponseWriter, r *http.Request, answer
 	}
 }
 
-func runSimulation(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
-	var answer trial.Answer
-	if err := json.Unmarshal(result.Body, &answer); err != nil {
-		return fmt.Errorf("read the result of run %s: %w", run.ID, err)
+// workloadSimulation simulates a workload on nodes or slots that are sent along.
+func (s *server) workloadSimulation(w http.ResponseWriter, r *http.Request) {
+	answer, run, err := s.app.SimulateWorkload(r.Context(), prefersAsync(r), func() (sim.Input, error) {
+		in, err := sim.Decode(bodyOf(r))
+		return in, readingProblem(err)
+	})
+	switch {
+	case err != nil:
+	case answer == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = answerIn(w, r, "simulation", *answer, report.Workload, report.WorkloadWorkbook)
 	}
-	return answerIn(w, r, "simulation", answer, report.Simulation, report.SimulationWorkbook)
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// runSimulation answers what a run came to: a plan that was tried, which has a sentence, or a workload.
+func runSimulation(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
+	var plan struct {
+		Sentence *string `json:"sentence"`
+	}
+	var answer trial.Answer
+	var workload sim.Report
+	err := json.Unmarshal(result.Body, &plan)
+	switch {
+	case err != nil:
+	case plan.Sentence == nil:
+		if err = json.Unmarshal(result.Body, &workload); err == nil {
+			return answerIn(w, r, "simulation", workload, report.Workload, report.WorkloadWorkbook)
+		}
+	default:
+		if err = json.Unmarshal(result.Body, &answer); err == nil {
+			return answerIn(w, r, "simulation", answer, report.Simulation, report.SimulationWorkbook)
+		}
+	}
+	return fmt.Errorf("read the result of run %s: %w", run.ID, err)
 }

@@ -13,6 +13,7 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/history"
 	"headroom/internal/plan"
+	"headroom/internal/sim"
 	"headroom/internal/trial"
 )
 
@@ -158,7 +159,8 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 		{"/v1/simulations", simulated(`"hours":2,"warm_up_hours":2`), "/options/warm_up_hours", 422},
 		{"/v1/simulations", simulated(`"replications":1001`), "/options/replications", 422},
 		{"/v1/simulations", simulated(`"max_events":0`), "/options/max_events", 422},
-		{"/v1/simulations", simulated(`"policy":"edf"`), "/options/policy", 422},
+		{"/v1/simulations", simulated(`"policy":"lottery"`), "/options/policy", 422},
+		{"/v1/simulations", simulated(`"compare":["fifo","fifo"]`), "/options/compare/1", 422},
 		{"/v1/simulations", simulated(`"policy":"fifo","lending":"class"`), "/options/lending", 422},
 		{"/v1/simulations", simulated(`"think_s":-1`), "/options/think_s", 422},
 		{"/v1/simulations", simulated(`"load":"poisson","think_s":1`), "/options/think_s", 422},
@@ -240,5 +242,67 @@ func TestSimulationsDrawFromThePast(t *testing.T) {
 	}
 	if given := ask(`,"measured":{"past":{"map_s":[25]}}`); given.MeasuredExecutions != 0 || given.Response.Deviation > drawn.Response.Deviation/2 {
 		t.Errorf("given seconds: got %+v", given.Response)
+	}
+}
+
+// A workload is simulated at once or as a run, as the simulator itself does, and policies stand side by side.
+func TestWorkloadsAreSimulated(t *testing.T) {
+	t.Parallel()
+	s := works(t)
+	workload := func(more string) string {
+		return `{"nodes":[{"type":"gpu","count":2,"slots":{"shared":2}},{"type":"old","count":3,"slots":{"shared":1},"background":{"kind":"uniform","low":0.2,"high":0.8,"every_s":60}}],
+		  "classes":[{"name":"etl","rates":{"gpu":4},"deadline_s":60,"profile":{"map_tasks":12,"map_avg_s":5,"map_max_s":9,"reduce_tasks":2,"reduce_avg_s":3,"reduce_max_s":5,"shuffle_avg_s":1,"shuffle_max_s":2,"first_shuffle_avg_s":1,"first_shuffle_max_s":2},"load":{"kind":"poisson","per_hour":120}},
+		    {"name":"curve","task_time":{"a":10,"b":-1,"c":0,"d":0},"deadlines":{"low_s":20,"high_s":80},"profile":{"map_tasks":6,"map_avg_s":4,"map_max_s":4,"reduce_tasks":0},"load":{"kind":"poisson","per_hour":60}}],
+		  "known":"given","horizon_s":2000,"replications":3,"seed":5` + more + `}`
+	}
+	const path = "/v1/simulations/workload"
+	compare := `,"policy":{"kind":"max-progress"},"compare":[{"kind":"fifo"},{"kind":"edf","admission":"strict"}]`
+	var got sim.Report
+	s.ask(s.admin, "POST", path, workload(compare)).want(t, 200).into(t, &got)
+	in, err := sim.Read([]byte(workload(compare)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := sim.Run(t.Context(), in, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got.Compared) != 9 {
+		t.Errorf("%d rows compared; the simulator says (-), the service (+):\n%s", len(got.Compared), diff)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(s.ask(s.admin, "POST", path+"?format=csv", workload(compare)).want(t, 200).text)).ReadAll()
+	if err != nil || len(rows) != 10 || rows[0][0] != "policy" {
+		t.Errorf("got %v, %v; want a row for each policy and class", rows, err)
+	}
+	rows, err = csv.NewReader(bytes.NewReader(s.ask(s.admin, "POST", path+"?format=csv", workload("")).want(t, 200).text)).ReadAll()
+	if err != nil || len(rows) != 3 || rows[0][0] != "class" {
+		t.Errorf("got %v, %v; want a row for each class", rows, err)
+	}
+	// In the background it is the same.
+	started := s.ask(s.admin, "POST", path, workload(compare), "Prefer", "respond-async").want(t, 202)
+	run := s.over(started.Header.Get("Location"))
+	var later sim.Report
+	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
+	if diff := cmp.Diff(got, later); diff != "" || run.State != capacity.RunSucceeded {
+		t.Errorf("a run that is %s comes to something else:\n%s", run.State, diff)
+	}
+	for _, format := range []string{"csv", "xlsx"} {
+		s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format="+format, nil).want(t, 200)
+	}
+	for _, c := range []struct {
+		body, pointer string
+		status        int
+	}{
+		{workload(`,"sead":1`), "/sead", 400},
+		{strings.Replace(workload(""), `"known":"given"`, `"known":"guessed"`, 1), "/known", 422},
+		{workload(`,"policy":{"kind":"learned"}`), "/heartbeat_s", 422},
+		{workload(`,"limits":{"jobs":1000000}`), "/classes", 422},
+		{strings.Replace(workload(""), `"gpu":4`, `"gpu":0`, 1), "/classes/0/rates/gpu", 422},
+		{strings.Replace(workload(""), `"shared":2`, `"shared":0`, 1), "/nodes/0/slots", 422},
+		{`{"classes":[]}`, "/slots/map", 422},
+	} {
+		if p := s.ask(s.admin, "POST", path, c.body).want(t, c.status).problem(t); len(p.Errors) == 0 || p.Errors[0].Pointer == nil || *p.Errors[0].Pointer != c.pointer {
+			t.Errorf("%.80s…: got %+v, want %s", c.body[max(0, len(c.body)-80):], p.Errors, c.pointer)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/capacity"
+	"headroom/internal/sim"
 	"headroom/internal/trial"
 )
 
@@ -20,6 +21,8 @@ type AskedSimulation struct {
 	capacity.SimulationQuestion
 	Plan *capacity.Plan                `json:"plan,omitempty"`
 	Past map[string]capacity.PastTasks `json:"past,omitempty"` // by class
+	// Workload is simulated in place of a plan.
+	Workload *sim.Input `json:"workload,omitempty"`
 }
 
 // Simulate answers a simulation that brings its problem along, or the run that goes on with it where it takes long
@@ -100,8 +103,15 @@ func (a *App) trial(ctx context.Context, asked AskedSimulation) (*trial.Trial, e
 // looks is how long is between two looks at how far a simulation is.
 const looks = 50 * time.Millisecond
 
+// replicated is work in replications: a plan that is tried, or a workload.
+type replicated interface {
+	Total() int64
+	Done() int64
+	Step(context.Context) (more bool, err error)
+}
+
 // watched tells how far a simulation is while work goes on with it.
-func watched(t *trial.Trial, tell func(done, total int64), work func() error) error {
+func watched(t replicated, tell func(done, total int64), work func() error) error {
 	done := make(chan struct{})
 	seen := make(chan struct{})
 	go func() {
@@ -124,7 +134,7 @@ func watched(t *trial.Trial, tell func(done, total int64), work func() error) er
 }
 
 // steps simulates until nothing is left, each replication in the place that enter gives.
-func steps(ctx context.Context, t *trial.Trial, enter func(context.Context) (leave func(), err error)) error {
+func steps(ctx context.Context, t replicated, enter func(context.Context) (leave func(), err error)) error {
 	for {
 		leave, err := enter(ctx)
 		if err != nil {
@@ -163,6 +173,9 @@ func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
+	if asked.Workload != nil {
+		return a.workloadForRun(ctx, claim, *asked.Workload, report)
+	}
 	leave, err := a.turn(ctx)
 	if err != nil {
 		return RunResult{}, err
@@ -172,14 +185,20 @@ func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(
 	if err != nil {
 		return RunResult{}, err
 	}
+	worked := a.inTurns(ctx, t, report)
+	if worked != nil && len(t.Whole()) == 0 {
+		return RunResult{}, worked
+	}
+	return jsonResult(claim, t.Answer(), worked)
+}
+
+// inTurns simulates in every place there is, a turn for each replication.
+func (a *App) inTurns(ctx context.Context, t replicated, report func(capacity.Progress)) error {
 	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "steps"}) }
 	tell(0, t.Total())
 	worked := watched(t, tell, func() error {
 		return a.allPlaces(ctx, func(ctx context.Context) error { return steps(ctx, t, a.turn) })
 	})
 	tell(t.Done(), t.Total())
-	if worked != nil && len(t.Whole()) == 0 {
-		return RunResult{}, worked
-	}
-	return jsonResult(claim, t.Answer(), worked)
+	return worked
 }

@@ -4,16 +4,15 @@ import (
 	"io"
 
 	"headroom/internal/sim"
-	"headroom/internal/trial"
 )
 
 // compared is a row for each policy and class, all classes together first, every digit there is.
-func compared(rows []trial.Compared) Table {
+func compared(rows []sim.Compared) Table {
 	columns := []string{"policy", "class", "vm_type", "ended", "judged", "missed", "rejected"}
 	for _, figure := range []string{"met", "response_s", "task_s", "last_end_s"} {
 		columns = append(columns, figure, figure+"_half_width", figure+"_difference", figure+"_difference_half_width")
 	}
-	return tableOf(columns, rows, func(c trial.Compared) []Cell {
+	return tableOf(columns, rows, func(c sim.Compared) []Cell {
 		count := func(n int64) Cell { return number(float64(n)) }
 		row := []Cell{text(c.Policy), text(c.Class), text(c.VMType), count(c.Ended), count(c.Judged), count(c.Missed), count(c.Rejected)}
 		for _, a := range []sim.Against{c.Met, c.Response, c.Task, c.LastEnd} {
@@ -29,7 +28,7 @@ func compared(rows []trial.Compared) Table {
 }
 
 // comparedText is how policies compare, for a terminal: nothing where none are.
-func comparedText(w io.Writer, rows []trial.Compared) error {
+func comparedText(w io.Writer, rows []sim.Compared) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -44,7 +43,7 @@ func comparedText(w io.Writer, rows []trial.Compared) error {
 	if rejected {
 		columns = append(columns, "rejected")
 	}
-	return tableOf(columns, rows, func(c trial.Compared) []Cell {
+	return tableOf(columns, rows, func(c sim.Compared) []Cell {
 		class := onType(c.Class, c.VMType)
 		if c.Class == "" {
 			class = "all"

@@ -11,17 +11,9 @@ import (
 // Workload is a row for each class, every digit there is; where policies are compared it is their rows.
 func Workload(r sim.Report) Table {
 	if r.Compared != nil {
-		return compared(inTrial(r.Compared))
+		return compared(r.Compared)
 	}
 	return workloadClasses(r)
-}
-
-func inTrial(rows []sim.Compared) []trial.Compared {
-	var all []trial.Compared
-	for _, c := range rows {
-		all = append(all, trial.Compared{Compared: c})
-	}
-	return all
 }
 
 func workloadClasses(r sim.Report) Table {
@@ -61,7 +53,7 @@ func WorkloadWorkbook(w io.Writer, r sim.Report) error {
 		sheets = append(sheets, Sheet{"nodes", nodeTypes(*r.Nodes)})
 	}
 	if r.Compared != nil {
-		sheets = append(sheets, Sheet{"policies", compared(inTrial(r.Compared))})
+		sheets = append(sheets, Sheet{"policies", compared(r.Compared)})
 	}
 	return Workbook(w, sheets...)
 }
@@ -106,7 +98,7 @@ func WorkloadText(w io.Writer, r sim.Report) error {
 			return err
 		}
 	}
-	if err := comparedText(w, inTrial(r.Compared)); err != nil {
+	if err := comparedText(w, r.Compared); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%d replications, %s simulated hours in all, seed %d.\n", r.Replications, rounded(r.SimulatedS/3600, 2), r.Seed)

@@ -36,7 +36,8 @@ func (f Figures) And(other Figures) Figures {
 // are surer than the figures they are of.
 type Compared struct {
 	Policy   string  `json:"policy"`
-	Class    string  `json:"class"` // empty: all together
+	Class    string  `json:"class"`             // empty: all together
+	VMType   string  `json:"vm_type,omitempty"` // of a plan that is tried, where it rents several
 	Ended    int64   `json:"ended"`
 	Judged   int64   `json:"judged"` // by a deadline
 	Missed   int64   `json:"missed"`

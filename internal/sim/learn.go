@@ -30,7 +30,7 @@ func (x *mixture) newLearner(spec *classModel) learner {
 }
 
 // betweenFits is how many tasks pass between fits at most: one costs as much as thousands of events, and
-// after a quarter more tasks it says hardly anything else.
+// before there are twice as many tasks it says hardly anything else.
 const betweenFits = 5_000
 
 // learn counts a map that has ended well, as a live cluster does: its class's rates follow each, and its
@@ -41,7 +41,7 @@ func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Even
 		return
 	}
 	l.Rates.Add(n.Type, ended.Seconds)
-	if !e.readsTaskTimes() || !l.times.Add(n.Residual, ended.Seconds) || l.times.Added-l.fittedAt < min(l.fittedAt/4, betweenFits) {
+	if !e.readsTaskTimes() || !l.times.Add(n.Residual, ended.Seconds) || l.times.Added-l.fittedAt < min(l.fittedAt, betweenFits) {
 		return
 	}
 	fit, _ := l.times.Fit()

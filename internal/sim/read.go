@@ -177,7 +177,7 @@ func (r *reader) members(at string, of func(name string) (reflect.Value, func())
 		v, done := of(name)
 		switch {
 		case seen[name]:
-			r.add(here, "duplicate", "The member %q is there twice; keep one.", clip(name))
+			r.add(here, "duplicate_member", "The member %q is there twice; keep one.", clip(name))
 		case !v.IsValid():
 			r.add(here, "unknown_member", "There is no member %q here.", clip(name))
 		default:

@@ -22,7 +22,7 @@ func TestReadReadsEveryMember(t *testing.T) {
 func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range []struct{ old, new, pointer, code string }{
 		{`"seed": 1`, `"sead": 1`, "/sead", "unknown_member"},
-		{`"seed": 1`, `"seed": 1, "seed": 2`, "/seed", "duplicate"},
+		{`"seed": 1`, `"seed": 1, "seed": 2`, "/seed", "duplicate_member"},
 		{`"seed": 1`, `"seed": 1.5`, "/seed", "type"},
 		{`"seed": 1`, `"seed": -1`, "/seed", "type"},
 		{`"warm_up_s": 100`, `"warm_up_s": "100"`, "/warm_up_s", "type"},

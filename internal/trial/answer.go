@@ -33,7 +33,7 @@ type Answer struct {
 
 	Classes  []Class            `json:"classes"`
 	Pools    []Pool             `json:"pools"`
-	Compared []Compared         `json:"compared,omitempty"` // policies on the same jobs, all classes together first
+	Compared []sim.Compared     `json:"compared,omitempty"` // policies on the same jobs, all classes together first
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
@@ -76,14 +76,8 @@ type Pool struct {
 	sim.PoolReport
 }
 
-// Compared is what a policy came to for a class on a VM type, or for all.
-type Compared struct {
-	sim.Compared
-	VMType string `json:"vm_type,omitempty"`
-}
-
 // compared is every policy's row for all jobs, and one for each class where there are several.
-func (t *Trial) compared(whole []int) (rows []Compared) {
+func (t *Trial) compared(whole []int) (rows []sim.Compared) {
 	if len(t.options.Compare) == 0 {
 		return nil
 	}
@@ -94,7 +88,8 @@ func (t *Trial) compared(whole []int) (rows []Compared) {
 	var all [][][]sim.Figures
 	add := func(class, vmType string, figures [][]sim.Figures) {
 		for _, c := range sim.Compare(names, class, figures) {
-			rows = append(rows, Compared{c, vmType})
+			c.VMType = vmType
+			rows = append(rows, c)
 		}
 	}
 	for _, p := range t.parts {

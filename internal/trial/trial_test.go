@@ -409,3 +409,37 @@ func TestPlansOfThePlanner(t *testing.T) {
 		t.Errorf("got %v, want that there is no plan", err)
 	}
 }
+
+// Policies stand side by side: the plan's own answer is as it is alone, and each other policy's row is what it
+// comes to alone.
+func TestPoliciesAreCompared(t *testing.T) {
+	p, pl := planned([]capacity.Class{class("etl", 170), class("ad hoc", 900)}, []float64{4, 3}, []capacity.Slots{{Map: 20, Reduce: 6}, {Map: 6, Reduce: 2}})
+	o := options(func(o *capacity.SimulationOptions) {
+		o.Hours, o.Replications, o.Policy = 6, 4, capacity.SimulateFIFO
+		o.MaxEvents = 3_000_000
+	})
+	alone := run(t, p, pl, o)
+	o.Compare = []capacity.SimulatedPolicy{capacity.SimulateEDF, capacity.SimulateFair}
+	o.MaxEvents *= 3
+	both := run(t, p, pl, o)
+	rows := both.Compared
+	if len(rows) != 9 || rows[0].Class != "" || rows[3].Class != "etl" || rows[8].Policy != "fair" {
+		t.Fatalf("got %d rows: %+v", len(rows), rows)
+	}
+	if rows[0].Missed != alone.Missed || rows[0].Judged != alone.Judged || rows[0].Ended != alone.Executions || both.Missed != alone.Missed {
+		t.Errorf("fifo misses %d of %d, alone %d of %d", rows[0].Missed, rows[0].Judged, alone.Missed, alone.Judged)
+	}
+	o.Policy, o.Compare = capacity.SimulateEDF, nil
+	o.MaxEvents /= 3
+	if edf := run(t, p, pl, o); rows[1].Missed != edf.Missed || rows[1].Judged != edf.Judged || edf.Missed >= alone.Missed || rows[1].Met.Difference.Mean <= 0 {
+		t.Errorf("edf misses %d of %d, alone %d of %d; fifo misses %d", rows[1].Missed, rows[1].Judged, edf.Missed, edf.Judged, alone.Missed)
+	}
+	o.Compare = []capacity.SimulatedPolicy{capacity.SimulateEDF}
+	if o.Check() == nil {
+		t.Error("a policy is compared with itself")
+	}
+	o.Policy, o.Lending = capacity.SimulateFair, capacity.LendClass
+	if _, err := New(p, pl, o, nil); err == nil || !strings.Contains(err.Error(), "edf gives any slot") {
+		t.Errorf("edf with slots that are not lent: got %v", err)
+	}
+}

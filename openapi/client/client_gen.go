@@ -705,6 +705,14 @@ const (
 	SimulationStoppedJobs   SimulationStopped = "jobs"
 )
 
+// Defines values for SimulationOptionsCompare.
+const (
+	SimulationOptionsCompareCapacity SimulationOptionsCompare = "capacity"
+	SimulationOptionsCompareEdf      SimulationOptionsCompare = "edf"
+	SimulationOptionsCompareFair     SimulationOptionsCompare = "fair"
+	SimulationOptionsCompareFifo     SimulationOptionsCompare = "fifo"
+)
+
 // Defines values for SimulationOptionsDurations.
 const (
 	SimulationOptionsDurationsConstant   SimulationOptionsDurations = "constant"
@@ -730,6 +738,7 @@ const (
 // Defines values for SimulationOptionsPolicy.
 const (
 	SimulationOptionsPolicyCapacity SimulationOptionsPolicy = "capacity"
+	SimulationOptionsPolicyEdf      SimulationOptionsPolicy = "edf"
 	SimulationOptionsPolicyFair     SimulationOptionsPolicy = "fair"
 	SimulationOptionsPolicyFifo     SimulationOptionsPolicy = "fifo"
 )
@@ -835,6 +844,101 @@ const (
 const (
 	WhatIfRequestDetailFull    WhatIfRequestDetail = "full"
 	WhatIfRequestDetailSummary WhatIfRequestDetail = "summary"
+)
+
+// Defines values for WorkloadKnown.
+const (
+	WorkloadKnownGiven   WorkloadKnown = "given"
+	WorkloadKnownLearned WorkloadKnown = "learned"
+)
+
+// Defines values for WorkloadBackgroundKind.
+const (
+	WorkloadBackgroundKindConstant WorkloadBackgroundKind = "constant"
+	WorkloadBackgroundKindSteps    WorkloadBackgroundKind = "steps"
+	WorkloadBackgroundKindUniform  WorkloadBackgroundKind = "uniform"
+)
+
+// Defines values for WorkloadLoadKind.
+const (
+	WorkloadLoadKindBatch   WorkloadLoadKind = "batch"
+	WorkloadLoadKindClosed  WorkloadLoadKind = "closed"
+	WorkloadLoadKindPoisson WorkloadLoadKind = "poisson"
+	WorkloadLoadKindTrace   WorkloadLoadKind = "trace"
+)
+
+// Defines values for WorkloadLoadThink.
+const (
+	WorkloadLoadThinkConstant    WorkloadLoadThink = "constant"
+	WorkloadLoadThinkExponential WorkloadLoadThink = "exponential"
+)
+
+// Defines values for WorkloadPolicyAdmission.
+const (
+	WorkloadPolicyAdmissionNone   WorkloadPolicyAdmission = "none"
+	WorkloadPolicyAdmissionPaper  WorkloadPolicyAdmission = "paper"
+	WorkloadPolicyAdmissionStrict WorkloadPolicyAdmission = "strict"
+)
+
+// Defines values for WorkloadPolicyClassifier.
+const (
+	WorkloadPolicyClassifierNaiveBayes WorkloadPolicyClassifier = "naive_bayes"
+	WorkloadPolicyClassifierPerceptron WorkloadPolicyClassifier = "perceptron"
+)
+
+// Defines values for WorkloadPolicyKind.
+const (
+	WorkloadPolicyKindCapacity      WorkloadPolicyKind = "capacity"
+	WorkloadPolicyKindEdf           WorkloadPolicyKind = "edf"
+	WorkloadPolicyKindFair          WorkloadPolicyKind = "fair"
+	WorkloadPolicyKindFifo          WorkloadPolicyKind = "fifo"
+	WorkloadPolicyKindLearned       WorkloadPolicyKind = "learned"
+	WorkloadPolicyKindMaxProgress   WorkloadPolicyKind = "max-progress"
+	WorkloadPolicyKindProgressShare WorkloadPolicyKind = "progress-share"
+)
+
+// Defines values for WorkloadPolicyLate.
+const (
+	WorkloadPolicyLateDemote WorkloadPolicyLate = "demote"
+	WorkloadPolicyLateKeep   WorkloadPolicyLate = "keep"
+)
+
+// Defines values for WorkloadPolicyLending.
+const (
+	WorkloadPolicyLendingAll   WorkloadPolicyLending = "all"
+	WorkloadPolicyLendingClass WorkloadPolicyLending = "class"
+	WorkloadPolicyLendingNone  WorkloadPolicyLending = "none"
+)
+
+// Defines values for WorkloadPolicyMode.
+const (
+	WorkloadPolicyModeDefault WorkloadPolicyMode = "default"
+	WorkloadPolicyModePaper   WorkloadPolicyMode = "paper"
+)
+
+// Defines values for WorkloadPoolPool.
+const (
+	WorkloadPoolPoolMap    WorkloadPoolPool = "map"
+	WorkloadPoolPoolReduce WorkloadPoolPool = "reduce"
+	WorkloadPoolPoolShared WorkloadPoolPool = "shared"
+)
+
+// Defines values for WorkloadReportStopped.
+const (
+	WorkloadReportStoppedEmpty  WorkloadReportStopped = ""
+	WorkloadReportStoppedEvents WorkloadReportStopped = "events"
+	WorkloadReportStoppedJobs   WorkloadReportStopped = "jobs"
+	WorkloadReportStoppedStuck  WorkloadReportStopped = "stuck"
+)
+
+// Defines values for WorkloadTasksKind.
+const (
+	WorkloadTasksKindConstant    WorkloadTasksKind = "constant"
+	WorkloadTasksKindExponential WorkloadTasksKind = "exponential"
+	WorkloadTasksKindLognormal   WorkloadTasksKind = "lognormal"
+	WorkloadTasksKindRecorded    WorkloadTasksKind = "recorded"
+	WorkloadTasksKindTriangular  WorkloadTasksKind = "triangular"
+	WorkloadTasksKindUniform     WorkloadTasksKind = "uniform"
 )
 
 // Defines values for BookFormat.
@@ -1384,6 +1488,13 @@ const (
 	SimulationParamsFormatCsv  SimulationParamsFormat = "csv"
 	SimulationParamsFormatJson SimulationParamsFormat = "json"
 	SimulationParamsFormatXlsx SimulationParamsFormat = "xlsx"
+)
+
+// Defines values for WorkloadSimulationParamsFormat.
+const (
+	WorkloadSimulationParamsFormatCsv  WorkloadSimulationParamsFormat = "csv"
+	WorkloadSimulationParamsFormatJson WorkloadSimulationParamsFormat = "json"
+	WorkloadSimulationParamsFormatXlsx WorkloadSimulationParamsFormat = "xlsx"
 )
 
 // Defines values for SweepParamsFormat.
@@ -2502,6 +2613,46 @@ type Coefficients struct {
 	Average []float64 `json:"average"`
 	Lower   []float64 `json:"lower"`
 	Upper   []float64 `json:"upper"`
+}
+
+// ComparedFigure The mean of the replications, and of their differences from the first policy's.
+type ComparedFigure struct {
+	// Difference Null of the first policy.
+	Difference *Estimate `json:"difference"`
+	HalfWidth  *float64  `json:"half_width"`
+	Mean       float64   `json:"mean"`
+}
+
+// ComparedPolicy What a policy came to for a class or for all, and how far that is from the first policy's. All policies have the same jobs with the same random numbers, so that differences are surer than figures.
+type ComparedPolicy struct {
+	// Class Empty: all together.
+	Class string `json:"class"`
+
+	// Ended After the warm-up.
+	Ended int64 `json:"ended"`
+
+	// Judged By a deadline.
+	Judged int64 `json:"judged"`
+
+	// LastEndS The mean of the replications, and of their differences from the first policy's.
+	LastEndS ComparedFigure `json:"last_end_s"`
+
+	// Met The mean of the replications, and of their differences from the first policy's.
+	Met    ComparedFigure `json:"met"`
+	Missed int64          `json:"missed"`
+	Policy string         `json:"policy"`
+
+	// Rejected By admission.
+	Rejected int64 `json:"rejected"`
+
+	// ResponseS The mean of the replications, and of their differences from the first policy's.
+	ResponseS ComparedFigure `json:"response_s"`
+
+	// TaskS The mean of the replications, and of their differences from the first policy's.
+	TaskS ComparedFigure `json:"task_s"`
+
+	// VmType Of a plan that is tried, where it rents several.
+	VmType *string `json:"vm_type,omitempty"`
 }
 
 // Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
@@ -7280,6 +7431,9 @@ type SimulatedTimes struct {
 type Simulation struct {
 	Classes []SimulatedClass `json:"classes"`
 
+	// Compared Where policies are compared: each policy's figures, all classes together first.
+	Compared []ComparedPolicy `json:"compared,omitempty"`
+
 	// Cost The plan's money per period; the first is the sum of the amounts up to the penalties. `spot` is there where it is not 0.
 	Cost   Cost  `json:"cost"`
 	Events int64 `json:"events"`
@@ -7325,6 +7479,9 @@ type SimulationStopped string
 
 // SimulationOptions How a plan is tried. In answers, as it was.
 type SimulationOptions struct {
+	// Compare Policies whose figures for the same jobs, with the same random numbers, stand beside.
+	Compare []SimulationOptionsCompare `json:"compare,omitempty"`
+
 	// Durations How tasks lie around their average, up to their maximum. measured: as in the executions of which a class's profile was made, where the cluster keeps them, and lognormal elsewhere.
 	Durations *SimulationOptionsDurations `json:"durations,omitempty"`
 
@@ -7341,7 +7498,7 @@ type SimulationOptions struct {
 	// Measured By class: seconds of tasks in place of the profile's.
 	Measured map[string]MeasuredTasks `json:"measured,omitempty"`
 
-	// Policy Who gets a free slot: under `fair` the plan's slots of a class are its minimum, under `capacity` its share; `fifo` goes by submission.
+	// Policy Who gets a free slot: under `fair` the plan's slots of a class are its minimum, under `capacity` its share; `fifo` goes by submission, `edf` by deadline.
 	Policy *SimulationOptionsPolicy `json:"policy,omitempty"`
 
 	// Replications Each has its own random numbers. How sure figures are, two of them can say.
@@ -7363,6 +7520,9 @@ type SimulationOptions struct {
 	WarmUpHours *float64 `json:"warm_up_hours,omitempty"`
 }
 
+// SimulationOptionsCompare defines model for SimulationOptions.Compare.
+type SimulationOptionsCompare string
+
 // SimulationOptionsDurations How tasks lie around their average, up to their maximum. measured: as in the executions of which a class's profile was made, where the cluster keeps them, and lognormal elsewhere.
 type SimulationOptionsDurations string
 
@@ -7372,7 +7532,7 @@ type SimulationOptionsLending string
 // SimulationOptionsLoad defines model for SimulationOptions.Load.
 type SimulationOptionsLoad string
 
-// SimulationOptionsPolicy Who gets a free slot: under `fair` the plan's slots of a class are its minimum, under `capacity` its share; `fifo` goes by submission.
+// SimulationOptionsPolicy Who gets a free slot: under `fair` the plan's slots of a class are its minimum, under `capacity` its share; `fifo` goes by submission, `edf` by deadline.
 type SimulationOptionsPolicy string
 
 // SimulationRequest A problem whose plan is tried.
@@ -8214,6 +8374,478 @@ type WhatIfRequest struct {
 
 // WhatIfRequestDetail Plans and classes too, or costs, VMs and jobs alone. Up to 4 scenarios are answered in full, and are where this is left out.
 type WhatIfRequestDetail string
+
+// Workload A cluster and who uses it. Either slots that are all alike, or nodes.
+type Workload struct {
+	Classes []WorkloadClass `json:"classes"`
+
+	// Compare Policies whose figures on the same jobs stand beside.
+	Compare []WorkloadPolicy `json:"compare,omitempty"`
+
+	// DataNodes What tasks read from.
+	DataNodes *WorkloadDataNodes `json:"data_nodes,omitempty"`
+
+	// HeartbeatS How often a node tells of itself and is given tasks; 0: whenever it has a free slot. The policy learned needs it.
+	HeartbeatS *float64 `json:"heartbeat_s,omitempty"`
+
+	// HorizonS Left out: until all work is done, which needs loads that end.
+	HorizonS *float64 `json:"horizon_s,omitempty"`
+
+	// Known Whether policies learn rates and task times from tasks that have ended, or are told them.
+	Known *WorkloadKnown `json:"known,omitempty"`
+
+	// Limits What ends a replication before its horizon.
+	Limits *WorkloadLimits `json:"limits,omitempty"`
+	Nodes  []WorkloadNodes `json:"nodes,omitempty"`
+
+	// Policy A policy, and how slots are used under it. A member of another kind is refused.
+	Policy *WorkloadPolicy `json:"policy,omitempty"`
+
+	// Replications Each with its own random numbers; left out: one.
+	Replications *int64 `json:"replications,omitempty"`
+	Seed         *int64 `json:"seed,omitempty"`
+
+	// Slots Map and reduce slots, or shared ones that run both.
+	Slots *WorkloadSlots `json:"slots,omitempty"`
+
+	// WarmUpS Left out of every figure: the cluster begins empty.
+	WarmUpS *float64 `json:"warm_up_s,omitempty"`
+}
+
+// WorkloadKnown Whether policies learn rates and task times from tasks that have ended, or are told them.
+type WorkloadKnown string
+
+// WorkloadBackground What other work leaves of a node to its tasks, from 0, when they stand still, to 1.
+type WorkloadBackground struct {
+	// EveryS anew after this time on average; left out: once.
+	EveryS *float64               `json:"every_s,omitempty"`
+	High   *float64               `json:"high,omitempty"`
+	Kind   WorkloadBackgroundKind `json:"kind"`
+
+	// Low uniform: each node draws from low to high,
+	Low *float64 `json:"low,omitempty"`
+
+	// RepeatS steps: after which time they come again; left out: the last one stays.
+	RepeatS *float64 `json:"repeat_s,omitempty"`
+
+	// Residual constant: of each node, and of more nodes from the beginning again.
+	Residual []float64 `json:"residual,omitempty"`
+
+	// Steps steps: what is left from each moment on.
+	Steps []WorkloadStep `json:"steps,omitempty"`
+}
+
+// WorkloadBackgroundKind defines model for WorkloadBackground.Kind.
+type WorkloadBackgroundKind string
+
+// WorkloadBounds A class's execution times on alike slots.
+type WorkloadBounds struct {
+	AverageS  float64 `json:"average_s"`
+	LowerS    float64 `json:"lower_s"`
+	PremiseOk bool    `json:"premise_ok"`
+	UpperS    float64 `json:"upper_s"`
+}
+
+// WorkloadClass Jobs that are alike.
+type WorkloadClass struct {
+	// CpuLoad How many cores one of its tasks keeps busy; left out: one.
+	CpuLoad *float64 `json:"cpu_load,omitempty"`
+
+	// DeadlineS From submission; left out: none.
+	DeadlineS *float64 `json:"deadline_s,omitempty"`
+
+	// Deadlines Deadlines that differ between jobs, in one of three ways.
+	Deadlines *WorkloadDeadlines `json:"deadlines,omitempty"`
+
+	// Jobs How many at once its slots are meant for: what its bounds are computed for.
+	Jobs *int64 `json:"jobs,omitempty"`
+
+	// Load When jobs are submitted.
+	Load WorkloadLoad `json:"load"`
+
+	// MinShare The progress share below which its jobs go first.
+	MinShare *float64 `json:"min_share,omitempty"`
+	Name     string   `json:"name"`
+
+	// Profile What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
+	// A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
+	// A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
+	Profile Execution `json:"profile"`
+
+	// Rates By type of nodes: how many times as fast as its profile says its tasks go there.
+	Rates map[string]float64 `json:"rates,omitempty"`
+
+	// ReadMbS What one of its tasks reads on a dedicated node.
+	ReadMbS *float64 `json:"read_mb_s,omitempty"`
+
+	// Slots Map and reduce slots, or shared ones that run both.
+	Slots *WorkloadSlots `json:"slots,omitempty"`
+
+	// TaskTime A map's seconds by what its node has left for it, r: a·e^(b·r) + c·e^(d·r). It stands in place of the profile's seconds; other tasks take as many times longer as it says.
+	TaskTime *WorkloadTaskTime `json:"task_time,omitempty"`
+
+	// Tasks How long tasks last. The profile says mean and longest, the kind how they lie between; measured seconds of a phase replace both.
+	Tasks *WorkloadTasks `json:"tasks,omitempty"`
+
+	// Weight Its part of the slots against the other classes'; left out: 1.
+	Weight *float64 `json:"weight,omitempty"`
+}
+
+// WorkloadClassReport What became of a class's jobs. Times are null where no job ended after the warm-up.
+type WorkloadClassReport struct {
+	Bounds *WorkloadBounds `json:"bounds"`
+
+	// Counted Ended after the warm-up.
+	Counted        int64              `json:"counted"`
+	Deadline       *SimulatedDeadline `json:"deadline"`
+	Ended          int64              `json:"ended"`
+	FromFirstSlotS *SimulatedTimes    `json:"from_first_slot_s"`
+
+	// InSystem A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	InSystem Estimate `json:"in_system"`
+	Name     string   `json:"name"`
+
+	// OnNodes What is told of a class on nodes besides.
+	OnNodes *WorkloadOnNodes `json:"on_nodes,omitempty"`
+
+	// PerHour A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	PerHour             Estimate         `json:"per_hour"`
+	PlaceFromFirstSlot  *SimulatedPlaces `json:"place_from_first_slot"`
+	PlaceFromSubmission *SimulatedPlaces `json:"place_from_submission"`
+	ResponseS           *SimulatedTimes  `json:"response_s"`
+
+	// Slots How many slots a class held on average; more than its own where others lend theirs.
+	Slots      SlotsHeld       `json:"slots"`
+	Submitted  int64           `json:"submitted"`
+	Unfinished int64           `json:"unfinished"`
+	WaitS      *SimulatedTimes `json:"wait_s"`
+}
+
+// WorkloadDataNodes What tasks read from.
+type WorkloadDataNodes struct {
+	// CapMbS What max-progress keeps each below; left out: no cap.
+	CapMbS *float64 `json:"cap_mb_s,omitempty"`
+
+	// Count Left out: one.
+	Count *int64 `json:"count,omitempty"`
+}
+
+// WorkloadDeadlines Deadlines that differ between jobs, in one of three ways.
+type WorkloadDeadlines struct {
+	// AtS The same moment for all.
+	AtS *float64 `json:"at_s,omitempty"`
+
+	// EachS From submission, in the order of submissions, from the beginning again; 0 is none.
+	EachS []float64 `json:"each_s,omitempty"`
+	HighS *float64  `json:"high_s,omitempty"`
+
+	// LowS From submission, drawn from low_s to high_s.
+	LowS *float64 `json:"low_s,omitempty"`
+}
+
+// WorkloadLimits What ends a replication before its horizon.
+type WorkloadLimits struct {
+	// Events Left out: 100 million.
+	Events *int64 `json:"events,omitempty"`
+
+	// Jobs Of open loads in the system: beyond it the cluster is unstable. Left out: 100,000.
+	Jobs *int64 `json:"jobs,omitempty"`
+}
+
+// WorkloadLoad When jobs are submitted.
+type WorkloadLoad struct {
+	// AtS trace: each submission; batch: one moment, left out 0.
+	AtS []float64 `json:"at_s,omitempty"`
+
+	// Jobs batch: all at the same moment.
+	Jobs *int64           `json:"jobs,omitempty"`
+	Kind WorkloadLoadKind `json:"kind"`
+
+	// PerHour poisson.
+	PerHour *float64           `json:"per_hour,omitempty"`
+	Think   *WorkloadLoadThink `json:"think,omitempty"`
+	ThinkS  *float64           `json:"think_s,omitempty"`
+
+	// Users closed: each submits, waits for the end, thinks.
+	Users *int64 `json:"users,omitempty"`
+}
+
+// WorkloadLoadKind defines model for WorkloadLoad.Kind.
+type WorkloadLoadKind string
+
+// WorkloadLoadThink defines model for WorkloadLoad.Think.
+type WorkloadLoadThink string
+
+// WorkloadNodes Nodes that are alike but for the work beside the tasks.
+type WorkloadNodes struct {
+	// Background What other work leaves of a node to its tasks, from 0, when they stand still, to 1.
+	Background *WorkloadBackground `json:"background,omitempty"`
+
+	// ComputeUnits Stand for the speed in policies until that is measured; left out: the cores do.
+	ComputeUnits *float64 `json:"compute_units,omitempty"`
+
+	// Cores Left out: as many as slots.
+	Cores *float64 `json:"cores,omitempty"`
+
+	// Count Left out: one.
+	Count *int64 `json:"count,omitempty"`
+
+	// Slots Map and reduce slots, or shared ones that run both.
+	Slots WorkloadSlots `json:"slots"`
+
+	// Speed How many times as fast as the profile says tasks go, where their class says nothing else. Left out: 1.
+	Speed *float64 `json:"speed,omitempty"`
+	Type  string   `json:"type"`
+}
+
+// WorkloadNodesReport How nodes were used. share_sum is what the classes' progress shares came to while there were jobs, below_one the part of that time in which they came to less than 1.
+type WorkloadNodesReport struct {
+	// BelowOne A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	BelowOne  Estimate       `json:"below_one"`
+	DataNodes *WorkloadReads `json:"data_nodes"`
+
+	// ShareSum A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	ShareSum Estimate             `json:"share_sum"`
+	Types    []WorkloadTypeReport `json:"types"`
+}
+
+// WorkloadNoise What tasks take besides what is expected, on nodes; a factor of mean 1, by the deviation of its logarithm.
+type WorkloadNoise struct {
+	// Dedicated On a node without other work,
+	Dedicated *float64 `json:"dedicated,omitempty"`
+
+	// Loaded and more where other work leaves nothing.
+	Loaded *float64 `json:"loaded,omitempty"`
+}
+
+// WorkloadOnNodes What is told of a class on nodes besides.
+type WorkloadOnNodes struct {
+	// BelowPart A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	BelowPart Estimate `json:"below_part"`
+
+	// LastEndS A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	LastEndS Estimate `json:"last_end_s"`
+
+	// Rejected By admission; neither met nor missed.
+	Rejected int64 `json:"rejected"`
+
+	// Share A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Share Estimate `json:"share"`
+
+	// TaskS A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	TaskS Estimate `json:"task_s"`
+}
+
+// WorkloadPolicy A policy, and how slots are used under it. A member of another kind is refused.
+type WorkloadPolicy struct {
+	// Admission Whether a job is rejected that would miss its deadline (paper), or have an accepted one miss its own (strict). Needs nodes.
+	Admission *WorkloadPolicyAdmission `json:"admission,omitempty"`
+
+	// AffinityThreshold Of progress-share: by which part a slot must suit another job better than the one whose turn it is. Default 0.5.
+	AffinityThreshold *float64 `json:"affinity_threshold,omitempty"`
+
+	// Classifier Of learned.
+	Classifier *WorkloadPolicyClassifier `json:"classifier,omitempty"`
+
+	// EvaluationDelayHeartbeats Of learned: after how many heartbeats a decision is judged. Default 1.
+	EvaluationDelayHeartbeats *int64 `json:"evaluation_delay_heartbeats,omitempty"`
+
+	// Features Of learned: what nodes report besides the usual.
+	Features []NodeFeature `json:"features,omitempty"`
+
+	// IoCapMbS Of max-progress: what running tasks may read from each data node. Default: no limit.
+	IoCapMbS *float64 `json:"io_cap_mb_s,omitempty"`
+
+	// Kind The rule; left out: fair.
+	Kind *WorkloadPolicyKind `json:"kind,omitempty"`
+
+	// Late Of max-progress: what becomes of a job whose deadline has passed.
+	Late *WorkloadPolicyLate `json:"late,omitempty"`
+
+	// LeastResidual Of max-progress: slots of nodes that leave less of their processors stay idle. Default 0.05.
+	LeastResidual *float64 `json:"least_residual,omitempty"`
+
+	// Lending Of fair and capacity: who may use slots that their owner leaves idle. Left out: all.
+	Lending *WorkloadPolicyLending `json:"lending,omitempty"`
+
+	// MaxSkips Of progress-share: how often in a row a job lets others before it. Default: as often as there are slots.
+	MaxSkips *int64 `json:"max_skips,omitempty"`
+
+	// Mode Of max-progress.
+	Mode *WorkloadPolicyMode `json:"mode,omitempty"`
+
+	// ProbeWhenIdle Of learned: an idle node gets a task although all look bad to it. Default true.
+	ProbeWhenIdle *bool `json:"probe_when_idle,omitempty"`
+
+	// ReducesAfter The part of a job's maps that must have ended before its reduces take slots. Left out: 0.05.
+	ReducesAfter *float64 `json:"reduces_after,omitempty"`
+
+	// Rules Of learned: a node is overloaded where one of them says so. Default: above the target.
+	Rules []OverloadRule `json:"rules,omitempty"`
+
+	// Target Of learned: the load average per processor that nodes should have. Default 1.
+	Target *float64 `json:"target,omitempty"`
+
+	// TasksPerHeartbeat Of learned: that a node is given at most. Default 1.
+	TasksPerHeartbeat *int64 `json:"tasks_per_heartbeat,omitempty"`
+
+	// TimeFactor Of max-progress: tasks are taken to last this many times as long as fitted, where a deadline is at stake. Default 1.35, in the mode paper 1.
+	TimeFactor *float64 `json:"time_factor,omitempty"`
+
+	// Utilities Of learned: a job's utility is their product.
+	Utilities []Utility `json:"utilities,omitempty"`
+
+	// WholeTasks Of max-progress: a slot counts for the tasks that it can complete, not for parts of them.
+	WholeTasks *bool `json:"whole_tasks,omitempty"`
+}
+
+// WorkloadPolicyAdmission Whether a job is rejected that would miss its deadline (paper), or have an accepted one miss its own (strict). Needs nodes.
+type WorkloadPolicyAdmission string
+
+// WorkloadPolicyClassifier Of learned.
+type WorkloadPolicyClassifier string
+
+// WorkloadPolicyKind The rule; left out: fair.
+type WorkloadPolicyKind string
+
+// WorkloadPolicyLate Of max-progress: what becomes of a job whose deadline has passed.
+type WorkloadPolicyLate string
+
+// WorkloadPolicyLending Of fair and capacity: who may use slots that their owner leaves idle. Left out: all.
+type WorkloadPolicyLending string
+
+// WorkloadPolicyMode Of max-progress.
+type WorkloadPolicyMode string
+
+// WorkloadPool How slots of a kind were used.
+type WorkloadPool struct {
+	Offered *float64         `json:"offered"`
+	Pool    WorkloadPoolPool `json:"pool"`
+	Slots   int64            `json:"slots"`
+
+	// Use A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Use     Estimate `json:"use"`
+	Waiting float64  `json:"waiting"`
+}
+
+// WorkloadPoolPool defines model for WorkloadPool.Pool.
+type WorkloadPoolPool string
+
+// WorkloadReads What tasks read from each data node.
+type WorkloadReads struct {
+	// MbS A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	MbS     Estimate `json:"mb_s"`
+	MostMbS float64  `json:"most_mb_s"`
+
+	// OverCap A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	OverCap Estimate `json:"over_cap"`
+}
+
+// WorkloadReport What came of a workload, all replications together.
+type WorkloadReport struct {
+	Classes []WorkloadClassReport `json:"classes"`
+
+	// Compared Where policies are compared: all classes together first.
+	Compared []ComparedPolicy `json:"compared,omitempty"`
+	Events   int64            `json:"events"`
+
+	// Nodes How nodes were used. share_sum is what the classes' progress shares came to while there were jobs, below_one the part of that time in which they came to less than 1.
+	Nodes        *WorkloadNodesReport `json:"nodes,omitempty"`
+	Pools        []WorkloadPool       `json:"pools"`
+	Replications int64                `json:"replications"`
+	Seed         int64                `json:"seed"`
+
+	// SimulatedS Of all replications, the warm-up included.
+	SimulatedS float64 `json:"simulated_s"`
+
+	// Stopped What ended a replication before its horizon. stuck: tasks wait, and nothing happens any more.
+	Stopped  WorkloadReportStopped `json:"stopped"`
+	Unstable bool                  `json:"unstable"`
+	Warnings []Warning             `json:"warnings"`
+}
+
+// WorkloadReportStopped What ended a replication before its horizon. stuck: tasks wait, and nothing happens any more.
+type WorkloadReportStopped string
+
+// WorkloadSeconds Measured tasks, or equally spaced quantiles of them.
+type WorkloadSeconds = []float64
+
+// WorkloadSlots Map and reduce slots, or shared ones that run both.
+type WorkloadSlots struct {
+	Map    *int64 `json:"map,omitempty"`
+	Reduce *int64 `json:"reduce,omitempty"`
+	Shared *int64 `json:"shared,omitempty"`
+}
+
+// WorkloadStep What is left from a moment on.
+type WorkloadStep struct {
+	AtS      float64 `json:"at_s"`
+	Residual float64 `json:"residual"`
+}
+
+// WorkloadTaskTime A map's seconds by what its node has left for it, r: a·e^(b·r) + c·e^(d·r). It stands in place of the profile's seconds; other tasks take as many times longer as it says.
+type WorkloadTaskTime struct {
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+	C float64 `json:"c"`
+	D float64 `json:"d"`
+
+	// LeastResidual With less left a task takes as long as with this.
+	LeastResidual *float64 `json:"least_residual,omitempty"`
+
+	// MostResidual With more left as long as with this; left out: 1.
+	MostResidual *float64 `json:"most_residual,omitempty"`
+}
+
+// WorkloadTasks How long tasks last. The profile says mean and longest, the kind how they lie between; measured seconds of a phase replace both.
+type WorkloadTasks struct {
+	// FirstShuffleS Measured tasks, or equally spaced quantiles of them.
+	FirstShuffleS *WorkloadSeconds   `json:"first_shuffle_s,omitempty"`
+	Kind          *WorkloadTasksKind `json:"kind,omitempty"`
+
+	// MapS Measured tasks, or equally spaced quantiles of them.
+	MapS *WorkloadSeconds `json:"map_s,omitempty"`
+
+	// Noise What tasks take besides what is expected, on nodes; a factor of mean 1, by the deviation of its logarithm.
+	Noise *WorkloadNoise `json:"noise,omitempty"`
+
+	// ReduceS Measured tasks, or equally spaced quantiles of them.
+	ReduceS *WorkloadSeconds `json:"reduce_s,omitempty"`
+
+	// ShuffleS Measured tasks, or equally spaced quantiles of them.
+	ShuffleS *WorkloadSeconds `json:"shuffle_s,omitempty"`
+
+	// Slow The part of tasks that are stragglers,
+	Slow *float64 `json:"slow,omitempty"`
+
+	// SlowBy and how many times as long those take.
+	SlowBy *float64 `json:"slow_by,omitempty"`
+
+	// Spread lognormal: the deviation of the logarithm; left out: 0.5.
+	Spread *float64 `json:"spread,omitempty"`
+
+	// StageS Of a chain, by stage.
+	StageS []WorkloadSeconds `json:"stage_s,omitempty"`
+}
+
+// WorkloadTasksKind defines model for WorkloadTasks.Kind.
+type WorkloadTasksKind string
+
+// WorkloadTypeReport How nodes of a type were used.
+type WorkloadTypeReport struct {
+	Nodes int64 `json:"nodes"`
+
+	// Residual A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Residual Estimate `json:"residual"`
+	Slots    int64    `json:"slots"`
+
+	// Tasks A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Tasks Estimate `json:"tasks"`
+	Type  string   `json:"type"`
+
+	// Use A mean. The true one is at most `half_width` away with 95 % confidence; null with a single replication.
+	Use Estimate `json:"use"`
+}
 
 // Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths struct {
@@ -10045,6 +10677,21 @@ type SimulationParams struct {
 // SimulationParamsFormat defines parameters for Simulation.
 type SimulationParamsFormat string
 
+// WorkloadSimulationParams defines parameters for WorkloadSimulation.
+type WorkloadSimulationParams struct {
+	// Format How the answer is written: a document, a table, or a spreadsheet.
+	Format *WorkloadSimulationParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Prefer respond-async: simulate in the background.
+	Prefer *string `json:"Prefer,omitempty"`
+
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// WorkloadSimulationParamsFormat defines parameters for WorkloadSimulation.
+type WorkloadSimulationParamsFormat string
+
 // SweepParams defines parameters for Sweep.
 type SweepParams struct {
 	// Format How the answer is written: a document, a table, or a spreadsheet.
@@ -10332,6 +10979,9 @@ type PlanSharesJSONRequestBody = SharePlanProblem
 
 // SimulationJSONRequestBody defines body for Simulation for application/json ContentType.
 type SimulationJSONRequestBody = SimulationRequest
+
+// WorkloadSimulationJSONRequestBody defines body for WorkloadSimulation for application/json ContentType.
+type WorkloadSimulationJSONRequestBody = Workload
 
 // SolveJSONRequestBody defines body for Solve for application/json ContentType.
 type SolveJSONRequestBody = Problem
@@ -12838,6 +13488,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/simulations (the `Simulation` operationId).
 	Simulation(ctx context.Context, params *SimulationParams, body SimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WorkloadSimulationWithBody Simulate policies on a workload and nodes of your own
+	//
+	// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+	//
+	// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+	WorkloadSimulationWithBody(ctx context.Context, params *WorkloadSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WorkloadSimulation Simulate policies on a workload and nodes of your own
+	//
+	// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+	//
+	// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+	WorkloadSimulation(ctx context.Context, params *WorkloadSimulationParams, body WorkloadSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SolveWithBody Solve a problem
 	//
@@ -17195,6 +17871,52 @@ func (c *Client) SimulationWithBody(ctx context.Context, params *SimulationParam
 // Corresponds with POST /v1/simulations (the `Simulation` operationId).
 func (c *Client) Simulation(ctx context.Context, params *SimulationParams, body SimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSimulationRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WorkloadSimulationWithBody Simulate policies on a workload and nodes of your own
+//
+// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+//
+// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+func (c *Client) WorkloadSimulationWithBody(ctx context.Context, params *WorkloadSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWorkloadSimulationRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WorkloadSimulation Simulate policies on a workload and nodes of your own
+//
+// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+//
+// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+func (c *Client) WorkloadSimulation(ctx context.Context, params *WorkloadSimulationParams, body WorkloadSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWorkloadSimulationRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -29116,6 +29838,99 @@ func NewSimulationRequestWithBody(server string, params *SimulationParams, conte
 	return req, nil
 }
 
+// NewWorkloadSimulationRequest calls the generic WorkloadSimulation builder with application/json body
+func NewWorkloadSimulationRequest(server string, params *WorkloadSimulationParams, body WorkloadSimulationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewWorkloadSimulationRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewWorkloadSimulationRequestWithBody constructs an http.Request for the WorkloadSimulation method, with any body, and a specified content type
+func NewWorkloadSimulationRequestWithBody(server string, params *WorkloadSimulationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/simulations/workload")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.Prefer != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam0)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewSolveRequest calls the generic Solve builder with application/json body
 func NewSolveRequest(server string, body SolveJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -32071,6 +32886,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/simulations (the `Simulation` operationId).
 	SimulationWithResponse(ctx context.Context, params *SimulationParams, body SimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*SimulationResponse, error)
+
+	// WorkloadSimulationWithBodyWithResponse Simulate policies on a workload and nodes of your own
+	//
+	// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+	//
+	// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+	WorkloadSimulationWithBodyWithResponse(ctx context.Context, params *WorkloadSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WorkloadSimulationResponse, error)
+
+	// WorkloadSimulationWithResponse Simulate policies on a workload and nodes of your own
+	//
+	// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+	//
+	// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+	//
+	// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+	WorkloadSimulationWithResponse(ctx context.Context, params *WorkloadSimulationParams, body WorkloadSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*WorkloadSimulationResponse, error)
 
 	// SolveWithBodyWithResponse Solve a problem
 	//
@@ -36522,6 +37363,33 @@ func (r SimulationResponse) StatusCode() int {
 	return 0
 }
 
+type WorkloadSimulationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkloadReport
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r WorkloadSimulationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WorkloadSimulationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type SolveResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -40321,6 +41189,44 @@ func (c *ClientWithResponses) SimulationWithResponse(ctx context.Context, params
 		return nil, err
 	}
 	return ParseSimulationResponse(rsp)
+}
+
+// WorkloadSimulationWithBodyWithResponse Simulate policies on a workload and nodes of your own
+//
+// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+//
+// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+func (c *ClientWithResponses) WorkloadSimulationWithBodyWithResponse(ctx context.Context, params *WorkloadSimulationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WorkloadSimulationResponse, error) {
+	rsp, err := c.WorkloadSimulationWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWorkloadSimulationResponse(rsp)
+}
+
+// WorkloadSimulationWithResponse Simulate policies on a workload and nodes of your own
+//
+// Simulates a cluster as the body describes it: nodes of several types with work beside the tasks (or slots that are all alike), classes of jobs with their loads and deadlines, and a policy that hands out slots. With `compare` the same jobs, whose tasks draw the same random numbers, run under other policies as well, and `compared` has the differences, replication by replication, with how sure they are. The same seed gives the same answer.
+//
+// A task lasts as its class's profile says, divided by the rate of its node's type; with a `task_time` as that says of what is left of the node, and it goes on faster or slower as the node's background changes. Policies learn rates and task times from the tasks that end, or are told them (`known`). Where tasks wait and nothing can happen any more, the answer is `stuck`.
+//
+// What takes up to about two seconds, judged by its beginning, is answered at once. Longer ones, and those with `Prefer: respond-async`, are answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer as JSON, CSV or a spreadsheet. A run that is ended before keeps what its finished replications came to. An `Idempotency-Key` counts together with `Prefer: respond-async`. A key that is limited to clusters sees no such runs, so that its long simulations are refused.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/simulations/workload (the `WorkloadSimulation` operationId).
+func (c *ClientWithResponses) WorkloadSimulationWithResponse(ctx context.Context, params *WorkloadSimulationParams, body WorkloadSimulationJSONRequestBody, reqEditors ...RequestEditorFn) (*WorkloadSimulationResponse, error) {
+	rsp, err := c.WorkloadSimulation(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWorkloadSimulationResponse(rsp)
 }
 
 // SolveWithBodyWithResponse Solve a problem
@@ -46793,6 +47699,49 @@ func ParseSimulationResponse(rsp *http.Response) (*SimulationResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Simulation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseWorkloadSimulationResponse parses an HTTP response from a WorkloadSimulationWithResponse call
+func ParseWorkloadSimulationResponse(rsp *http.Response) (*WorkloadSimulationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WorkloadSimulationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkloadReport
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
