@@ -516,6 +516,26 @@ export type Coefficients = {
   upper: Array<number>;
 };
 
+export type ComparedFigure = {
+  difference: (Estimate) | null;
+  half_width: number | null;
+  mean: number;
+};
+
+export type ComparedPolicy = {
+  class: string;
+  ended: number;
+  judged: number;
+  last_end_s: ComparedFigure;
+  met: ComparedFigure;
+  missed: number;
+  policy: string;
+  rejected: number;
+  response_s: ComparedFigure;
+  task_s: ComparedFigure;
+  vm_type?: string;
+};
+
 export type Contract = {
   billing?: Billing;
   created_at?: string;
@@ -2801,6 +2821,7 @@ export type SimulatedTimes = {
 
 export type Simulation = {
   classes: Array<SimulatedClass>;
+  compared?: Array<ComparedPolicy>;
   cost: Cost;
   events: number;
   executions: number;
@@ -2819,13 +2840,14 @@ export type Simulation = {
 };
 
 export type SimulationOptions = {
+  compare?: Array<"fair" | "fifo" | "capacity" | "edf">;
   durations?: "measured" | "lognormal" | "uniform" | "triangular" | "constant";
   hours?: number;
   lending?: "all" | "class" | "none";
   load?: "closed" | "poisson";
   max_events?: number;
   measured?: Record<string, MeasuredTasks>;
-  policy?: "fair" | "fifo" | "capacity";
+  policy?: "fair" | "fifo" | "capacity" | "edf";
   replications?: number;
   seed?: number;
   slow?: number;
@@ -3245,6 +3267,227 @@ export type WhatIfRequest = {
   scenarios: Array<AskedScenario>;
 };
 
+export type Workload = {
+  classes: Array<WorkloadClass>;
+  compare?: Array<WorkloadPolicy>;
+  data_nodes?: WorkloadDataNodes;
+  heartbeat_s?: number;
+  horizon_s?: number;
+  known?: "learned" | "given";
+  limits?: WorkloadLimits;
+  nodes?: Array<WorkloadNodes>;
+  policy?: WorkloadPolicy;
+  replications?: number;
+  seed?: number;
+  slots?: WorkloadSlots;
+  warm_up_s?: number;
+};
+
+export type WorkloadBackground = {
+  every_s?: number;
+  high?: number;
+  kind: "constant" | "steps" | "uniform";
+  low?: number;
+  repeat_s?: number;
+  residual?: Array<number>;
+  steps?: Array<WorkloadStep>;
+};
+
+export type WorkloadBounds = {
+  average_s: number;
+  lower_s: number;
+  premise_ok: boolean;
+  upper_s: number;
+};
+
+export type WorkloadClass = {
+  cpu_load?: number;
+  deadline_s?: number;
+  deadlines?: WorkloadDeadlines;
+  jobs?: number;
+  load: WorkloadLoad;
+  min_share?: number;
+  name: string;
+  profile: Execution;
+  rates?: Record<string, number>;
+  read_mb_s?: number;
+  slots?: WorkloadSlots;
+  task_time?: WorkloadTaskTime;
+  tasks?: WorkloadTasks;
+  weight?: number;
+};
+
+export type WorkloadClassReport = {
+  bounds: (WorkloadBounds) | null;
+  counted: number;
+  deadline: (SimulatedDeadline) | null;
+  ended: number;
+  from_first_slot_s: (SimulatedTimes) | null;
+  in_system: Estimate;
+  name: string;
+  on_nodes?: WorkloadOnNodes;
+  per_hour: Estimate;
+  place_from_first_slot: (SimulatedPlaces) | null;
+  place_from_submission: (SimulatedPlaces) | null;
+  response_s: (SimulatedTimes) | null;
+  slots: SlotsHeld;
+  submitted: number;
+  unfinished: number;
+  wait_s: (SimulatedTimes) | null;
+};
+
+export type WorkloadDataNodes = {
+  cap_mb_s?: number;
+  count?: number;
+};
+
+export type WorkloadDeadlines = {
+  at_s?: number;
+  each_s?: Array<number>;
+  high_s?: number;
+  low_s?: number;
+};
+
+export type WorkloadLimits = {
+  events?: number;
+  jobs?: number;
+};
+
+export type WorkloadLoad = {
+  at_s?: Array<number>;
+  jobs?: number;
+  kind: "closed" | "poisson" | "trace" | "batch";
+  per_hour?: number;
+  think?: "exponential" | "constant";
+  think_s?: number;
+  users?: number;
+};
+
+export type WorkloadNodes = {
+  background?: WorkloadBackground;
+  compute_units?: number;
+  cores?: number;
+  count?: number;
+  slots: WorkloadSlots;
+  speed?: number;
+  type: string;
+};
+
+export type WorkloadNodesReport = {
+  below_one: Estimate;
+  data_nodes: (WorkloadReads) | null;
+  share_sum: Estimate;
+  types: Array<WorkloadTypeReport>;
+};
+
+export type WorkloadNoise = {
+  dedicated?: number;
+  loaded?: number;
+};
+
+export type WorkloadOnNodes = {
+  below_part: Estimate;
+  last_end_s: Estimate;
+  rejected: number;
+  share: Estimate;
+  task_s: Estimate;
+};
+
+export type WorkloadPolicy = {
+  admission?: "none" | "paper" | "strict";
+  affinity_threshold?: number;
+  classifier?: "naive_bayes" | "perceptron";
+  evaluation_delay_heartbeats?: number;
+  features?: Array<NodeFeature>;
+  io_cap_mb_s?: number;
+  kind?: "fifo" | "edf" | "fair" | "capacity" | "progress-share" | "max-progress" | "learned";
+  late?: "keep" | "demote";
+  least_residual?: number;
+  lending?: "all" | "class" | "none";
+  max_skips?: number;
+  mode?: "default" | "paper";
+  probe_when_idle?: boolean;
+  reduces_after?: number;
+  rules?: Array<OverloadRule>;
+  target?: number;
+  tasks_per_heartbeat?: number;
+  time_factor?: number;
+  utilities?: Array<Utility>;
+  whole_tasks?: boolean;
+};
+
+export type WorkloadPool = {
+  offered: number | null;
+  pool: "map" | "reduce" | "shared";
+  slots: number;
+  use: Estimate;
+  waiting: number;
+};
+
+export type WorkloadReads = {
+  mb_s: Estimate;
+  most_mb_s: number;
+  over_cap: Estimate;
+};
+
+export type WorkloadReport = {
+  classes: Array<WorkloadClassReport>;
+  compared?: Array<ComparedPolicy>;
+  events: number;
+  nodes?: WorkloadNodesReport;
+  pools: Array<WorkloadPool>;
+  replications: number;
+  seed: number;
+  simulated_s: number;
+  stopped: "" | "events" | "jobs" | "stuck";
+  unstable: boolean;
+  warnings: Array<Warning>;
+};
+
+export type WorkloadSeconds = Array<number>;
+
+export type WorkloadSlots = {
+  map?: number;
+  reduce?: number;
+  shared?: number;
+};
+
+export type WorkloadStep = {
+  at_s: number;
+  residual: number;
+};
+
+export type WorkloadTaskTime = {
+  a: number;
+  b: number;
+  c: number;
+  d: number;
+  least_residual?: number;
+  most_residual?: number;
+};
+
+export type WorkloadTasks = {
+  first_shuffle_s?: WorkloadSeconds;
+  kind?: "constant" | "uniform" | "triangular" | "lognormal" | "exponential" | "recorded";
+  map_s?: WorkloadSeconds;
+  noise?: WorkloadNoise;
+  reduce_s?: WorkloadSeconds;
+  shuffle_s?: WorkloadSeconds;
+  slow?: number;
+  slow_by?: number;
+  spread?: number;
+  stage_s?: Array<WorkloadSeconds>;
+};
+
+export type WorkloadTypeReport = {
+  nodes: number;
+  residual: Estimate;
+  slots: number;
+  tasks: Estimate;
+  type: string;
+  use: Estimate;
+};
+
 export type Worths = {
   budget?: Amount;
   capacity: CapacityPrice;
@@ -3426,6 +3669,7 @@ export interface Operations {
   "POST /v1/session": { path: { }; query: { }; body: Token; answer: Session };
   "POST /v1/share-plans": { path: { }; query: { }; body: SharePlanProblem; answer: Run | SharePlan };
   "POST /v1/simulations": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SimulationRequest; answer: Run | Simulation };
+  "POST /v1/simulations/workload": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: Workload; answer: Run | WorkloadReport };
   "POST /v1/solve": { path: { }; query: { }; body: Problem; answer: Plan };
   "POST /v1/sweeps": { path: { }; query: { format?: "json" | "csv" | "xlsx"; }; body: SweepRequest; answer: Run | Sweep };
   "GET /v1/webhooks": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: WebhookList };
