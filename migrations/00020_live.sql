@@ -9,9 +9,17 @@ CREATE TABLE live_clusters (
     clock      timestamptz,     -- the latest moment that anything happened
     last_job   bigint NOT NULL DEFAULT 0,
     last_run   bigint NOT NULL DEFAULT 0,
-    last_beat  bigint NOT NULL DEFAULT 0,
-    memory     bytea            -- what the policy remembers
+    last_beat  bigint NOT NULL DEFAULT 0
 );
+
+-- What policies remember beyond what runs, and as what policies.
+CREATE TABLE live_memories (
+    cluster_id bigint NOT NULL CONSTRAINT live_memories_cluster_fkey REFERENCES live_clusters,
+    kind       text COLLATE "C" NOT NULL,
+    policy     jsonb NOT NULL, -- a capacity.Policy
+    memory     bytea NOT NULL,
+    CONSTRAINT live_memories_pkey PRIMARY KEY (cluster_id, kind)
+) WITH (fillfactor = 70);
 
 CREATE TABLE live_nodes (
     cluster_id    bigint NOT NULL CONSTRAINT live_nodes_cluster_fkey REFERENCES live_clusters,
@@ -26,6 +34,7 @@ CREATE TABLE live_nodes (
     updated_at    timestamptz NOT NULL,
     state         text NOT NULL,
     heard_at      timestamptz,           -- its last heartbeat
+    beats         bigint NOT NULL,       -- heartbeats since it came, or came back
     seq           bigint NOT NULL,
     boot          text NOT NULL,
     boots         jsonb NOT NULL,        -- the last ones
@@ -86,6 +95,22 @@ CREATE UNIQUE INDEX live_runs_once ON live_runs (cluster_id, job, kind, task) WH
 CREATE INDEX live_runs_open ON live_runs (cluster_id) WHERE open;
 CREATE INDEX live_runs_job ON live_runs (cluster_id, job, id);
 CREATE INDEX live_runs_at ON live_runs (at);
+
+-- Choices of the policy learned, with what it learns from. Those that were judged have a judgement, in whose
+-- order they were learned; the label is what the rules of that version make of it.
+CREATE TABLE live_learned (
+    cluster_id bigint NOT NULL CONSTRAINT live_learned_cluster_fkey REFERENCES live_clusters,
+    number     bigint NOT NULL,
+    run        bigint NOT NULL,
+    decision   json NOT NULL,   -- a dispatch.Decision
+    judgement  bigint,          -- its number; null while it waits
+    good       boolean,
+    rules      bigint,
+    CONSTRAINT live_learned_pkey PRIMARY KEY (cluster_id, number),
+    CONSTRAINT live_learned_judgement_check CHECK (num_nulls(judgement, good, rules) IN (0, 3))
+) WITH (fillfactor = 60);
+CREATE UNIQUE INDEX live_learned_order ON live_learned (cluster_id, judgement);
+CREATE INDEX live_learned_waiting ON live_learned (cluster_id) WHERE judgement IS NULL;
 
 -- What was seen of the maps of a class of jobs: how fast types of nodes run them, and how their time changes with what nodes have left.
 CREATE TABLE live_measured (

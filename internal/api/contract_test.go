@@ -23,6 +23,7 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
 	"headroom/internal/history"
 	"headroom/internal/perf"
 	"headroom/internal/plan"
@@ -219,7 +220,7 @@ func init() {
 		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),
 		reflect.TypeFor[capacity.PoolProblem](), reflect.TypeFor[capacity.PoolPlan](), reflect.TypeFor[capacity.PoolEvaluation](), reflect.TypeFor[capacity.PoolCourseProblem](), reflect.TypeFor[capacity.PoolCourse](), reflect.TypeFor[capacity.SharePlanProblem](), reflect.TypeFor[capacity.SharePlan](), reflect.TypeFor[capacity.InstanceCatalogues](),
 		reflect.TypeFor[capacity.LiveSettings](), reflect.TypeFor[capacity.Heartbeat](), reflect.TypeFor[capacity.HeartbeatAnswer](), reflect.TypeFor[capacity.LiveNode](), reflect.TypeFor[capacity.LiveJobRequest](), reflect.TypeFor[capacity.LiveJob](), reflect.TypeFor[capacity.LiveDecision](), reflect.TypeFor[capacity.PolicyTrialRequest](), reflect.TypeFor[capacity.PolicyTrial](),
-		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](),
+		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](), reflect.TypeFor[dispatch.Knowledge](),
 	} {
 		collectTypes(t)
 	}

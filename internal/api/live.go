@@ -44,6 +44,14 @@ func (s *server) RemoveLiveNode(ctx context.Context, r RemoveLiveNodeRequest) (r
 	return done(s.app.RemoveLiveNode(ctx, r.Cluster, r.Node))
 }
 
+func (s *server) GetClassifier(ctx context.Context, r GetClassifierRequest) (reply[Knowledge], error) {
+	return plain(s.app.Classifier(ctx, r.Cluster))
+}
+
+func (s *server) Relearn(ctx context.Context, r RelearnRequest) (reply[Knowledge], error) {
+	return plain(s.app.Relearn(ctx, r.Cluster))
+}
+
 // heartbeat takes in what a node tells of itself. There are many, so that their bodies are read by hand.
 func (s *server) heartbeat(w http.ResponseWriter, r *http.Request) {
 	text := bodyOf(r)

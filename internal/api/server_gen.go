@@ -14,6 +14,7 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
 	"headroom/internal/history"
 	"headroom/internal/perf"
 	"headroom/internal/plan"
@@ -461,6 +462,9 @@ type JobTasks = capacity.JobTasks
 // JobUsage What a job was seen to use, from which it is classified.
 type JobUsage = capacity.Usage
 
+// JobUtility What a job's tasks are worth under the policy learned, by the utility that asks.
+type JobUtility = capacity.JobUtility
+
 // JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
 type JobsSplit = plan.JobsSplit
 
@@ -473,8 +477,14 @@ type Key = auth.Key
 // KeyList A page of keys, the newest first.
 type KeyList = list[auth.Key]
 
+// Knowledge What the policy learned has learned.
+type Knowledge = dispatch.Knowledge
+
 // LateJob An accepted job that would miss its deadline.
 type LateJob = capacity.LateJob
+
+// LearnedCounts What a classifier has learned.
+type LearnedCounts = dispatch.Counts
 
 // Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
 type Lease = capacity.Lease
@@ -866,6 +876,12 @@ type TaskTimeFit = perf.TaskTimeFit
 
 // TaskTimePrediction How long a task takes with such a part of a node.
 type TaskTimePrediction = perf.TaskTimePrediction
+
+// TaskUsage From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
+type TaskUsage = capacity.TaskUsage
+
+// TasksUsage What a job's tasks use, for the policy learned.
+type TasksUsage = capacity.TasksUsage
 
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 type Times = capacity.Times
@@ -2182,6 +2198,9 @@ type ServerInterface interface {
 	// AdoptClassCalibration Plan a class with what its executions took
 	// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
 	AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams)
+	// GetClassifier Read what was learned
+	// (GET /v1/clusters/{cluster}/classifier)
+	GetClassifier(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// ListContracts List contracts
 	// (GET /v1/clusters/{cluster}/contracts)
 	ListContracts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListContractsParams)
@@ -2392,6 +2411,9 @@ type ServerInterface interface {
 	// ListRecordedJobs List the jobs that have past executions
 	// (GET /v1/clusters/{cluster}/recorded-jobs)
 	ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams)
+	// Relearn Learn again
+	// (POST /v1/clusters/{cluster}/relearn)
+	Relearn(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// ListReportSchedules List report schedules
 	// (GET /v1/clusters/{cluster}/report-schedules)
 	ListReportSchedules(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportSchedulesParams)
@@ -2635,6 +2657,12 @@ func (_ Unimplemented) GetClassCalibration(w http.ResponseWriter, r *http.Reques
 // AdoptClassCalibration Plan a class with what its executions took
 // (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
 func (_ Unimplemented) AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetClassifier Read what was learned
+// (GET /v1/clusters/{cluster}/classifier)
+func (_ Unimplemented) GetClassifier(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3055,6 +3083,12 @@ func (_ Unimplemented) GetProfileVersion(w http.ResponseWriter, r *http.Request,
 // ListRecordedJobs List the jobs that have past executions
 // (GET /v1/clusters/{cluster}/recorded-jobs)
 func (_ Unimplemented) ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// Relearn Learn again
+// (POST /v1/clusters/{cluster}/relearn)
+func (_ Unimplemented) Relearn(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4346,6 +4380,32 @@ func (siw *ServerInterfaceWrapper) AdoptClassCalibration(w http.ResponseWriter, 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.AdoptClassCalibration(w, r, cluster, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetClassifier operation middleware
+func (siw *ServerInterfaceWrapper) GetClassifier(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetClassifier(w, r, cluster)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -8172,6 +8232,32 @@ func (siw *ServerInterfaceWrapper) ListRecordedJobs(w http.ResponseWriter, r *ht
 	handler.ServeHTTP(w, r)
 }
 
+// Relearn operation middleware
+func (siw *ServerInterfaceWrapper) Relearn(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Relearn(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListReportSchedules operation middleware
 func (siw *ServerInterfaceWrapper) ListReportSchedules(w http.ResponseWriter, r *http.Request) {
 
@@ -9984,6 +10070,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/classes/{name}/calibration", wrapper.AdoptClassCalibration)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/classifier", wrapper.GetClassifier)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/contracts", wrapper.ListContracts)
 	})
 	r.Group(func(r chi.Router) {
@@ -10192,6 +10281,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/recorded-jobs", wrapper.ListRecordedJobs)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/relearn", wrapper.Relearn)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/clusters/{cluster}/report-schedules", wrapper.ListReportSchedules)
@@ -10436,6 +10528,11 @@ type AdoptClassCalibrationRequest struct {
 	Name    ClassName
 	Params  AdoptClassCalibrationParams
 	Body    *AdoptClassCalibrationJSONRequestBody
+}
+
+// GetClassifierRequest is what GetClassifier is asked.
+type GetClassifierRequest struct {
+	Cluster ClusterName
 }
 
 // ListContractsRequest is what ListContracts is asked.
@@ -10878,6 +10975,11 @@ type ListRecordedJobsRequest struct {
 	Params  ListRecordedJobsParams
 }
 
+// RelearnRequest is what Relearn is asked.
+type RelearnRequest struct {
+	Cluster ClusterName
+}
+
 // ListReportSchedulesRequest is what ListReportSchedules is asked.
 type ListReportSchedulesRequest struct {
 	Cluster ClusterName
@@ -11162,6 +11264,9 @@ type StrictServerInterface interface {
 	// Plan a class with what its executions took
 	// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
 	AdoptClassCalibration(ctx context.Context, request AdoptClassCalibrationRequest) (reply[Class], error)
+	// Read what was learned
+	// (GET /v1/clusters/{cluster}/classifier)
+	GetClassifier(ctx context.Context, request GetClassifierRequest) (reply[Knowledge], error)
 	// List contracts
 	// (GET /v1/clusters/{cluster}/contracts)
 	ListContracts(ctx context.Context, request ListContractsRequest) (reply[ContractList], error)
@@ -11372,6 +11477,9 @@ type StrictServerInterface interface {
 	// List the jobs that have past executions
 	// (GET /v1/clusters/{cluster}/recorded-jobs)
 	ListRecordedJobs(ctx context.Context, request ListRecordedJobsRequest) (reply[RecordedJobList], error)
+	// Learn again
+	// (POST /v1/clusters/{cluster}/relearn)
+	Relearn(ctx context.Context, request RelearnRequest) (reply[Knowledge], error)
 	// List report schedules
 	// (GET /v1/clusters/{cluster}/report-schedules)
 	ListReportSchedules(ctx context.Context, request ListReportSchedulesRequest) (reply[ReportScheduleList], error)
@@ -11766,6 +11874,17 @@ func (h *strictHandler) AdoptClassCalibration(w http.ResponseWriter, r *http.Req
 		return
 	}
 	answer, err := h.operations.AdoptClassCalibration(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetClassifier(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := GetClassifierRequest{Cluster: cluster}
+	answer, err := h.operations.GetClassifier(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}
@@ -12646,6 +12765,17 @@ func (h *strictHandler) GetProfileVersion(w http.ResponseWriter, r *http.Request
 func (h *strictHandler) ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams) {
 	request := ListRecordedJobsRequest{Cluster: cluster, Params: params}
 	answer, err := h.operations.ListRecordedJobs(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) Relearn(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := RelearnRequest{Cluster: cluster}
+	answer, err := h.operations.Relearn(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

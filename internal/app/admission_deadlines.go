@@ -12,7 +12,7 @@ import (
 // admitPromised asks for a place for a job with a deadline. Whoever is promised one holds the live cluster's row
 // until the commit, so each promise is judged with all earlier ones.
 func (a *App) admitPromised(ctx context.Context, cluster string, r capacity.AdmissionRequest) (answer capacity.Admission, err error) {
-	err = a.changeLive(ctx, cluster, true, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		mode := c.Settings().Admission.Mode()
 		answer, err = a.takePlace(ctx, cluster, c, now, mode, r, &r.DeadlineSeconds)
 		return err

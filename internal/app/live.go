@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
 	"headroom/internal/live"
 )
 
@@ -12,8 +13,9 @@ import (
 type Live interface {
 	// ChangeLive lets work change a live cluster while nobody else can, and stores what it answers, all of it or
 	// nothing. Seen is what the caller knows; where that is the latest, stored is nil, otherwise it is the whole.
-	// It answers what the caller knows afterwards. What work does with its context joins the change.
-	ChangeLive(ctx context.Context, cluster string, seen LiveStamp, work func(ctx context.Context, stored *live.State) (LiveWork, error)) (LiveStamp, error)
+	// It answers what the caller knows afterwards. What work does with its context joins the change; judged reads what
+	// it may need besides. Bulk is for work that may take long.
+	ChangeLive(ctx context.Context, cluster string, seen LiveStamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (LiveWork, error)) (LiveStamp, error)
 
 	// LivePast is a live cluster as it was at a moment, as far as is kept, and the jobs that were there until another.
 	LivePast(ctx context.Context, cluster string, from, until time.Time) (LivePast, error)
@@ -23,6 +25,8 @@ type Live interface {
 	// InOnce says whether a context is one that Once has handed out.
 	InOnce(ctx context.Context) bool
 
+	// Classifier is what the policy learned has learned.
+	Classifier(ctx context.Context, cluster string) (dispatch.Knowledge, error)
 	LiveSettings(ctx context.Context, cluster string) (capacity.LiveSettings, error)
 	// OverdueNodes says whether a node has been silent for too long and does not count as dead yet.
 	OverdueNodes(ctx context.Context, cluster string, now time.Time) (bool, error)
@@ -43,6 +47,7 @@ type LiveWork struct {
 	live.Changes
 	Heartbeats []LiveHeartbeat
 	Deeds      []Deed
+	judged     live.Judged
 }
 
 // LiveHeartbeat is a heartbeat and the answer to it, as texts.

@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
 	"headroom/internal/live"
 )
 
@@ -37,12 +38,16 @@ type liveSeat struct {
 // liveAsk is somebody who wants to change a cluster.
 type liveAsk struct {
 	ctx   context.Context
-	do    func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
+	do    liveChange
 	alone bool          // its change is a transaction of its own
+	bulk  bool          // it may take long
 	done  chan struct{} // closed when it is
 	lead  chan struct{} // closed when it is to decide for those who wait
 	err   error
 }
+
+// liveChange changes a cluster, and adds to what is to be stored what the cluster does not know of.
+type liveChange func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
 
 // liveAtOnce is the most heartbeats that are decided in one transaction.
 const liveAtOnce = 64
@@ -69,14 +74,18 @@ func (d *liveDesk) forget(cluster string) {
 }
 
 // changeLive lets do change a cluster. What it changes is stored when changeLive answers no error.
-func (a *App) changeLive(ctx context.Context, cluster string, alone bool, do func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error) error {
+func (a *App) changeLive(ctx context.Context, cluster string, do liveChange) error {
+	return a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: do, alone: true})
+}
+
+func (a *App) askLive(ctx context.Context, cluster string, asked liveAsk) error {
+	ask := &asked
 	if a.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is left out
-		ask := &liveAsk{ctx: ctx, do: do, alone: true}
 		a.decideLive(ctx, cluster, new(liveSeat), []*liveAsk{ask})
 		return ask.err
 	}
 	seat := a.lives.seat(cluster)
-	ask := &liveAsk{ctx: ctx, do: do, alone: alone, done: make(chan struct{}), lead: make(chan struct{})}
+	ask.done, ask.lead = make(chan struct{}), make(chan struct{})
 	seat.mu.Lock()
 	seat.waiting = append(seat.waiting, ask)
 	lead := !seat.busy
@@ -173,9 +182,10 @@ func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some 
 		ctx = auth.With(ctx, auth.From(some[0].ctx))
 	}
 	var decided *live.Cluster
-	stamp, err := a.ChangeLive(ctx, name, seat.known(), func(ctx context.Context, stored *live.State) (w LiveWork, err error) {
+	stamp, err := a.ChangeLive(ctx, name, seat.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
+		w.judged = judged
 		if stored != nil {
-			if seat.cluster, err = live.Load(*stored); err != nil {
+			if seat.cluster, err = live.Load(*stored, judged); err != nil {
 				return w, fmt.Errorf("read the live cluster %s: %w", name, err)
 			}
 		}
@@ -215,7 +225,7 @@ func (s *liveSeat) known() LiveStamp {
 func (a *App) Heartbeat(ctx context.Context, cluster, node string, h capacity.Heartbeat, text []byte) (answer []byte, err error) {
 	sum := sha256.Sum256(text)
 	digest := base64.RawURLEncoding.EncodeToString(sum[:18])
-	err = a.changeLive(ctx, cluster, false, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		known, err := c.Heartbeat(now, node, h, digest)
 		if err != nil {
 			return err
@@ -224,7 +234,7 @@ func (a *App) Heartbeat(ctx context.Context, cluster, node string, h capacity.He
 			w.Heartbeats = append(w.Heartbeats, LiveHeartbeat{At: live.Moment(c.Clock), Node: node, Body: string(text), Answer: string(answer)})
 		}
 		return nil
-	})
+	}})
 	return answer, err
 }
 
@@ -233,19 +243,34 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 	if err := s.Validate(); err != nil {
 		return after, err
 	}
-	err = a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before := c.Settings()
 		if before.Version != version {
 			return &VersionError{Have: before.Version}
 		}
-		if err := c.SetSettings(now, s); err != nil {
+		if err := c.SetSettings(now, s, w.judged); err != nil {
 			return err
 		}
 		after = c.Settings()
 		w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveSettingsKind, Name: cluster, Before: before, After: after})
 		return nil
-	})
+	}})
 	return after, err
+}
+
+// Relearn lets the policy learned learn everything again from its choices, and answers what it has learned.
+func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, error) {
+	err := a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		err := c.Relearn(now, w.judged)
+		if err == nil {
+			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.KnowledgeKind, Name: cluster})
+		}
+		return err
+	}})
+	if err != nil {
+		return dispatch.Knowledge{}, err
+	}
+	return a.Classifier(ctx, cluster)
 }
 
 // PutLiveNode declares a node, or says what it is from now on.
@@ -253,7 +278,7 @@ func (a *App) PutLiveNode(ctx context.Context, cluster string, declared capacity
 	if err := declared.Validate(); err != nil {
 		return n, err
 	}
-	err = a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		after, before, err := c.PutNode(now, declared)
 		if err != nil {
 			return err
@@ -272,7 +297,7 @@ func (a *App) PutLiveNode(ctx context.Context, cluster string, declared capacity
 
 // RemoveLiveNode takes a node out; its tasks are handed out again.
 func (a *App) RemoveLiveNode(ctx context.Context, cluster, name string) error {
-	return a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, err := c.RemoveNode(now, name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: capacity.Delete, Kind: capacity.LiveNodeKind, Name: name, Before: before})
@@ -286,7 +311,7 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.Live
 	if err := r.Validate(a.Now()); err != nil {
 		return j, err
 	}
-	err = a.changeLive(ctx, cluster, true, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		place, err := a.placeForJob(ctx, cluster, c, now, r)
 		if err != nil {
 			return err
@@ -311,7 +336,7 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.Live
 
 // KillLiveJob ends a job before its time; its nodes are told to stop its tasks.
 func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) error {
-	return a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, after, err := c.Kill(now, number, auth.From(ctx).Name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveJobKind, Name: strconv.FormatInt(number, 10), Before: before.View(c.Clock), After: after.View(c.Clock)})
@@ -327,7 +352,7 @@ func (a *App) settleLive(ctx context.Context, cluster string) error {
 	if err != nil || !overdue {
 		return err
 	}
-	return a.changeLive(ctx, cluster, true, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		c.Advance(now)
 		return nil
 	})

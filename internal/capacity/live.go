@@ -10,6 +10,7 @@ const (
 	LiveSettingsKind = "live_settings"
 	LiveNodeKind     = "live_node"
 	LiveJobKind      = "live_job"
+	KnowledgeKind    = "classifier"
 )
 
 // LiveSettings is how tasks are handed to the nodes of a cluster as they tell of themselves.
@@ -239,6 +240,31 @@ type LiveJobRequest struct {
 	MinShare        float64    `json:"min_share"`
 	ReadMBPerS      float64    `json:"read_mb_s"`       // by one task on a dedicated node, from each data node
 	Local           []LocalMap `json:"local,omitempty"` // where maps have their data
+	Usage           TasksUsage `json:"usage,omitzero"`
+	Utility         JobUtility `json:"utility,omitzero"`
+}
+
+// TasksUsage is what a job's tasks use, under the policy learned.
+type TasksUsage struct {
+	Map    TaskUsage `json:"map,omitzero"`
+	Reduce TaskUsage `json:"reduce,omitzero"`
+}
+
+// TaskUsage is from 1 (next to nothing) to 10 (all there is); 0: nobody knows.
+type TaskUsage struct {
+	CPU     float64 `json:"cpu,omitempty"`
+	Memory  float64 `json:"memory,omitempty"`
+	Disk    float64 `json:"disk,omitempty"`
+	Network float64 `json:"network,omitempty"`
+}
+
+// JobUtility is what a job's tasks are worth under the policy learned, by the utility that asks.
+type JobUtility struct {
+	Worth    float64 `json:"worth,omitempty"`    // budget: of a task while there is a balance; 0 is 1
+	Budget   float64 `json:"budget,omitempty"`   // budget: what its owner can pay
+	Price    float64 `json:"price,omitempty"`    // budget: that each task handed out takes off
+	Promised float64 `json:"promised,omitempty"` // dedicated_capacity: its part of the cluster's running tasks
+	Revenue  float64 `json:"revenue,omitempty"`  // revenue: what is offered
 }
 
 // LocalMap names the nodes that have the data of a map.
@@ -257,11 +283,13 @@ type LiveJob struct {
 	Maps    JobTasks `json:"maps"`
 	Reduces JobTasks `json:"reduces"`
 
-	Slowstart   float64 `json:"slowstart"`
-	MaxAttempts int64   `json:"max_attempts"`
-	Weight      float64 `json:"weight"`
-	MinShare    float64 `json:"min_share"`
-	ReadMBPerS  float64 `json:"read_mb_s"`
+	Slowstart   float64    `json:"slowstart"`
+	MaxAttempts int64      `json:"max_attempts"`
+	Weight      float64    `json:"weight"`
+	MinShare    float64    `json:"min_share"`
+	ReadMBPerS  float64    `json:"read_mb_s"`
+	Usage       TasksUsage `json:"usage,omitzero"`
+	Utility     JobUtility `json:"utility,omitzero"`
 
 	SubmittedAt time.Time  `json:"submitted_at"`
 	SubmittedBy string     `json:"submitted_by"` // the key's name

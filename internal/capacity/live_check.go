@@ -117,6 +117,26 @@ func (r LiveJobRequest) Validate(now time.Time) error {
 		c.inRange("weight", "The weight", r.Weight, 1e-6, mostWeight)
 		c.inRange("min_share", "The smallest share", r.MinShare, 0, 1)
 		c.inRange("read_mb_s", "What a task reads in MB/s", r.ReadMBPerS, 0, mostMBPerS)
+		c.enter("usage")
+		for _, u := range []struct {
+			kind string
+			of   TaskUsage
+		}{{"map", r.Usage.Map}, {"reduce", r.Usage.Reduce}} {
+			c.enter(u.kind)
+			c.inRange("cpu", "The use of processors", u.of.CPU, 0, 10)
+			c.inRange("memory", "The use of memory", u.of.Memory, 0, 10)
+			c.inRange("disk", "The use of disks", u.of.Disk, 0, 10)
+			c.inRange("network", "The use of the network", u.of.Network, 0, 10)
+			c.leave()
+		}
+		c.leave()
+		c.enter("utility")
+		c.inRange("worth", "The worth of a task", r.Utility.Worth, 0, MaxUtility)
+		c.inRange("budget", "The budget", r.Utility.Budget, 0, MaxMetric)
+		c.inRange("price", "The price of a task", r.Utility.Price, 0, MaxMetric)
+		c.inRange("promised", "The promised part of running tasks", r.Utility.Promised, 0, 1)
+		c.inRange("revenue", "The revenue", r.Utility.Revenue, 0, MaxUtility)
+		c.leave()
 		c.inRange("deadline_s", "The deadline in seconds from now", r.DeadlineSeconds, 0, MaxSeconds)
 		if r.DeadlineAt != nil {
 			c.moment("deadline_at", *r.DeadlineAt)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 
 	"headroom/internal/capacity"
@@ -39,7 +40,8 @@ type Cluster struct {
 	ended        []*run // those with a change that were not started within the same changes
 	started      []*run
 	dirtyClasses map[string]bool
-	memory       []byte // as it was stored last
+	memories     map[capacity.PolicyKind]Memory // as they were stored last
+	pending      map[int64]dispatch.Decision    // choices of the policy learned that wait to be judged
 }
 
 // run is an assignment at work.
@@ -65,9 +67,13 @@ type node struct {
 const slotStride = 1 << 12
 
 // Load makes a cluster of what was stored.
-func Load(s State) (*Cluster, error) {
+func Load(s State, judged Judged) (*Cluster, error) {
 	c := &Cluster{settings: s.Settings, Counters: s.Counters, nodes: map[string]*node{}, jobs: map[int64]*job{}, runs: map[int64]*run{}, lost: map[int64]*run{},
-		measured: map[string]*Measured{}, dirtyClasses: map[string]bool{}, memory: s.Memory}
+		measured: map[string]*Measured{}, dirtyClasses: map[string]bool{}, memories: map[capacity.PolicyKind]Memory{}, pending: map[int64]dispatch.Decision{}}
+	maps.Copy(c.memories, s.Memories)
+	for _, p := range s.Pending {
+		c.pending[p.Number] = p
+	}
 	for class, m := range s.Measured {
 		c.measured[class] = &m
 	}
@@ -93,10 +99,11 @@ func Load(s State) (*Cluster, error) {
 			c.runs[r.ID] = r
 		}
 	}
-	if err := c.tell(s.Memory); err != nil {
-		return nil, err
+	memory, remembered := c.memories[s.Settings.Policy.Kind]
+	if !remembered {
+		return c, c.tell(nil, judged)
 	}
-	return c, nil
+	return c, c.tell(&memory, judged)
 }
 
 func (c *Cluster) addNode(kept Node) *node {
@@ -125,9 +132,14 @@ func (c *Cluster) addJob(kept Job) *job {
 	return j
 }
 
-// tell makes the policy of the settings anew and tells it of everything that is there.
-func (c *Cluster) tell(memory []byte) error {
-	policy, err := newPolicy(c.settings)
+// tell makes the policy of the settings anew and tells it of everything that is there. It begins as the one that
+// remembered: what was learned in other ranges or by other rules is learned again.
+func (c *Cluster) tell(memory *Memory, judged Judged) error {
+	var remembered *capacity.Policy
+	if memory != nil {
+		remembered = &memory.Policy
+	}
+	policy, err := newPolicy(c.settings, remembered)
 	if err != nil {
 		return err
 	}
@@ -160,9 +172,17 @@ func (c *Cluster) tell(memory []byte) error {
 		c.begin(r)
 	}
 	if keeper, remembers := policy.Policy.(dispatch.Memory); remembers && memory != nil {
-		if err := keeper.Recall(memory); err != nil {
+		if err := keeper.Recall(memory.Text); err != nil {
 			return fmt.Errorf("give the policy %s back what it remembers: %w", c.settings.Policy.Kind, err)
 		}
+	}
+	if policy.learned == nil {
+		return nil
+	}
+	waiting := slices.SortedFunc(maps.Values(c.pending), func(a, b dispatch.Decision) int { return cmp.Compare(a.Number, b.Number) })
+	c.dropped(policy.learned.Resume(waiting))
+	if memory != nil && !reflect.DeepEqual(memory.Policy, c.settings.Policy) {
+		return c.relearn(judged)
 	}
 	return nil
 }
@@ -171,10 +191,13 @@ func (c *Cluster) tell(memory []byte) error {
 func (c *Cluster) place(j *job) {
 	d := j.d
 	d.Number, d.Name, d.SubmittedSeconds, d.DeadlineSeconds, d.Unfinished = j.Number, j.Request.Name, j.Submitted, j.Deadline, int(j.unfinished())
-	d.Wants = dispatch.Wants{Weight: j.Request.Weight, MinShare: j.Request.MinShare}
+	u := j.Request.Utility
+	d.Wants = dispatch.Wants{Weight: j.Request.Weight, MinShare: j.Request.MinShare, Worth: u.Worth, Balance: j.balance(), Promised: u.Promised, Revenue: u.Revenue}
+	d.Maps, d.MapsDone = int(j.Request.Maps), int(j.Counts[dispatch.Map].Done)
 	m := c.measuredOf(j)
 	d.Class = c.classOf(j)
-	d.Known = dispatch.Known{TaskTime: m.Fit, Rates: &m.Rates, ReadMBPerSecond: j.Request.ReadMBPerS}
+	d.Known = dispatch.Known{TaskTime: m.Fit, Rates: &m.Rates, ReadMBPerSecond: j.Request.ReadMBPerS,
+		Usage: [dispatch.Kinds]dispatch.Usage{dispatch.Usage(j.Request.Usage.Map), dispatch.Usage(j.Request.Usage.Reduce)}}
 	j.released = j.released || len(j.running[dispatch.Reduce]) > 0 || j.Counts[dispatch.Reduce].Done > 0 || j.Counts[dispatch.Map].Done >= j.mapsBefore(c.layout)
 	for k := range dispatch.Kind(dispatch.Kinds) {
 		c.offerTasks(j, k, j.ready(k)+len(j.running[k]))
@@ -185,6 +208,7 @@ func (c *Cluster) place(j *job) {
 func (c *Cluster) describe(n *node) {
 	d := n.d
 	d.Name, d.Type, d.Cores, d.ComputeUnits, d.Residual = n.Name, n.Type, n.Cores, n.ComputeUnits, n.Residual
+	d.Heartbeats = n.Beats
 	if d.Slots = [dispatch.Kinds]int{int(n.Slots.Map), int(n.Slots.Reduce)}; c.layout == dispatch.Shared {
 		d.Slots = [dispatch.Kinds]int{int(n.Slots.Map + n.Slots.Reduce), 0}
 	}
@@ -237,10 +261,48 @@ func (c *Cluster) classOf(j *job) int {
 
 func (c *Cluster) noteNode(what dispatch.What, n *node) {
 	c.policy.Note(dispatch.Event{What: what, Now: c.Clock, Node: n.d})
+	if l := c.policy.learned; l != nil {
+		for _, d := range l.Judged() {
+			delete(c.pending, d.Number)
+			c.changes.Judged = append(c.changes.Judged, d)
+		}
+		c.dropped(l.Dropped())
+	}
 }
 
 func (c *Cluster) noteJob(what dispatch.What, j *job, k dispatch.Kind) {
 	c.policy.Note(dispatch.Event{What: what, Now: c.Clock, Job: j.d, Task: k})
+}
+
+// dropped notes choices that will never be judged.
+func (c *Cluster) dropped(numbers []int64) {
+	for _, number := range numbers {
+		delete(c.pending, number)
+	}
+	c.changes.Dropped = append(c.changes.Dropped, numbers...)
+}
+
+// relearn lets the policy learned learn everything again, as the settings have it.
+func (c *Cluster) relearn(judged Judged) error {
+	r := &Relearned{Flipped: []int64{}}
+	err := c.policy.learned.Relearn(c.settings.Policy, func(yield func(*dispatch.Decision, error) bool) {
+		for d, err := range judged() {
+			good := err == nil && d.Judgement != nil && d.Judgement.Good
+			if !yield(d, err) {
+				return
+			}
+			if err == nil && d.Judgement.Good != good {
+				r.Flipped = append(r.Flipped, d.Number)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	r.Rules = c.policy.learned.Knowledge().Rules
+	c.policy.ask(c.settings.Policy)
+	c.changes.Relearned = r
+	return nil
 }
 
 // offerTasks adds to the tasks that could start.
@@ -265,7 +327,14 @@ func (c *Cluster) begin(r *run) {
 	c.offerTasks(r.job, r.Kind, -1)
 	r.job.d.Running[r.Kind]++
 	n.d.Running[r.Kind]++
+	r.job.d.Balance = r.job.balance()
 	c.policy.Note(dispatch.Event{What: dispatch.Started, Now: c.Clock, Job: r.job.d, Task: r.Kind, Slot: c.slotOf(r)})
+	if l := c.policy.learned; l != nil {
+		if d, made := l.Decided(); made {
+			c.pending[d.Number] = d
+			c.changes.Decided = append(c.changes.Decided, Learned{r.ID, d})
+		}
+	}
 }
 
 // leave takes a run from its slot and tells the policy.
@@ -273,7 +342,7 @@ func (c *Cluster) leave(r *run, outcome dispatch.Outcome, seconds float64) {
 	r.node.slots[r.place] = nil
 	r.job.d.Running[r.Kind]--
 	r.node.d.Running[r.Kind]--
-	r.job.d.Unfinished = int(r.job.unfinished())
+	r.job.d.Unfinished, r.job.d.MapsDone = int(r.job.unfinished()), int(r.job.Counts[dispatch.Map].Done)
 	c.policy.Note(dispatch.Event{What: dispatch.Ended, Now: c.Clock, Job: r.job.d, Task: r.Kind, Slot: c.slotOf(r), Outcome: outcome, Seconds: seconds})
 }
 
@@ -365,8 +434,9 @@ func (c *Cluster) Changes() (Changes, error) {
 		if err != nil {
 			return Changes{}, fmt.Errorf("keep what the policy %s remembers: %w", c.settings.Policy.Kind, err)
 		}
-		if !bytes.Equal(memory, c.memory) {
-			out.Memory, c.memory = memory, memory
+		if last, stored := c.memories[c.settings.Policy.Kind]; !stored || !bytes.Equal(memory, last.Text) || out.Settings != nil {
+			m := Memory{c.settings.Policy, memory}
+			out.Memory, c.memories[c.settings.Policy.Kind] = &m, m
 		}
 	}
 	c.changes, c.dirtyNodes, c.dirtyJobs, c.started, c.ended, c.dirtyClasses = Changes{}, nil, nil, nil, nil, map[string]bool{}

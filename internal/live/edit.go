@@ -2,6 +2,9 @@ package live
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 
 	"headroom/internal/capacity"
 	"headroom/internal/dispatch"
@@ -10,28 +13,58 @@ import (
 // Settings are those that hold.
 func (c *Cluster) Settings() capacity.LiveSettings { return c.settings }
 
-// SetSettings changes how the cluster decides, from now on. Tasks that run go on; what a policy has learned stays
-// with its kind as long as that decides.
-func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings) error {
-	if _, err := newPolicy(s); err != nil {
+// SetSettings changes how the cluster decides, from now on. Tasks that run go on. What the policy learned has learned
+// is kept when another policy decides, and learned again where it is to be seen in another way.
+func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings, judged Judged) error {
+	if _, err := newPolicy(s, nil); err != nil {
 		return err
 	}
 	c.advance(now)
 	before := c.settings
-	var memory []byte
-	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers && s.Policy.Kind == before.Policy.Kind && s.Slots == before.Slots {
-		var err error
-		if memory, err = keeper.Memory(); err != nil {
+	s.Version, s.UpdatedAt = before.Version+1, Moment(c.Clock)
+	if s.Shares == nil {
+		s.Shares = []capacity.SlotShare{}
+	}
+	c.settings, c.changes.Settings, c.nextDeath = s, &s, 0
+	switch {
+	case before.Slots == s.Slots && reflect.DeepEqual(before.Policy, s.Policy) && slices.Equal(before.Shares, s.Shares):
+		return nil
+	case before.Policy.Kind == s.Policy.Kind:
+		return c.retell(before.Policy, judged)
+	case s.Policy.Kind == capacity.PolicyLearned:
+		if memory, learned := c.memories[s.Policy.Kind]; learned {
+			return broken(c.tell(&memory, judged))
+		}
+	case before.Policy.Kind == capacity.PolicyLearned: // nobody will judge what waits
+		c.dropped(slices.Sorted(maps.Keys(c.pending)))
+	}
+	return broken(c.tell(nil, judged))
+}
+
+// Relearn lets the policy learned learn again from the choices that were judged, as far as they are kept.
+func (c *Cluster) Relearn(now float64, judged Judged) error {
+	if c.policy.learned == nil {
+		return fmt.Errorf("the policy of the cluster is %s, which does not learn: %w", c.settings.Policy.Kind, capacity.Conflict)
+	}
+	c.advance(now)
+	return broken(c.relearn(judged))
+}
+
+// retell makes the policy anew, with what it remembers as a policy of the document that was valid before.
+func (c *Cluster) retell(as capacity.Policy, judged Judged) error {
+	var memory *Memory
+	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers {
+		text, err := keeper.Memory()
+		if err != nil {
 			return Broken{err}
 		}
+		memory = &Memory{as, text}
 	}
-	s.Version, s.UpdatedAt = before.Version+1, Moment(c.Clock)
-	c.settings = s
-	c.changes.Settings = &s
-	if memory == nil {
-		c.memory, c.changes.Memory = []byte{}, []byte{} // what the one before has learned means nothing to this one
-	}
-	if err := c.tell(memory); err != nil {
+	return broken(c.tell(memory, judged))
+}
+
+func broken(err error) error {
+	if err != nil {
 		return Broken{err}
 	}
 	return nil
@@ -56,24 +89,9 @@ func (c *Cluster) PutNode(now float64, declared capacity.LiveNode) (after capaci
 	n.Type, n.Cores, n.Slots, n.Dedicated, n.ComputeUnits, n.UpdatedAt = declared.Type, declared.Cores, declared.Slots, declared.Dedicated, declared.ComputeUnits, Moment(c.Clock)
 	c.touchNode(n)
 	if n.State == capacity.NodeAlive { // policies reckon with what it was
-		err = c.retell()
+		err = c.retell(c.settings.Policy, nil)
 	}
 	return n.LiveNode, before, err
-}
-
-// retell makes the policy anew, with what it remembers.
-func (c *Cluster) retell() error {
-	var memory []byte
-	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers {
-		var err error
-		if memory, err = keeper.Memory(); err != nil {
-			return Broken{err}
-		}
-	}
-	if err := c.tell(memory); err != nil {
-		return Broken{err}
-	}
-	return nil
 }
 
 // RemoveNode takes a node out; its tasks wait again.

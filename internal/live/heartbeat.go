@@ -140,6 +140,7 @@ func (b *beat) greet(fresh bool) {
 		}
 		n.State = capacity.NodeAlive
 		b.nextDeath = min(b.nextDeath, n.Heard+b.settings.NodeTimeoutSeconds)
+		n.Beats = 0
 		b.describe(n)
 		b.noteNode(dispatch.Joined, n)
 	} else {
@@ -186,6 +187,8 @@ func (b *beat) listen() {
 			b.touchRun(r)
 		}
 	}
+	b.n.Beats++
+	b.n.d.Heartbeats = b.n.Beats
 	b.noteNode(dispatch.Reported, b.n)
 }
 

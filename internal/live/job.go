@@ -148,6 +148,16 @@ func (j *job) giveBack(k dispatch.Kind, task int64) {
 	}
 }
 
+// balance is what is left of the job's budget.
+func (j *job) balance() float64 {
+	u := j.Request.Utility
+	started := len(j.running[dispatch.Map]) + len(j.running[dispatch.Reduce])
+	for _, c := range j.Counts {
+		started += int(c.Done + c.Failures + c.Lost)
+	}
+	return u.Budget - u.Price*float64(started)
+}
+
 // unfinished is how many tasks are not done.
 func (j *job) unfinished() int64 {
 	return j.Counts[0].Total - j.Counts[0].Done + j.Counts[1].Total - j.Counts[1].Done
@@ -157,7 +167,7 @@ func (j *job) unfinished() int64 {
 func (j Job) View(now float64) capacity.LiveJob {
 	r := j.Request
 	v := capacity.LiveJob{Number: j.Number, Name: r.Name, Class: r.Class, State: j.State, Reason: j.Reason, Maps: j.Counts[0], Reduces: j.Counts[1],
-		Slowstart: r.Slowstart, MaxAttempts: r.MaxAttempts, Weight: r.Weight, MinShare: r.MinShare, ReadMBPerS: r.ReadMBPerS,
+		Slowstart: r.Slowstart, MaxAttempts: r.MaxAttempts, Weight: r.Weight, MinShare: r.MinShare, ReadMBPerS: r.ReadMBPerS, Usage: r.Usage, Utility: r.Utility,
 		SubmittedAt: Moment(j.Submitted), SubmittedBy: j.SubmittedBy, Warnings: []capacity.Warning{}}
 	if j.Ended > 0 {
 		at := Moment(j.Ended)

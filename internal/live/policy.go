@@ -8,13 +8,17 @@ import (
 // chooser is a policy and how it wants to be asked.
 type chooser struct {
 	dispatch.Policy
+	learned *dispatch.Learned // the policy, where it is that one
 	// atOnce is how many tasks a heartbeat gets at most, whatever slots are free, where the policy judges itself how
 	// much a node bears; 0: the free slots decide.
 	atOnce int
 }
 
-// newPolicy makes the policy that the settings describe.
-func newPolicy(s capacity.LiveSettings) (chooser, error) {
+// newPolicy makes the policy that the settings describe, or another one of its kind.
+func newPolicy(s capacity.LiveSettings, other *capacity.Policy) (chooser, error) {
+	if other != nil {
+		s.Policy = *other
+	}
 	setting := dispatch.Setting{Layout: layoutOf(s.Slots)}
 	for _, share := range s.Shares {
 		both := func(x int64) [dispatch.Kinds]int { return [dispatch.Kinds]int{int(x), int(x)} }
@@ -23,10 +27,19 @@ func newPolicy(s capacity.LiveSettings) (chooser, error) {
 	}
 	p, err := dispatch.New(s.Policy, setting)
 	c := chooser{Policy: p}
-	if s.Policy.Kind == capacity.PolicyLearned {
-		c.atOnce = int(*s.Policy.Filled().TasksPerHeartbeat)
+	if err != nil {
+		return c, err
 	}
-	return c, err
+	c.learned, _ = p.(*dispatch.Learned)
+	c.ask(s.Policy)
+	return c, nil
+}
+
+// ask says how a policy of such a document wants to be asked.
+func (c *chooser) ask(p capacity.Policy) {
+	if c.atOnce = 0; p.Kind == capacity.PolicyLearned {
+		c.atOnce = int(*p.Filled().TasksPerHeartbeat)
+	}
 }
 
 func layoutOf(s capacity.SlotLayout) dispatch.Layout {

@@ -7,6 +7,7 @@ package live
 import (
 	"encoding/binary"
 	"encoding/json"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -21,7 +22,8 @@ import (
 type State struct {
 	Settings capacity.LiveSettings
 	Counters
-	Memory   []byte              // the policy's; nil is none
+	Memories map[capacity.PolicyKind]Memory
+	Pending  []dispatch.Decision // those of the policy learned that wait to be judged, by number
 	Nodes    []Node              // by name
 	Jobs     []Job               // active ones, by number
 	Runs     []Run               // open ones, by id
@@ -39,6 +41,7 @@ type Counters struct {
 type Node struct {
 	capacity.LiveNode
 	Heard  float64  // when its last heartbeat came; 0 is never
+	Beats  int64    // heartbeats since it joined
 	Boots  []string // the last ones, the present one last
 	Digest string   // of the body of the last heartbeat
 	Answer []byte   // to it
@@ -129,22 +132,48 @@ func (m *Measured) clone() Measured {
 	return c
 }
 
+// Memory is what a policy remembers, and the policy that does.
+type Memory struct {
+	Policy capacity.Policy
+	Text   []byte
+}
+
+// Learned is a choice of the policy learned, and the assignment that came of it.
+type Learned struct {
+	Run      int64
+	Decision dispatch.Decision
+}
+
+// Relearned says that all choices that were judged were judged anew.
+type Relearned struct {
+	Rules   int64   // their version
+	Flipped []int64 // numbers of those that were good and are not, or the other way round
+}
+
+// Judged reads the choices of the policy learned that were judged, in the order of their judgements.
+type Judged func() iter.Seq2[*dispatch.Decision, error]
+
 // Changes is what is to be stored. What is new and what has changed is there as a whole.
 type Changes struct {
 	Settings *capacity.LiveSettings // nil: as before
 	Counters
-	Memory   []byte // nil: as before
-	Nodes    []Node
-	Removed  []string // nodes
-	Jobs     []Job
-	Started  []Run
-	Ended    []Run // the outcome of those that were started before, or that they are not open any more
-	Measured map[string]Measured
+	Memory *Memory // of the settings' policy; nil: as before
+	// Of the policy learned.
+	Decided   []Learned
+	Judged    []dispatch.Decision
+	Dropped   []int64 // the numbers of those that will never be judged
+	Relearned *Relearned
+	Nodes     []Node
+	Removed   []string // nodes
+	Jobs      []Job
+	Started   []Run
+	Ended     []Run // the outcome of those that were started before, or that they are not open any more
+	Measured  map[string]Measured
 }
 
 // Empty says that nothing is to be stored.
 func (c *Changes) Empty() bool {
-	return c.Settings == nil && c.Memory == nil && len(c.Nodes)+len(c.Removed)+len(c.Jobs)+len(c.Started)+len(c.Ended)+len(c.Measured) == 0
+	return c.Settings == nil && c.Memory == nil && c.Relearned == nil && len(c.Decided)+len(c.Judged)+len(c.Dropped)+len(c.Nodes)+len(c.Removed)+len(c.Jobs)+len(c.Started)+len(c.Ended)+len(c.Measured) == 0
 }
 
 // Seconds is a moment as the cluster counts, as exactly as databases keep it.

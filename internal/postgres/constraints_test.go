@@ -30,7 +30,7 @@ var ours = []string{
 	"measurements_pkey", "measurements_series_fkey", "measurements_vms_check", "measurements_residual_check", "measurements_seconds_check", "measurements_usage_check", "measurements_kind_check",
 	"packings_pkey", "packings_cluster_fkey", "packings_seconds_check", "packings_counts_check",
 	"live_clusters_pkey", "live_clusters_cluster_fkey", "live_nodes_pkey", "live_nodes_cluster_fkey", "live_nodes_state_check", "live_jobs_pkey", "live_jobs_cluster_fkey", "live_jobs_state_check",
-	"live_runs_pkey", "live_runs_cluster_fkey", "live_runs_outcome_check", "live_runs_once", "live_measured_pkey", "live_measured_cluster_fkey", "live_heartbeats_pkey", "live_heartbeats_cluster_fkey",
+	"live_runs_pkey", "live_runs_cluster_fkey", "live_runs_outcome_check", "live_runs_once", "live_memories_pkey", "live_memories_cluster_fkey", "live_learned_pkey", "live_learned_cluster_fkey", "live_learned_judgement_check", "live_learned_order", "live_measured_pkey", "live_measured_cluster_fkey", "live_heartbeats_pkey", "live_heartbeats_cluster_fkey",
 	"reports_cluster_fkey", "reports_pkey", "reports_sha256_check", "reports_size_check",
 	"runs_cluster_fkey", "runs_error_check", "runs_finished_check", "runs_holder_check", "runs_pkey", "runs_progress_check", "runs_result_check", "runs_state_check",
 	"offers_cluster_fkey", "offers_pkey", "scenarios_changes_check", "scenarios_cluster_fkey", "scenarios_pkey", "sessions_pkey", "sessions_role_check", "sign_in_links_hash_check", "sign_in_links_pkey", "vm_types_cluster_fkey", "vm_types_pkey", "goose_db_version_pkey",

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -25,9 +26,13 @@ type liveRow struct {
 }
 
 // ChangeLive lets work change a live cluster (see app.Live).
-func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, work func(ctx context.Context, stored *live.State) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
+func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
 	s.sweepLive(ctx)
-	err = s.writeJoined(ctx, func(ctx context.Context, q querier) error {
+	write := s.write
+	if bulk {
+		write = s.writeMuch
+	}
+	err = write(ctx, joining(func(ctx context.Context, q querier) error {
 		row, err := lockLive(ctx, q, cluster)
 		if err != nil {
 			return err
@@ -39,7 +44,7 @@ func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveSta
 				return fmt.Errorf("read the live cluster %s: %w", cluster, err)
 			}
 		}
-		done, err := work(ctx, stored)
+		done, err := work(ctx, stored, func() iter.Seq2[*dispatch.Decision, error] { return judgedChoices(ctx, q, row.ClusterID) })
 		if err != nil || done.Empty() && len(done.Heartbeats) == 0 {
 			return err
 		}
@@ -55,7 +60,7 @@ func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveSta
 			return record(ctx, q, entries...)
 		}
 		return nil
-	})
+	}))
 	return stamp, err
 }
 
@@ -103,6 +108,7 @@ type liveNodeRow struct {
 	UpdatedAt    time.Time       `json:"updated_at"`
 	State        string          `json:"state"`
 	HeardAt      *time.Time      `json:"heard_at"`
+	Beats        int64           `json:"beats"`
 	Seq          int64           `json:"seq"`
 	Boot         string          `json:"boot"`
 	Boots        json.RawMessage `json:"boots"`
@@ -113,11 +119,11 @@ type liveNodeRow struct {
 	Answer       string          `json:"answer"`
 }
 
-const liveNodeColumns = `name, type, cores, slots_map, slots_reduce, dedicated, compute_units, created_at, updated_at, state, heard_at, seq, boot, boots, residual, report, running, digest, answer`
+const liveNodeColumns = `name, type, cores, slots_map, slots_reduce, dedicated, compute_units, created_at, updated_at, state, heard_at, beats, seq, boot, boots, residual, report, running, digest, answer`
 
 func liveNodeRowOf(n live.Node) (r liveNodeRow, err error) {
 	r = liveNodeRow{Name: n.Name, Type: n.Type, Cores: n.Cores, SlotsMap: n.Slots.Map, SlotsReduce: n.Slots.Reduce, Dedicated: n.Dedicated, ComputeUnits: n.ComputeUnits,
-		CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt, State: string(n.State), HeardAt: n.LastHeartbeatAt, Seq: n.Seq, Boot: n.Boot, Residual: n.Residual,
+		CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt, State: string(n.State), HeardAt: n.LastHeartbeatAt, Beats: n.Beats, Seq: n.Seq, Boot: n.Boot, Residual: n.Residual,
 		Running: n.Running, Digest: n.Digest, Answer: string(n.Answer)}
 	if n.Boots == nil {
 		n.Boots = []string{}
@@ -140,7 +146,7 @@ func (r liveNodeRow) shown() (n capacity.LiveNode, err error) {
 }
 
 func (r liveNodeRow) node() (n live.Node, err error) {
-	n = live.Node{Digest: r.Digest, Answer: []byte(r.Answer)}
+	n = live.Node{Beats: r.Beats, Digest: r.Digest, Answer: []byte(r.Answer)}
 	if r.HeardAt != nil {
 		n.Heard = live.Seconds(*r.HeardAt)
 	}
@@ -248,13 +254,24 @@ func loadLive(ctx context.Context, q querier, cluster int64) (*live.State, error
 		Settings         capacity.LiveSettings
 		Clock            *time.Time
 		LastJob, LastRun int64
-		Memory           []byte
-	}](ctx, q, `SELECT settings, clock, last_job, last_run, memory FROM live_clusters WHERE cluster_id = @cluster`, args)
+	}](ctx, q, `SELECT settings, clock, last_job, last_run FROM live_clusters WHERE cluster_id = @cluster`, args)
 	if err != nil {
 		return nil, err
 	}
 	s := &live.State{Settings: head.Settings, Counters: live.Counters{Clock: secondsOrNone(head.Clock), LastJob: head.LastJob, LastRun: head.LastRun},
-		Memory: head.Memory, Measured: map[string]live.Measured{}}
+		Memories: map[capacity.PolicyKind]live.Memory{}, Measured: map[string]live.Measured{}}
+	memories, err := collect[memoryRow](ctx, q, `SELECT kind, policy, memory FROM live_memories WHERE cluster_id = @cluster`, args)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range memories {
+		s.Memories[m.Kind] = live.Memory{Policy: m.Policy, Text: m.Memory}
+	}
+	if s.Pending, err = collectAs(ctx, q, `SELECT decision FROM live_learned WHERE cluster_id = @cluster AND judgement IS NULL ORDER BY number`, args, func(r struct{ Decision dispatch.Decision }) (dispatch.Decision, error) {
+		return r.Decision, nil
+	}); err != nil {
+		return nil, err
+	}
 	if s.Nodes, err = collectAs(ctx, q, `SELECT `+liveNodeColumns+` FROM live_nodes WHERE cluster_id = @cluster ORDER BY name`, args, liveNodeRow.node); err != nil {
 		return nil, err
 	}
@@ -296,7 +313,7 @@ func mapped[A, B any](items []A, as func(A) (B, error)) (out []B, err error) {
 // The rows on their way into the tables, as JSON.
 const (
 	nodesIn = `json_to_recordset(@rows::json) AS x (name text, type text, cores float8, slots_map bigint, slots_reduce bigint, dedicated boolean, compute_units float8,
-		created_at timestamptz, updated_at timestamptz, state text, heard_at timestamptz, seq bigint, boot text, boots jsonb, residual float8, report jsonb, running bigint, digest text, answer text)`
+		created_at timestamptz, updated_at timestamptz, state text, heard_at timestamptz, beats bigint, seq bigint, boot text, boots jsonb, residual float8, report jsonb, running bigint, digest text, answer text)`
 	jobsIn = `json_to_recordset(@rows::json) AS x (number bigint, request jsonb, state text, reason text, submitted_at timestamptz, submitted_by text, deadline_at timestamptz,
 		ended_at timestamptz, counts jsonb, done_maps text, done_reduces text, tries jsonb)`
 	runsIn = `json_to_recordset(@rows::json) AS x (id bigint, at timestamptz, node text, job bigint, job_name text, kind smallint, task bigint, attempt bigint, local boolean, why jsonb,
@@ -318,11 +335,13 @@ func saveLive(ctx context.Context, q querier, row liveRow, stamp int64, w app.Li
 		set += `, settings = @settings`
 		args["settings"] = *w.Settings
 	}
-	if w.Memory != nil {
-		set += `, memory = nullif(@memory::bytea, '')`
-		args["memory"] = w.Memory
-	}
 	b.Queue(`UPDATE live_clusters SET stamp = @stamp, clock = @clock, last_job = @last_job, last_run = @last_run, last_beat = last_beat + @beats`+set+` WHERE cluster_id = @cluster`, args)
+	if m := w.Memory; m != nil {
+		b.Queue(`
+			INSERT INTO live_memories (cluster_id, kind, policy, memory) VALUES (@cluster, @kind, @policy, @memory)
+			ON CONFLICT (cluster_id, kind) DO UPDATE SET policy = excluded.policy, memory = excluded.memory`,
+			pgx.NamedArgs{"cluster": row.ClusterID, "kind": m.Policy.Kind, "policy": m.Policy, "memory": m.Text})
+	}
 	if len(w.Removed) > 0 {
 		b.Queue(`DELETE FROM live_nodes WHERE cluster_id = @cluster AND name = ANY(@names)`, pgx.NamedArgs{"cluster": row.ClusterID, "names": w.Removed})
 	}
@@ -333,7 +352,7 @@ func saveLive(ctx context.Context, q querier, row liveRow, stamp int64, w app.Li
 			INSERT INTO live_nodes (cluster_id, `+liveNodeColumns+`) SELECT @cluster, `+liveNodeColumns+` FROM `+nodesIn+`
 			ON CONFLICT (cluster_id, name) DO UPDATE SET type = excluded.type, cores = excluded.cores, slots_map = excluded.slots_map, slots_reduce = excluded.slots_reduce,
 			    dedicated = excluded.dedicated, compute_units = excluded.compute_units, updated_at = excluded.updated_at, state = excluded.state, heard_at = excluded.heard_at,
-			    seq = excluded.seq, boot = excluded.boot, boots = excluded.boots, residual = excluded.residual, report = excluded.report, running = excluded.running,
+			    beats = excluded.beats, seq = excluded.seq, boot = excluded.boot, boots = excluded.boots, residual = excluded.residual, report = excluded.report, running = excluded.running,
 			    digest = excluded.digest, answer = excluded.answer`, rows)
 	}
 	if len(w.Jobs) > 0 {
@@ -383,6 +402,7 @@ func saveLive(ctx context.Context, q querier, row liveRow, stamp int64, w app.Li
 			INSERT INTO live_measured (cluster_id, class, measured) SELECT @cluster, class, measured FROM json_to_recordset(@rows::json) AS x (class text, measured jsonb)
 			ON CONFLICT (cluster_id, class) DO UPDATE SET measured = excluded.measured`, rows)
 	}
+	saveLearned(b, row.ClusterID, w.Changes, queue)
 	if n := len(w.Heartbeats); n > 0 {
 		at, nodes, bodies, answers := make([]time.Time, n), make([]string, n), make([]string, n), make([]string, n)
 		for i, h := range w.Heartbeats {
@@ -406,6 +426,7 @@ const (
 	mostDecisions  = 2_000_000
 	keepHeartbeats = "24 hours"
 	mostHeartbeats = 1_000_000
+	mostLearned    = 100_000 // choices that can be learned again
 )
 
 // sweepLive forgets what is long over, now and then.
@@ -420,6 +441,8 @@ func (s *Store) sweepLive(ctx context.Context) {
 		`DELETE FROM live_runs WHERE (cluster_id, id) IN (
 			SELECT cluster_id, id FROM live_runs WHERE at < clock_timestamp() - interval '` + keepDecisions + `' AND NOT open ORDER BY at LIMIT 50000)`,
 		`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(mostDecisions) + ` AND NOT r.open`,
+		`DELETE FROM live_learned d USING live_memories m WHERE m.cluster_id = d.cluster_id AND m.kind = 'learned'
+			AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = d.cluster_id) - ` + strconv.Itoa(mostLearned) + ` AND d.judgement IS NOT NULL`,
 		`DELETE FROM live_jobs WHERE (cluster_id, number) IN (
 			SELECT cluster_id, number FROM live_jobs WHERE ended_at < clock_timestamp() - interval '` + keepDecisions + `' ORDER BY ended_at LIMIT 10000)`,
 	} {

@@ -86,14 +86,14 @@ func (s *Store) write(ctx context.Context, work func(context.Context, querier) e
 	return s.transact(ctx, s.longest(), pgx.TxOptions{}, work)
 }
 
-// writeJoined is write for work that calls other methods with its context, which are then part of it.
-func (s *Store) writeJoined(ctx context.Context, work func(context.Context, querier) error) error {
-	return s.write(ctx, func(ctx context.Context, q querier) error {
+// joining is for work that calls other methods with its context, which are then part of it.
+func joining(work func(context.Context, querier) error) func(context.Context, querier) error {
+	return func(ctx context.Context, q querier) error {
 		if tx, within := q.(pgx.Tx); within {
 			ctx = context.WithValue(ctx, joinKey{}, tx)
 		}
 		return work(ctx, q)
-	})
+	}
 }
 
 // writeMuch is write for work on a hundred thousand rows.
