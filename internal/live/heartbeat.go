@@ -238,6 +238,9 @@ func (b *beat) stray(id int64, claim *run) {
 		b.takeBack(claim)
 		return
 	}
+	if r := b.lost[id]; claim == nil && r != nil && r.node == b.n {
+		claim = r // since a moment ago
+	}
 	pool := b.layout.Of(dispatch.Map)
 	if claim != nil {
 		pool = b.layout.Of(claim.Kind)
