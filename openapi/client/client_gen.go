@@ -288,6 +288,12 @@ const (
 	KeptPackingStatusOptimal  KeptPackingStatus = "optimal"
 )
 
+// Defines values for KnowledgeKind.
+const (
+	KnowledgeKindNaiveBayes KnowledgeKind = "naive_bayes"
+	KnowledgeKindPerceptron KnowledgeKind = "perceptron"
+)
+
 // Defines values for LiveDecisionKind.
 const (
 	LiveDecisionKindMap    LiveDecisionKind = "map"
@@ -4126,6 +4132,24 @@ type JobUsage struct {
 	Vms *int64 `json:"vms,omitempty"`
 }
 
+// JobUtility What a job's tasks are worth under the policy learned, by the utility that asks.
+type JobUtility struct {
+	// Budget Of budget: what the owner can pay.
+	Budget *float64 `json:"budget,omitempty"`
+
+	// Price Of budget: what each task handed out takes off.
+	Price *float64 `json:"price,omitempty"`
+
+	// Promised Of dedicated_capacity: the job's part of the cluster's running tasks.
+	Promised *float64 `json:"promised,omitempty"`
+
+	// Revenue Of revenue: what is offered.
+	Revenue *float64 `json:"revenue,omitempty"`
+
+	// Worth Of budget: what a task is worth while there is a balance; 0 is 1.
+	Worth *float64 `json:"worth,omitempty"`
+}
+
 // JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
 type JobsSplit struct {
 	From float64 `json:"from"`
@@ -4196,6 +4220,31 @@ type KeyList struct {
 	NextCursor *NextCursor `json:"next_cursor"`
 }
 
+// Knowledge What the policy learned has learned.
+type Knowledge struct {
+	// Classifier Grows when everything is learned again.
+	Classifier int64 `json:"classifier"`
+
+	// Counts What a classifier has learned.
+	Counts LearnedCounts `json:"counts"`
+
+	// Decisions Choices made.
+	Decisions int64 `json:"decisions"`
+
+	// Judgements Of those.
+	Judgements int64         `json:"judgements"`
+	Kind       KnowledgeKind `json:"kind"`
+
+	// Rules Grows when nodes are judged by other rules.
+	Rules int64 `json:"rules"`
+
+	// Usage How many jobs were submitted that use so much: by kind of task (maps, reduces), by resource (processors, memory, disks, network), by value (0 is not said).
+	Usage [][][]int64 `json:"usage"`
+}
+
+// KnowledgeKind defines model for Knowledge.Kind.
+type KnowledgeKind string
+
 // LateJob An accepted job that would miss its deadline.
 type LateJob struct {
 	// DueS From now.
@@ -4210,6 +4259,21 @@ type LateJob struct {
 	// LateS With the new job.
 	LateS float64 `json:"late_s"`
 	Name  string  `json:"name"`
+}
+
+// LearnedCounts What a classifier has learned.
+type LearnedCounts struct {
+	// Bias Likewise.
+	Bias *float64 `json:"bias,omitempty"`
+
+	// Outcomes Bad choices, good ones.
+	Outcomes []int64 `json:"outcomes"`
+
+	// Ranges Of naive Bayes: by feature and range, how many bad and good choices had it. The features are the task's use of processors, memory, disks and network, the node's load, its running tasks, how busy its processors are, then those that the policy adds.
+	Ranges [][][]int64 `json:"ranges,omitempty"`
+
+	// Weights Of a perceptron.
+	Weights []float64 `json:"weights,omitempty"`
 }
 
 // Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
@@ -4363,9 +4427,15 @@ type LiveJob struct {
 	SubmittedAt time.Time    `json:"submitted_at"`
 
 	// SubmittedBy The key's name.
-	SubmittedBy string    `json:"submitted_by"`
-	Warnings    []Warning `json:"warnings"`
-	Weight      float64   `json:"weight"`
+	SubmittedBy string `json:"submitted_by"`
+
+	// Usage What a job's tasks use, for the policy learned.
+	Usage *TasksUsage `json:"usage,omitempty"`
+
+	// Utility What a job's tasks are worth under the policy learned, by the utility that asks.
+	Utility  *JobUtility `json:"utility,omitempty"`
+	Warnings []Warning   `json:"warnings"`
+	Weight   float64     `json:"weight"`
 }
 
 // LiveJobState `refused` is in the answer to whoever has submitted it alone.
@@ -4411,6 +4481,12 @@ type LiveJobRequest struct {
 
 	// Slowstart The part of the maps that must be done before reduces start. Where slots are shared, all must.
 	Slowstart *float64 `json:"slowstart,omitempty"`
+
+	// Usage What a job's tasks use, for the policy learned.
+	Usage *TasksUsage `json:"usage,omitempty"`
+
+	// Utility What a job's tasks are worth under the policy learned, by the utility that asks.
+	Utility *JobUtility `json:"utility,omitempty"`
 
 	// Weight Its part under the policy progress-share.
 	Weight *float64 `json:"weight,omitempty"`
@@ -7963,6 +8039,23 @@ type TaskTimePrediction struct {
 	Residual float64   `json:"residual"`
 	Seconds  float64   `json:"seconds"`
 	Warnings []Warning `json:"warnings"`
+}
+
+// TaskUsage From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
+type TaskUsage struct {
+	Cpu     *float64 `json:"cpu,omitempty"`
+	Disk    *float64 `json:"disk,omitempty"`
+	Memory  *float64 `json:"memory,omitempty"`
+	Network *float64 `json:"network,omitempty"`
+}
+
+// TasksUsage What a job's tasks use, for the policy learned.
+type TasksUsage struct {
+	// Map From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
+	Map *TaskUsage `json:"map,omitempty"`
+
+	// Reduce From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
+	Reduce *TaskUsage `json:"reduce,omitempty"`
 }
 
 // TermContract A contract that is in force from a moment until another.
@@ -11796,6 +11889,13 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
 	AdoptClassCalibration(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetClassifier Read what was learned
+	//
+	// What the policy learned has learned from its choices: how many of those that turned out good and bad had each feature in each range, or a perceptron's weights. It changes in the same transaction as the choices.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/classifier (the `GetClassifier` operationId).
+	GetClassifier(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListContracts List contracts
 	//
 	// By name.
@@ -12825,6 +12925,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/recorded-jobs (the `ListRecordedJobs` operationId).
 	ListRecordedJobs(ctx context.Context, cluster ClusterName, params *ListRecordedJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Relearn Learn again
+	//
+	// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/relearn (the `Relearn` operationId).
+	Relearn(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListReportSchedules List report schedules
 	//
@@ -14308,6 +14415,23 @@ func (c *Client) AdoptClassCalibrationWithBody(ctx context.Context, cluster Clus
 // Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
 func (c *Client) AdoptClassCalibration(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAdoptClassCalibrationRequest(c.Server, cluster, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetClassifier Read what was learned
+//
+// What the policy learned has learned from its choices: how many of those that turned out good and bad had each feature in each range, or a perceptron's weights. It changes in the same transaction as the choices.
+//
+// Corresponds with GET /v1/clusters/{cluster}/classifier (the `GetClassifier` operationId).
+func (c *Client) GetClassifier(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetClassifierRequest(c.Server, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -16498,6 +16622,23 @@ func (c *Client) AskCluster(ctx context.Context, cluster ClusterName, params *As
 // Corresponds with GET /v1/clusters/{cluster}/recorded-jobs (the `ListRecordedJobs` operationId).
 func (c *Client) ListRecordedJobs(ctx context.Context, cluster ClusterName, params *ListRecordedJobsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRecordedJobsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Relearn Learn again
+//
+// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+//
+// Corresponds with POST /v1/clusters/{cluster}/relearn (the `Relearn` operationId).
+func (c *Client) Relearn(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRelearnRequest(c.Server, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -20041,6 +20182,40 @@ func NewAdoptClassCalibrationRequestWithBody(server string, cluster ClusterName,
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetClassifierRequest constructs an http.Request for the GetClassifier method
+func NewGetClassifierRequest(server string, cluster ClusterName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/classifier", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -26495,6 +26670,40 @@ func NewListRecordedJobsRequest(server string, cluster ClusterName, params *List
 	return req, nil
 }
 
+// NewRelearnRequest constructs an http.Request for the Relearn method
+func NewRelearnRequest(server string, cluster ClusterName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/relearn", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListReportSchedulesRequest constructs an http.Request for the ListReportSchedules method
 func NewListReportSchedulesRequest(server string, cluster ClusterName, params *ListReportSchedulesParams) (*http.Request, error) {
 	var err error
@@ -31042,6 +31251,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/clusters/{cluster}/classes/{name}/calibration (the `AdoptClassCalibration` operationId).
 	AdoptClassCalibrationWithResponse(ctx context.Context, cluster ClusterName, name ClassName, params *AdoptClassCalibrationParams, body AdoptClassCalibrationJSONRequestBody, reqEditors ...RequestEditorFn) (*AdoptClassCalibrationResponse, error)
 
+	// GetClassifierWithResponse Read what was learned
+	//
+	// What the policy learned has learned from its choices: how many of those that turned out good and bad had each feature in each range, or a perceptron's weights. It changes in the same transaction as the choices.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/classifier (the `GetClassifier` operationId).
+	GetClassifierWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*GetClassifierResponse, error)
+
 	// ListContractsWithResponse List contracts
 	//
 	// By name.
@@ -32173,6 +32391,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/recorded-jobs (the `ListRecordedJobs` operationId).
 	ListRecordedJobsWithResponse(ctx context.Context, cluster ClusterName, params *ListRecordedJobsParams, reqEditors ...RequestEditorFn) (*ListRecordedJobsResponse, error)
+
+	// RelearnWithResponse Learn again
+	//
+	// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/relearn (the `Relearn` operationId).
+	RelearnWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*RelearnResponse, error)
 
 	// ListReportSchedulesWithResponse List report schedules
 	//
@@ -33758,6 +33985,31 @@ func (r AdoptClassCalibrationResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r AdoptClassCalibrationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetClassifierResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Knowledge
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r GetClassifierResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetClassifierResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -36057,6 +36309,31 @@ func (r ListRecordedJobsResponse) StatusCode() int {
 	return 0
 }
 
+type RelearnResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Knowledge
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r RelearnResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RelearnResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 // ListReportSchedulesResponse304Headers the declared response headers of an HTTP 304 response for ListReportSchedules
 type ListReportSchedulesResponse304Headers struct {
 	ETag *string
@@ -38224,6 +38501,21 @@ func (c *ClientWithResponses) AdoptClassCalibrationWithResponse(ctx context.Cont
 	return ParseAdoptClassCalibrationResponse(rsp)
 }
 
+// GetClassifierWithResponse Read what was learned
+//
+// What the policy learned has learned from its choices: how many of those that turned out good and bad had each feature in each range, or a perceptron's weights. It changes in the same transaction as the choices.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/classifier (the `GetClassifier` operationId).
+func (c *ClientWithResponses) GetClassifierWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*GetClassifierResponse, error) {
+	rsp, err := c.GetClassifier(ctx, cluster, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetClassifierResponse(rsp)
+}
+
 // ListContractsWithResponse List contracts
 //
 // By name.
@@ -40050,6 +40342,21 @@ func (c *ClientWithResponses) ListRecordedJobsWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseListRecordedJobsResponse(rsp)
+}
+
+// RelearnWithResponse Learn again
+//
+// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/relearn (the `Relearn` operationId).
+func (c *ClientWithResponses) RelearnWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*RelearnResponse, error) {
+	rsp, err := c.Relearn(ctx, cluster, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRelearnResponse(rsp)
 }
 
 // ListReportSchedulesWithResponse List report schedules
@@ -42472,6 +42779,39 @@ func ParseAdoptClassCalibrationResponse(rsp *http.Response) (*AdoptClassCalibrat
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Class
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetClassifierResponse parses an HTTP response from a GetClassifierWithResponse call
+func ParseGetClassifierResponse(rsp *http.Response) (*GetClassifierResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetClassifierResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Knowledge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -45807,6 +46147,39 @@ func ParseListRecordedJobsResponse(rsp *http.Response) (*ListRecordedJobsRespons
 			headers.ETag = &value
 		}
 		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRelearnResponse parses an HTTP response from a RelearnWithResponse call
+func ParseRelearnResponse(rsp *http.Response) (*RelearnResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RelearnResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Knowledge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -1248,6 +1248,14 @@ export type JobUsage = {
   vms?: number;
 };
 
+export type JobUtility = {
+  budget?: number;
+  price?: number;
+  promised?: number;
+  revenue?: number;
+  worth?: number;
+};
+
 export type JobsSplit = {
   from: number;
   kept: number;
@@ -1289,12 +1297,29 @@ export type KeyList = {
   next_cursor: NextCursor;
 };
 
+export type Knowledge = {
+  classifier: number;
+  counts: LearnedCounts;
+  decisions: number;
+  judgements: number;
+  kind: "naive_bayes" | "perceptron";
+  rules: number;
+  usage: Array<Array<Array<number>>>;
+};
+
 export type LateJob = {
   due_s: number;
   id: string;
   late_anyway_s: number;
   late_s: number;
   name: string;
+};
+
+export type LearnedCounts = {
+  bias?: number;
+  outcomes: Array<number>;
+  ranges?: Array<Array<Array<number>>>;
+  weights?: Array<number>;
 };
 
 export type Lease = {
@@ -1371,6 +1396,8 @@ export type LiveJob = {
   state: "active" | "done" | "failed" | "killed" | "refused";
   submitted_at: string;
   submitted_by: string;
+  usage?: TasksUsage;
+  utility?: JobUtility;
   warnings: Array<Warning>;
   weight: number;
 };
@@ -1392,6 +1419,8 @@ export type LiveJobRequest = {
   read_mb_s?: number;
   reduces?: number;
   slowstart?: number;
+  usage?: TasksUsage;
+  utility?: JobUtility;
   weight?: number;
 };
 
@@ -3068,6 +3097,18 @@ export type TaskTimePrediction = {
   warnings: Array<Warning>;
 };
 
+export type TaskUsage = {
+  cpu?: number;
+  disk?: number;
+  memory?: number;
+  network?: number;
+};
+
+export type TasksUsage = {
+  map?: TaskUsage;
+  reduce?: TaskUsage;
+};
+
 export type TermContract = {
   billing?: Billing;
   from: string;
@@ -3538,6 +3579,7 @@ export interface Operations {
   "PUT /v1/clusters/{cluster}/classes/{name}": { path: { cluster: string; name: string; }; query: { }; body: Class; answer: Class };
   "GET /v1/clusters/{cluster}/classes/{name}/calibration": { path: { cluster: string; name: string; }; query: { job?: string; from?: string; until?: string; coverage?: number; format?: "json" | "csv"; }; body: never; answer: ClassCalibration };
   "PUT /v1/clusters/{cluster}/classes/{name}/calibration": { path: { cluster: string; name: string; }; query: { }; body: CalibrationRequest; answer: Class };
+  "GET /v1/clusters/{cluster}/classifier": { path: { cluster: string; }; query: { }; body: never; answer: Knowledge };
   "GET /v1/clusters/{cluster}/contracts": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: ContractList };
   "POST /v1/clusters/{cluster}/contracts": { path: { cluster: string; }; query: { }; body: Contract; answer: Contract };
   "DELETE /v1/clusters/{cluster}/contracts/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
@@ -3621,6 +3663,7 @@ export interface Operations {
   "POST /v1/clusters/{cluster}/purchases": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx" | "focus"; }; body: ClusterPurchaseRequest; answer: Purchase | Run };
   "POST /v1/clusters/{cluster}/questions": { path: { cluster: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: ClusterQuestionRequest; answer: QuestionAnswer };
   "GET /v1/clusters/{cluster}/recorded-jobs": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: RecordedJobList };
+  "POST /v1/clusters/{cluster}/relearn": { path: { cluster: string; }; query: { }; body: never; answer: Knowledge };
   "GET /v1/clusters/{cluster}/report-schedules": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: ReportScheduleList };
   "POST /v1/clusters/{cluster}/report-schedules": { path: { cluster: string; }; query: { }; body: ReportSchedule; answer: ReportSchedule };
   "DELETE /v1/clusters/{cluster}/report-schedules/{name}": { path: { cluster: string; name: string; }; query: { }; body: never; answer: never };
