@@ -87,6 +87,6 @@ func (s *server) poolVMTypes(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) ListInstanceTypes(context.Context, ListInstanceTypesRequest) (reply[InstanceCatalogues], error) {
+func (s *server) GetInstanceTypes(context.Context, GetInstanceTypesRequest) (reply[InstanceCatalogues], error) {
 	return reply[InstanceCatalogues]{body: capacity.InstanceCatalogues{Items: []capacity.InstanceCatalogue{capacity.ExampleEC22011()}}, hashed: true}, nil
 }

@@ -2474,9 +2474,9 @@ type ServerInterface interface {
 	// ReplaceVMType Change a VM type
 	// (PUT /v1/clusters/{cluster}/vm-types/{name})
 	ReplaceVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params ReplaceVMTypeParams)
-	// ListInstanceTypes List example instance types
+	// GetInstanceTypes List example instance types
 	// (GET /v1/instance-types)
-	ListInstanceTypes(w http.ResponseWriter, r *http.Request)
+	GetInstanceTypes(w http.ResponseWriter, r *http.Request)
 	// ListKeys List keys
 	// (GET /v1/keys)
 	ListKeys(w http.ResponseWriter, r *http.Request, params ListKeysParams)
@@ -3212,9 +3212,9 @@ func (_ Unimplemented) ReplaceVMType(w http.ResponseWriter, r *http.Request, clu
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListInstanceTypes List example instance types
+// GetInstanceTypes List example instance types
 // (GET /v1/instance-types)
-func (_ Unimplemented) ListInstanceTypes(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) GetInstanceTypes(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -9273,11 +9273,11 @@ func (siw *ServerInterfaceWrapper) ReplaceVMType(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
-// ListInstanceTypes operation middleware
-func (siw *ServerInterfaceWrapper) ListInstanceTypes(w http.ResponseWriter, r *http.Request) {
+// GetInstanceTypes operation middleware
+func (siw *ServerInterfaceWrapper) GetInstanceTypes(w http.ResponseWriter, r *http.Request) {
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListInstanceTypes(w, r)
+		siw.Handler.GetInstanceTypes(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -10346,7 +10346,7 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/vm-types/{name}", wrapper.ReplaceVMType)
 	})
 	r.Group(func(r chi.Router) {
-		r.Get(options.BaseURL+"/v1/instance-types", wrapper.ListInstanceTypes)
+		r.Get(options.BaseURL+"/v1/instance-types", wrapper.GetInstanceTypes)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/keys", wrapper.ListKeys)
@@ -11110,8 +11110,8 @@ type ReplaceVMTypeRequest struct {
 	Body    *ReplaceVMTypeJSONRequestBody
 }
 
-// ListInstanceTypesRequest is what ListInstanceTypes is asked.
-type ListInstanceTypesRequest struct {
+// GetInstanceTypesRequest is what GetInstanceTypes is asked.
+type GetInstanceTypesRequest struct {
 }
 
 // ListKeysRequest is what ListKeys is asked.
@@ -11542,7 +11542,7 @@ type StrictServerInterface interface {
 	ReplaceVMType(ctx context.Context, request ReplaceVMTypeRequest) (reply[VMType], error)
 	// List example instance types
 	// (GET /v1/instance-types)
-	ListInstanceTypes(ctx context.Context, request ListInstanceTypesRequest) (reply[InstanceCatalogues], error)
+	GetInstanceTypes(ctx context.Context, request GetInstanceTypesRequest) (reply[InstanceCatalogues], error)
 	// List keys
 	// (GET /v1/keys)
 	ListKeys(ctx context.Context, request ListKeysRequest) (reply[KeyList], error)
@@ -13039,9 +13039,9 @@ func (h *strictHandler) ReplaceVMType(w http.ResponseWriter, r *http.Request, cl
 	}
 }
 
-func (h *strictHandler) ListInstanceTypes(w http.ResponseWriter, r *http.Request) {
-	request := ListInstanceTypesRequest{}
-	answer, err := h.operations.ListInstanceTypes(r.Context(), request)
+func (h *strictHandler) GetInstanceTypes(w http.ResponseWriter, r *http.Request) {
+	request := GetInstanceTypesRequest{}
+	answer, err := h.operations.GetInstanceTypes(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

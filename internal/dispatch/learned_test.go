@@ -24,7 +24,6 @@ type byLearning struct {
 	pending  map[int64]string
 	judged   []string // in the order of judgements
 	arrived  []*Job
-	slot     Slot
 	rules    map[string]int
 	relearns int
 	checked  int

@@ -10572,8 +10572,8 @@ type HorizonParamsFormat string
 // HorizonParamsPer defines parameters for Horizon.
 type HorizonParamsPer string
 
-// ListInstanceTypesParams defines parameters for ListInstanceTypes.
-type ListInstanceTypesParams struct {
+// GetInstanceTypesParams defines parameters for GetInstanceTypes.
+type GetInstanceTypesParams struct {
 	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
@@ -13245,12 +13245,12 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
 	Horizon(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListInstanceTypes List example instance types
+	// GetInstanceTypes List example instance types
 	//
 	// Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
 	//
-	// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
-	ListInstanceTypes(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/instance-types (the `GetInstanceTypes` operationId).
+	GetInstanceTypes(ctx context.Context, params *GetInstanceTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// EstimateInterferenceWithBody Ask what batch work does to the requests beside it
 	//
@@ -17321,13 +17321,13 @@ func (c *Client) Horizon(ctx context.Context, params *HorizonParams, body Horizo
 	return c.Client.Do(req)
 }
 
-// ListInstanceTypes List example instance types
+// GetInstanceTypes List example instance types
 //
 // Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
 //
-// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
-func (c *Client) ListInstanceTypes(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListInstanceTypesRequest(c.Server, params)
+// Corresponds with GET /v1/instance-types (the `GetInstanceTypes` operationId).
+func (c *Client) GetInstanceTypes(ctx context.Context, params *GetInstanceTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetInstanceTypesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -28585,8 +28585,8 @@ func NewHorizonRequestWithBody(server string, params *HorizonParams, contentType
 	return req, nil
 }
 
-// NewListInstanceTypesRequest constructs an http.Request for the ListInstanceTypes method
-func NewListInstanceTypesRequest(server string, params *ListInstanceTypesParams) (*http.Request, error) {
+// NewGetInstanceTypesRequest constructs an http.Request for the GetInstanceTypes method
+func NewGetInstanceTypesRequest(server string, params *GetInstanceTypesParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -32741,14 +32741,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/horizons (the `Horizon` operationId).
 	HorizonWithResponse(ctx context.Context, params *HorizonParams, body HorizonJSONRequestBody, reqEditors ...RequestEditorFn) (*HorizonResponse, error)
 
-	// ListInstanceTypesWithResponse List example instance types
+	// GetInstanceTypesWithResponse List example instance types
 	//
 	// Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
-	ListInstanceTypesWithResponse(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*ListInstanceTypesResponse, error)
+	// Corresponds with GET /v1/instance-types (the `GetInstanceTypes` operationId).
+	GetInstanceTypesWithResponse(ctx context.Context, params *GetInstanceTypesParams, reqEditors ...RequestEditorFn) (*GetInstanceTypesResponse, error)
 
 	// EstimateInterferenceWithBodyWithResponse Ask what batch work does to the requests beside it
 	//
@@ -37024,12 +37024,12 @@ func (r HorizonResponse) StatusCode() int {
 	return 0
 }
 
-// ListInstanceTypesResponse304Headers the declared response headers of an HTTP 304 response for ListInstanceTypes
-type ListInstanceTypesResponse304Headers struct {
+// GetInstanceTypesResponse304Headers the declared response headers of an HTTP 304 response for GetInstanceTypes
+type GetInstanceTypesResponse304Headers struct {
 	ETag *string
 }
 
-type ListInstanceTypesResponse struct {
+type GetInstanceTypesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
@@ -37037,11 +37037,11 @@ type ListInstanceTypesResponse struct {
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Refusal
 	// Headers304 the parsed response headers for an HTTP 304 response
-	Headers304 *ListInstanceTypesResponse304Headers
+	Headers304 *GetInstanceTypesResponse304Headers
 }
 
 // Status returns HTTPResponse.Status
-func (r ListInstanceTypesResponse) Status() string {
+func (r GetInstanceTypesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -37049,7 +37049,7 @@ func (r ListInstanceTypesResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListInstanceTypesResponse) StatusCode() int {
+func (r GetInstanceTypesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -40915,19 +40915,19 @@ func (c *ClientWithResponses) HorizonWithResponse(ctx context.Context, params *H
 	return ParseHorizonResponse(rsp)
 }
 
-// ListInstanceTypesWithResponse List example instance types
+// GetInstanceTypesWithResponse List example instance types
 //
 // Catalogues of instance types to copy into pool problems: an example, six types of Amazon EC2 at the prices of 2011. What price sheets brought stands among a cluster's VM types, which `POST /v1/clusters/{cluster}/pools` takes by itself.
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/instance-types (the `ListInstanceTypes` operationId).
-func (c *ClientWithResponses) ListInstanceTypesWithResponse(ctx context.Context, params *ListInstanceTypesParams, reqEditors ...RequestEditorFn) (*ListInstanceTypesResponse, error) {
-	rsp, err := c.ListInstanceTypes(ctx, params, reqEditors...)
+// Corresponds with GET /v1/instance-types (the `GetInstanceTypes` operationId).
+func (c *ClientWithResponses) GetInstanceTypesWithResponse(ctx context.Context, params *GetInstanceTypesParams, reqEditors ...RequestEditorFn) (*GetInstanceTypesResponse, error) {
+	rsp, err := c.GetInstanceTypes(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListInstanceTypesResponse(rsp)
+	return ParseGetInstanceTypesResponse(rsp)
 }
 
 // EstimateInterferenceWithBodyWithResponse Ask what batch work does to the requests beside it
@@ -47206,15 +47206,15 @@ func ParseHorizonResponse(rsp *http.Response) (*HorizonResponse, error) {
 	return response, nil
 }
 
-// ParseListInstanceTypesResponse parses an HTTP response from a ListInstanceTypesWithResponse call
-func ParseListInstanceTypesResponse(rsp *http.Response) (*ListInstanceTypesResponse, error) {
+// ParseGetInstanceTypesResponse parses an HTTP response from a GetInstanceTypesWithResponse call
+func ParseGetInstanceTypesResponse(rsp *http.Response) (*GetInstanceTypesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListInstanceTypesResponse{
+	response := &GetInstanceTypesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -47241,7 +47241,7 @@ func ParseListInstanceTypesResponse(rsp *http.Response) (*ListInstanceTypesRespo
 
 	switch {
 	case rsp.StatusCode == 304:
-		var headers ListInstanceTypesResponse304Headers
+		var headers GetInstanceTypesResponse304Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -27,10 +27,8 @@ func main() {
 	out := bufio.NewWriter(os.Stdout)
 	fmt.Fprintln(out, "// Made of openapi.yaml by scripts/contract; make generate makes it anew.")
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
-		t := typeOf(doc.Components.Schemas[name], "", true)
-		if strings.Contains(t, "string | number") {
-			t = strings.Replace(t, "string | number", "string", 1) // decimals are read as either, and written as strings
-		}
+		// Decimals are read as either, and written as strings.
+		t := strings.Replace(typeOf(doc.Components.Schemas[name], "", true), "string | number", "string", 1)
 		fmt.Fprintf(out, "\nexport type %s = %s;\n", name, t)
 	}
 	fmt.Fprintln(out, "\n// Operations by method and path: what is asked with, and what is answered when all is well.")
