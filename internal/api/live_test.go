@@ -2,9 +2,13 @@ package api
 
 import (
 	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
@@ -76,5 +80,125 @@ func TestTasksAreHandedToNodes(t *testing.T) {
 	}
 	if b = s.beat("b", `{"seq":5,"running":[]}`); len(b.Assignments) != 1 {
 		t.Errorf("a node that stays gets %+v", b.Assignments)
+	}
+}
+
+// What makes no sense is refused with a sentence or answered with what was made of it.
+func TestLiveClustersRefuse(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.cluster("night")
+	const at = "/v1/clusters/night"
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		pointer            string
+	}{
+		{"POST", "/nodes/none/heartbeats", `{"seq":1,"running":[]}`, 404, ""},
+		{"POST", "/nodes/none/heartbeats", `{"seq":1,"running":[],"stat":{}}`, 400, "/stat"},
+		{"POST", "/nodes/none/heartbeats", `{"seq":1,"running":[],"state":{"cpu_percent":200}}`, 422, "/state/cpu_percent"},
+		{"POST", "/jobs", `{"name":"a","maps":0}`, 422, "/maps"},
+		{"POST", "/jobs", `{"name":"a","maps":1000000}`, 400, "/maps"},
+		{"POST", "/jobs", `{"name":"a","maps":1,"deadline_s":5,"deadline_at":"2030-01-01T00:00:00Z"}`, 422, "/deadline_s"},
+		{"POST", "/jobs", `{"name":"a","maps":1,"local":[{"task":1,"nodes":["n"]}]}`, 422, "/local/0/task"},
+		{"PUT", "/nodes/n", `{"type":"a","cores":0,"slots":{"map":1,"reduce":1}}`, 400, "/cores"},
+		{"DELETE", "/nodes/none", "", 404, ""},
+		{"DELETE", "/jobs/7", "", 404, ""},
+		{"GET", "/jobs/7", "", 404, ""},
+		{"GET", "/nodes/none", "", 404, ""},
+		{"GET", "/classifier", "", 404, ""},
+		{"POST", "/relearn", "", 409, ""},
+	} {
+		var body any
+		if c.body != "" {
+			body = c.body
+		}
+		p := s.ask(s.admin, c.method, at+c.path, body).want(t, c.status).problem(t)
+		if c.pointer != "" && (len(p.Errors) != 1 || p.Errors[0].Pointer == nil || *p.Errors[0].Pointer != c.pointer) {
+			t.Errorf("%s %s %s: got %+v, want %s", c.method, c.path, c.body, p.Errors, c.pointer)
+		}
+	}
+	etag := s.ask(s.admin, "GET", at+"/live", nil).want(t, 200).etag()
+	for _, settings := range []string{
+		`{"policy":{"kind":"fifo","target":1}}`, `{"policy":{"kind":"fifo"},"heartbeat_s":100,"node_timeout_s":150}`,
+		`{"policy":{"kind":"fair"},"shares":[{"class":"a","weight":1},{"class":"a","weight":2}]}`,
+	} {
+		s.ask(s.admin, "PUT", at+"/live", settings, "If-Match", etag).want(t, 422)
+	}
+	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"edf"}}`).want(t, 428)
+	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"edf"},"heartbeat_s":0.5,"node_timeout_s":1}`, "If-Match", etag).want(t, 200)
+	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"fifo"}}`, "If-Match", etag).want(t, 412)
+
+	// A job that is late from the start runs all the same, and a node that falls silent shows as dead to who reads.
+	var j capacity.LiveJob
+	s.ask(s.admin, "POST", at+"/jobs", `{"name":"late","maps":1,"deadline_at":"2020-01-01T00:00:00Z"}`).want(t, 201).into(t, &j)
+	if !j.Late || len(j.Warnings) != 1 || j.Warnings[0].Code != "past_deadline" {
+		t.Errorf("got %+v", j)
+	}
+	s.ask(s.admin, "PUT", at+"/nodes/n", someNode).want(t, 200)
+	if a := s.beat("n", `{"seq":1,"running":[]}`); len(a.Assignments) != 1 || a.Assignments[0].Rule != "deadline" {
+		t.Errorf("got %+v", a)
+	}
+	var n capacity.LiveNode
+	for end := time.Now().Add(10 * time.Second); n.State != capacity.NodeDead; {
+		if time.Now().After(end) {
+			t.Fatalf("it is silent and %s", n.State)
+		}
+		s.ask(s.admin, "GET", at+"/nodes/n", nil).want(t, 200).into(t, &n)
+	}
+	s.ask(s.admin, "GET", at+"/jobs/1", nil).want(t, 200).into(t, &j)
+	if j.Maps.Running != 0 || j.Maps.Waiting != 1 || j.Maps.Lost != 1 || n.Running != 0 {
+		t.Errorf("its task is lost: %+v, %+v", j.Maps, n)
+	}
+	s.ask(s.admin, "DELETE", at+"/jobs/1", nil).want(t, 204)
+	s.ask(s.admin, "GET", at+"/jobs/1", nil).want(t, 200).into(t, &j)
+	if j.State != capacity.JobKilled || !strings.Contains(j.Reason, "root") {
+		t.Errorf("got %+v", j)
+	}
+}
+
+// Heartbeats are read by hand; the schema and the reader refuse the same, where a schema can say it at all.
+func TestBothReadersGiveHeartbeatsTheSameVerdict(t *testing.T) {
+	t.Parallel()
+	schema := contract(t).Components.Schemas["NodeHeartbeat"].Value
+	const text = `{"seq":3,"boot":"b","at":"2026-03-01T22:00:00Z","leaving":false,"state":{"load1":0.5,"cpu_percent":50,"memory_percent":10.5,"net_mb_s":1,"disk_mb_s":2,"residual":0.5,` +
+		`"features":{"rack":"r","gpu":1.5}},"running":[1,2],"finished":[{"assignment":4,"seconds":3.5}],"failed":[{"assignment":5,"reason":"x"}]}`
+	random := rand.New(rand.NewPCG(20260301, 8))
+	refused, accepted := 0, 0
+	for range many(3000, 100_000) {
+		value, err := generic([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range random.IntN(3) {
+			value = mutate(random, value)
+		}
+		body, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if random.IntN(8) == 0 {
+			body = damage(random, body)
+		}
+		bySchema := checkBody(body, schema)
+		_, byReader := capacity.ReadHeartbeat(body)
+		if byReader == nil {
+			accepted++
+		} else {
+			refused++
+		}
+		if bySchema != nil && byReader == nil {
+			t.Fatalf("%s\nis refused by the schema and accepted by the reader: %v", body, bySchema)
+		}
+		if input := (*capacity.InputError)(nil); errors.As(byReader, &input) && bySchema == nil {
+			for _, f := range input.Findings {
+				if sayable(f) && f.Pointer != "/at" { // whose years no schema bounds
+					t.Fatalf("%s\nis accepted by the schema and refused by the reader: %v", body, byReader)
+				}
+			}
+		}
+	}
+	if refused < 50 || accepted < 50 {
+		t.Errorf("%d bodies were refused and %d accepted; both should be frequent", refused, accepted)
 	}
 }

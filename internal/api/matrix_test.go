@@ -203,6 +203,8 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	case strings.Contains(path, "/fits/"):
 		s.ask(s.admin, "POST", "/v1/clusters/mine/measurements", someMeasurements).want(s, 200)
 		path = strings.NewReplacer("{job}", "sort", "{kind}", "power").Replace(path)
+	case operation == "dryRunPolicy":
+		body = `{"policy":{"kind":"edf"}}`
 	case operation == "getClassifier", operation == "relearn":
 		const at = "/v1/clusters/mine/live"
 		s.ask(s.admin, "PUT", at, `{"policy":{"kind":"learned"}}`, "If-Match", s.ask(s.admin, "GET", at, nil).etag()).want(s, 200)

@@ -16,6 +16,7 @@ func TestDatabaseAway(t *testing.T) {
 	for _, r := range [][3]string{
 		{"GET", "/v1/clusters", ""}, {"GET", "/v1/clusters/night/classes", ""}, {"GET", "/v1/clusters/night/classes?format=csv", ""}, {"GET", "/v1/clusters/night/plans/current", ""},
 		{"POST", "/v1/clusters", `{"name":"day"}`}, {"POST", "/v1/clusters/night/plans", `{}`}, {"PUT", "/v1/clusters/night/forecasts", `{"rows":[{"class":"ad-hoc","hour":"2026-01-01T00:00:00Z","jobs":1}]}`},
+		{"POST", "/v1/clusters/night/nodes/a/heartbeats", `{"seq":1,"running":[]}`}, {"GET", "/v1/clusters/night/nodes", ""}, {"POST", "/v1/clusters/night/jobs", `{"name":"a","maps":1}`},
 		{"GET", "/v1/keys", ""}, {"GET", "/v1/audit", ""},
 	} {
 		var body any
