@@ -126,7 +126,7 @@ func TestNoRatiosWhereHeadroomProvesNothing(t *testing.T) {
 
 func TestRunMeasuresHeadroomAlone(t *testing.T) {
 	var out strings.Builder
-	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -markdown -peers ,"), &out, io.Discard)
+	err := run(t.Context(), strings.Fields("-families hard,table2 -sizes 20 -large 200 -gaps 1e-6 -seeds 1 -packings 0 -markdown -peers ,"), &out, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
