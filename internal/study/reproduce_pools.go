@@ -151,8 +151,11 @@ func (b *bench) configured(ctx context.Context, work float64, c poolConfiguratio
 	if c.accelerators > 0 {
 		p.Mix.Accelerators = []capacity.PoolAccelerator{{Type: "c1.medium", Count: c.accelerators}}
 	}
-	defer b.step()
-	return b.EvaluatePool(ctx, p)
+	e, err := b.EvaluatePool(ctx, p)
+	if err == nil {
+		b.step()
+	}
+	return e, err
 }
 
 // saysAll says whether all that the paper says of hours holds for so much work.

@@ -148,21 +148,29 @@ func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 // value is what a script comes to.
 func value[T any](t *testing.T, ctx context.Context, script string) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	v, err := tryValue[T](ctx, script)
 	if err != nil {
 		t.Fatalf("%s: %v", script, err)
 	}
 	return v
 }
 
-// until waits for a script to become true.
+func tryValue[T any](ctx context.Context, script string) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// until waits for a script to become true; while the browser goes from page to page nothing is.
 func until(t *testing.T, ctx context.Context, script string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !value[bool](t, ctx, "!!("+script+")"); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		so, err := tryValue[bool](ctx, "!!("+script+")")
+		if so && err == nil {
+			return
+		}
 		if time.Now().After(end) {
-			t.Fatalf("after 30 s it is not so that %s; the page says:\n%s", script, value[string](t, ctx, "document.body.innerText"))
+			t.Fatalf("after 30 s it is not so that %s (%v); the page says:\n%s", script, err, value[string](t, ctx, "document.body.innerText"))
 		}
 	}
 }
