@@ -14,8 +14,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/app"
 	"headroom/internal/auth"
@@ -35,6 +37,35 @@ type service struct {
 	log   *logged
 	doc   *openapi3.T
 	admin string // a token that may everything
+
+	database string // its address
+}
+
+// outlast waits until nothing that was begun before is open, on the whole server: audit entries are listed
+// only then, and other tests hold transactions open.
+func (s *service) outlast() {
+	s.Helper()
+	conn, err := pgx.Connect(s.Context(), s.database)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var now string
+	if err := conn.QueryRow(s.Context(), "SELECT pg_current_xact_id()::text").Scan(&now); err != nil {
+		s.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		var settled bool
+		if err := conn.QueryRow(s.Context(), "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil {
+			s.Fatal(err)
+		}
+		if settled {
+			return
+		}
+		if time.Now().After(end) {
+			s.Fatal("a transaction of another test is open for 30 s")
+		}
+	}
 }
 
 // logged is what was logged.
@@ -57,7 +88,8 @@ func (l *logged) String() string {
 
 func newService(t testing.TB, configure ...func(*app.Config)) *service {
 	t.Helper()
-	s := &service{TB: t, store: pgtest.Open(t), log: &logged{}, doc: contract(t)}
+	database := pgtest.Database(t)
+	s := &service{TB: t, database: database, store: pgtest.OpenWith(t, postgres.Config{URL: database}), log: &logged{}, doc: contract(t)}
 	tel := telemetry.New(s.log, slog.LevelDebug)
 	config := app.Config{Telemetry: tel, Solves: 2, Queue: 400}
 	for _, c := range configure {
@@ -103,6 +135,9 @@ type answered struct {
 // text or anything that becomes JSON; nil is none.
 func (s *service) ask(token, method, path string, body any, headers ...string) answered {
 	s.Helper()
+	if s.database != "" && method == http.MethodGet && strings.HasPrefix(path, "/v1/audit") {
+		s.outlast()
+	}
 	var content io.Reader
 	switch b := body.(type) {
 	case nil:
