@@ -4,6 +4,7 @@ import { Component, render, type ComponentChildren } from "preact";
 import { Frame } from "./parts/frame.tsx";
 import { pages } from "./pages/pages.ts";
 import { begin, clusters, cluster, follow } from "./state/cluster.ts";
+import { finishAll } from "./state/deleting.ts";
 import { addressOf, go, onLink, route } from "./state/route.ts";
 import "./state/theme.ts";
 
@@ -41,6 +42,12 @@ function Elsewhere() {
 }
 
 const last = "headroom.cluster";
+
+// What was deleted can be undone until its page is left.
+effect(() => {
+  route.value;
+  finishAll();
+});
 
 effect(() => {
   document.title = [pages.find((p) => p.name === route.value.page)?.title, cluster.value?.name, "Headroom"].filter(Boolean).join(" · ");

@@ -30,6 +30,10 @@ interface Asked<O extends { path: object; query: object; body: unknown }> {
   match?: string;
   /** Names a change, so that sending it again does not repeat it. */
   key?: string;
+  /** Long work is to be a run at once. */
+  inBackground?: boolean;
+  /** It is to arrive even if the page is left meanwhile. */
+  keepalive?: boolean;
   signal?: AbortSignal;
 }
 
@@ -40,7 +44,9 @@ export async function ask<N extends keyof Operations>(name: N, asked: Asked<Oper
   if (asked.unless) headers["If-None-Match"] = asked.unless;
   if (asked.match) headers["If-Match"] = asked.match;
   if (asked.key) headers["Idempotency-Key"] = asked.key;
+  if (asked.inBackground) headers["Prefer"] = "respond-async";
   const init: RequestInit = { method, headers, cache: "no-store", credentials: "same-origin" };
+  if (asked.keepalive) init.keepalive = true;
   if (asked.signal) init.signal = asked.signal;
   if (asked.body !== undefined) {
     headers["Content-Type"] = "application/json";
@@ -67,12 +73,49 @@ export async function get<N extends keyof Operations>(name: N, path: Operations[
   return (await ask(name, asked))!.value;
 }
 
+/** Listed are operations that answer in pages. */
+type Listed = { [N in keyof Operations]: Operations[N]["answer"] extends { items: unknown[]; next_cursor?: string | null } ? N : never }[keyof Operations];
+type Item<N extends Listed> = Operations[N]["answer"] extends { items: (infer T)[] } ? T : never;
+
+/** list asks for all pages, up to a number of rows that a page of ours can show. */
+export async function list<N extends Listed>(name: N, path: Operations[N]["path"], query: Operations[N]["query"] = {}, most = 10_000): Promise<Item<N>[]> {
+  const found: Item<N>[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = (await get(name, path, { limit: 200, ...query, ...(cursor ? { cursor } : {}) })) as { items: Item<N>[]; next_cursor?: string | null };
+    found.push(...page.items);
+    if (!page.next_cursor || found.length >= most) return found;
+    cursor = page.next_cursor;
+  }
+}
+
+/** upload sends a file and tells how many bytes have gone; a fetch could not say. */
+export function upload<N extends keyof Operations>(name: N, asked: { path: Operations[N]["path"]; query?: Operations[N]["query"]; file: Blob; kind: string; sent: (bytes: number) => void; signal: AbortSignal }): Promise<Operations[N]["answer"]> {
+  const [method, template] = name.split(" ") as [string, string];
+  return new Promise((then, fail) => {
+    const request = new XMLHttpRequest();
+    request.open(method, address(template, asked.path, asked.query ?? {}));
+    request.setRequestHeader("Accept", "application/json");
+    request.setRequestHeader("Content-Type", asked.kind);
+    request.upload.onprogress = (e) => asked.sent(e.loaded);
+    request.onload = () => {
+      const kind = request.getResponseHeader("Content-Type") ?? "";
+      const body = kind.includes("json") ? JSON.parse(request.responseText) : null;
+      if (request.status >= 200 && request.status < 300) then(body);
+      else fail(new Problem(request.status, body, Number(request.getResponseHeader("Retry-After") ?? 0)));
+    };
+    request.onerror = () => fail(new Problem(0, null, 0));
+    request.onabort = () => fail(new DOMException("cancelled", "AbortError"));
+    asked.signal.addEventListener("abort", () => request.abort());
+    request.send(asked.file);
+  });
+}
+
 /** address fills a template's names in. */
 export function address(template: string, path: object, query: object = {}): string {
   const names = path as Record<string, string>;
   const at = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ""));
   const keys = new URLSearchParams();
-  for (const [k, v] of Object.entries(query)) if (v !== undefined) keys.append(k, String(v));
+  for (const [k, v] of Object.entries(query)) for (const one of Array.isArray(v) ? v : [v]) if (one !== undefined) keys.append(k, String(one));
   const text = keys.toString();
   return text ? `${at}?${text}` : at;
 }

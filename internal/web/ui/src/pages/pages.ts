@@ -1,18 +1,19 @@
 // The pages: what each is called in the address and to people, and where it stands in the list.
 import type { ComponentType } from "preact";
+import { lazy } from "../parts/lazy.tsx";
 import { Now } from "./now.tsx";
-import { WhatIf } from "./whatif.tsx";
 
 export interface Page {
   name: string;
   title: string;
   /** It is about a cluster. */
   cluster: boolean;
-  group: 0 | 1 | 2;
+  /** Which part of the list it stands in; null is a page that is not in the list. */
+  group: 0 | 1 | 2 | null;
   view: ComponentType;
 }
 
 export const pages: Page[] = [
   { name: "now", title: "Now", cluster: true, group: 0, view: Now },
-  { name: "what-if", title: "What if", cluster: true, group: 0, view: WhatIf },
+  { name: "what-if", title: "What if", cluster: true, group: 0, view: lazy(async () => (await import("./whatif.tsx")).WhatIf) },
 ];

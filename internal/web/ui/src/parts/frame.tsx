@@ -5,7 +5,8 @@ import { clusters, cluster, current, heard, signIn, trouble } from "../state/clu
 import { now } from "../state/clock.ts";
 import { addressOf, go, route } from "../state/route.ts";
 import { age, clock } from "../model/time.ts";
-import { proof } from "../model/words.ts";
+import { count, proof } from "../model/words.ts";
+import { active } from "../state/runs.ts";
 import { Chip } from "./chip.tsx";
 import { pages } from "../pages/pages.ts";
 import { setTheme, theme } from "../state/theme.ts";
@@ -41,6 +42,7 @@ function Top() {
         </select>
       )}
       <PlanLine />
+      <Runs />
       <div class="end">
         <select aria-label="Colours" value={theme.value} onChange={(e) => setTheme(e.currentTarget.value)}>
           <option value="system">As the system</option>
@@ -64,6 +66,20 @@ function PlanLine() {
       </p>
       <Chip {...proof(p)} />
     </>
+  );
+}
+
+/** Runs says how far the work in the background is. */
+function Runs() {
+  const runs = active.value;
+  if (runs.length === 0) return null;
+  const done = runs.reduce((n, r) => n + r.progress.done, 0);
+  const total = runs.reduce((n, r) => n + r.progress.total, 0);
+  return (
+    <span class="chip">
+      {count(runs.length, "run", "runs")}
+      {total > 0 ? `, ${Math.floor((100 * done) / total)} %` : ""}
+    </span>
   );
 }
 

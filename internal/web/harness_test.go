@@ -1,0 +1,360 @@
+package web_test
+
+// What the browser's tests stand on: a real server with a database of its own, a real Chromium, and a tab
+// that remembers whatever went wrong in it.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"headroom/internal/pgtest"
+	"headroom/openapi"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// server is a real one with a demonstration cluster.
+type server struct {
+	address string // http://127.0.0.1:…
+	key     string // of an administrator
+	log     strings.Builder
+}
+
+// serve starts the program that make build has built.
+func serve(t *testing.T) *server {
+	t.Helper()
+	solver := os.Getenv("HEADROOM_SOLVER")
+	if solver == "" {
+		t.Fatal("HEADROOM_SOLVER is not set: run the tests with make test, which builds the programs first")
+	}
+	s := &server{key: "hrk_browserbrowserbrowserbrowserbrowserbrows"}
+	cmd := exec.Command(filepath.Join(filepath.Dir(solver), "headroom"), "serve", "--demo", "--listen", freeAddress(t), "--data-dir", t.TempDir())
+	cmd.Env = append(os.Environ(), "HEADROOM_ADMIN_KEY="+s.key, "DATABASE_URL="+pgtest.Database(t))
+	cmd.Stderr = &s.log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the server ended: %v\n%s", err, s.log.String())
+		}
+	})
+	lines := bufio.NewScanner(out)
+	for s.address == "" && lines.Scan() {
+		if m := serves.FindStringSubmatch(lines.Text()); m != nil {
+			s.address = m[1]
+		}
+	}
+	if s.address == "" {
+		t.Fatalf("the server does not serve:\n%s", s.log.String())
+	}
+	go func() {
+		for lines.Scan() {
+		}
+	}()
+	return s
+}
+
+var serves = regexp.MustCompile(`serves on (http://\S+)`)
+
+// freeAddress is one that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// get asks the server as a program does.
+func (s *server) get(t *testing.T, path string, into any) {
+	t.Helper()
+	s.send(t, http.MethodGet, path, nil, into)
+}
+
+// send writes as a program does; the body and where its answer goes may be nil.
+func (s *server) send(t *testing.T, method, path string, body, into any) {
+	t.Helper()
+	var text io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.NewReader(b)
+	}
+	r, err := http.NewRequest(method, s.address+path, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s (%v)\n%s", method, path, answer.Status, err, said)
+	}
+	if into != nil {
+		if err := json.Unmarshal(said, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// browser starts Chromium.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("chromium is missing: scripts/setup installs it")
+		}
+		t.Skip("chromium is not installed: scripts/setup installs it")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(end)
+	ctx, end := chromedp.NewContext(allocator)
+	t.Cleanup(end)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// tab opens one with an empty profile. When the test ends the page must not have made a mistake, asked for
+// what the contract does not have, gone to another address or broken its policy of content; a test that
+// expects a mistake of the network says so with allow.
+func (s *server) tab(t *testing.T, browser context.Context, allow ...string) context.Context {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	var mu sync.Mutex
+	var wrong []string
+	note := func(text string) {
+		if slices.ContainsFunc(allow, func(word string) bool { return strings.Contains(text, word) }) {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		wrong = append(wrong, text)
+	}
+	known := operations(t)
+	err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			text := e.ExceptionDetails.Text
+			if e.ExceptionDetails.Exception != nil {
+				text += " " + e.ExceptionDetails.Exception.Description
+			}
+			note("it threw: " + text)
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "Failed to load resource") {
+				note("the console says: " + e.Entry.Text)
+			}
+		case *network.EventRequestWillBeSent:
+			address := e.Request.URL
+			path, ours := strings.CutPrefix(address, s.address)
+			path, _, _ = strings.Cut(path, "?")
+			switch {
+			case strings.HasPrefix(address, "data:"), strings.HasPrefix(address, "blob:"), strings.HasPrefix(address, "about:"):
+			case !ours:
+				note("it went to " + address)
+			case strings.HasPrefix(path, "/v1/") && !slices.ContainsFunc(known, func(o operation) bool { return o.method == e.Request.Method && o.path.MatchString(path) }):
+				note("it asked for " + e.Request.Method + " " + path + ", which openapi.yaml does not have")
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, text := range wrong {
+			t.Errorf("the page: %s", text)
+		}
+	})
+	do(t, ctx, chromedp.EmulateViewport(1280, 900))
+	return ctx
+}
+
+// operation is one that the contract has.
+type operation struct {
+	method string
+	path   *regexp.Regexp
+}
+
+var operations = func() func(t *testing.T) []operation {
+	read := sync.OnceValues(func() ([]operation, error) {
+		doc, err := openapi3.NewLoader().LoadFromData(openapi.Document)
+		if err != nil {
+			return nil, err
+		}
+		var all []operation
+		for path, item := range doc.Paths.Map() {
+			pattern := regexp.MustCompile("^" + regexp.MustCompile(`\\\{[^/]*?\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
+			for method := range item.Operations() {
+				all = append(all, operation{method, pattern})
+			}
+		}
+		return all, nil
+	})
+	return func(t *testing.T) []operation {
+		t.Helper()
+		all, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+}()
+
+// signIn opens the page as somebody who has a key does.
+func (s *server) signIn(t *testing.T, ctx context.Context) {
+	t.Helper()
+	do(t, ctx, chromedp.Navigate(s.address+"/"))
+	until(t, ctx, `[...document.querySelectorAll("button")].some((b) => b.textContent === "Sign in")`)
+	do(t, ctx, chromedp.Click(chromedp.CSS(".banner button")), chromedp.WaitVisible(chromedp.CSS("#key")),
+		chromedp.SendKeys(chromedp.CSS("#key"), s.key+"\r"))
+}
+
+// open shows an address to somebody who has signed in already.
+func (s *server) open(t *testing.T, ctx context.Context, path string) {
+	t.Helper()
+	if value[string](t, ctx, "location.origin") != s.address {
+		do(t, ctx, chromedp.Navigate(s.address+"/sign-in"))
+		value[bool](t, ctx, fmt.Sprintf(`fetch("/v1/session", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({token: %q})}).then((a) => a.ok || Promise.reject(a.status))`, s.key))
+	}
+	do(t, ctx, chromedp.Navigate(s.address+path))
+	until(t, ctx, `document.querySelector("main h1")`)
+}
+
+// press clicks the button or link with this text.
+func press(t *testing.T, ctx context.Context, text string) {
+	t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll("main button, main a, header button, header a, nav a, dialog button")].find((b) => b.textContent.trim() === %q && !b.disabled)`, text)
+	until(t, ctx, find)
+	value[bool](t, ctx, find+".click(), true")
+}
+
+// calm makes sure that axe-core has nothing serious to say about a page, in either theme.
+func calm(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	script, err := os.ReadFile("ui/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value[bool](t, ctx, string(script)+"; true")
+	for _, theme := range []string{"light", "dark"} {
+		value[bool](t, ctx, fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))
+		found := value[[]string](t, ctx, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 4).map((n) => n.target + " " + n.failureSummary).join(" | ")))`)
+		for _, text := range found {
+			t.Errorf("%s, %s: %s", name, theme, text)
+		}
+	}
+}
+
+// do runs steps within a time that is generous where the machine is busy.
+func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value is what a script comes to.
+func value[T any](t *testing.T, ctx context.Context, script string) T {
+	t.Helper()
+	v, err := tryValue[T](ctx, script)
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return v
+}
+
+func tryValue[T any](ctx context.Context, script string) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// until waits for a script to become true; while the browser goes from page to page nothing is.
+func until(t *testing.T, ctx context.Context, script string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		so, err := tryValue[bool](ctx, "!!("+script+")")
+		if so && err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after 30 s it is not so that %s (%v); the page says:\n%s", script, err, value[string](t, ctx, "document.body.innerText"))
+		}
+	}
+}
+
+// picture keeps what is seen, for people to look at: in pictures, which is not kept in the repository.
+func picture(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	body, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("pictures", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("pictures", name+".png"), body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// looks takes pictures of a page in both themes and all widths, none of which it may exceed.
+func looks(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	for _, theme := range []string{"light", "dark"} {
+		for _, width := range []int64{1280, 390, 320} {
+			do(t, ctx, chromedp.EmulateViewport(width, 900))
+			value[bool](t, ctx, fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))
+			value[bool](t, ctx, `new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(() => then(true))))`) // charts are drawn anew
+			if wide := value[float64](t, ctx, `document.documentElement.scrollWidth`); wide > float64(width) {
+				t.Errorf("at %d pixels the page %s is %g wide: %s", width, name, wide, value[string](t, ctx, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.tagName + "." + e.getAttribute("class")).slice(0, 12).join(" ")`))
+			}
+			picture(t, ctx, fmt.Sprintf("%s-%s-%d", name, theme, width))
+		}
+	}
+}

@@ -1,0 +1,41 @@
+// A table as it is shown, sorted, copied and written to files: the same columns for all of them.
+import type { ComponentChildren } from "preact";
+
+export interface Column<R> {
+  key: string;
+  title: string;
+  /** The whole value, as files have it; null is unknown, which is never shown as zero. */
+  value: (row: R) => string | number | null;
+  /** How people see it; the value as it stands where there is nothing better. */
+  show?: (row: R) => ComponentChildren;
+  number?: boolean;
+  /** It is not shown, but files have it. */
+  inFilesOnly?: boolean;
+}
+
+export function compare<R>(c: Column<R>, a: R, b: R): number {
+  const x = c.value(a);
+  const y = c.value(b);
+  if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
+  if (c.number) return Number(x) - Number(y);
+  return String(x).localeCompare(String(y), "en", { numeric: true });
+}
+
+/** csv is the table as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe. */
+export function csv<R>(columns: Column<R>[], rows: R[]): string {
+  const line = (cells: string[]) => cells.map((c) => (/[",\r\n]/.test(c) ? `"${c.replaceAll('"', '""')}"` : c)).join(",") + "\n";
+  return line(columns.map((c) => c.key)) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
+}
+
+/** tsv is what is copied: spreadsheets paste it into cells. */
+export function tsv<R>(columns: Column<R>[], rows: R[]): string {
+  const line = (cells: string[]) => cells.map((c) => c.replace(/[\t\r\n]+/g, " ")).join("\t") + "\n";
+  return line(columns.map((c) => c.title)) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
+}
+
+function cell<R>(c: Column<R>, row: R): string {
+  const v = c.value(row);
+  if (v === null) return "";
+  const text = String(v);
+  return !c.number && /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+}

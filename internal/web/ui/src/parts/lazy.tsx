@@ -1,0 +1,37 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { Waiting } from "./fetched.tsx";
+
+/** lazy is a page whose script is fetched when it is first opened. */
+export function lazy(load: () => Promise<ComponentType>): ComponentType {
+  let page: ComponentType | null = null;
+  return function Lazy() {
+    const came = useSignal(page !== null);
+    const failed = useSignal(false);
+    const fetch = () => {
+      failed.value = false;
+      load().then(
+        (p) => {
+          page = p;
+          came.value = true;
+        },
+        () => (failed.value = true),
+      );
+    };
+    useEffect(() => {
+      if (!page) fetch();
+    }, []);
+    if (came.value && page) {
+      const Page = page;
+      return <Page />;
+    }
+    if (!failed.value) return <Waiting what="page" height={400} />;
+    return (
+      <div class="banner error" role="alert">
+        This page could not be read: Headroom does not answer, or has a new version since you opened it.
+        <button class="quiet" onClick={() => location.reload()}>Load again</button>
+      </div>
+    );
+  };
+}
