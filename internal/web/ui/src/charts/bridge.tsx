@@ -8,6 +8,14 @@ export interface Step {
   kind: "reserved" | "demand" | "refused" | "values";
 }
 
+/** costLines are what the lines of a cost are called, and how they are drawn. */
+export const costLines: Record<string, { name: string; kind: Step["kind"] }> = {
+  reserved: { name: "Reserved", kind: "reserved" },
+  on_demand: { name: "On demand", kind: "demand" },
+  spot: { name: "Spot", kind: "demand" },
+  penalties: { name: "Refused jobs", kind: "refused" },
+};
+
 /** difference writes a change with its sign. */
 export function difference(u: Units, currency: string): string {
   if (u === 0n) return "no change";
@@ -16,7 +24,7 @@ export function difference(u: Units, currency: string): string {
 
 /** Bridge leads from one cost to another: two level lines, and the changes between them as blocks that float,
  *  so that a small change is not drawn as a large one. It is drawn at the width that it has. */
-export function Bridge({ from, to, steps, currency, said }: { from: Units; to: Units; steps: Step[]; currency: string; said: string }) {
+export function Bridge({ from, to, names, steps, currency, said }: { from: Units; to: Units; names: [string, string]; steps: Step[]; currency: string; said: string }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   useEffect(() => {
@@ -26,14 +34,14 @@ export function Bridge({ from, to, steps, currency, said }: { from: Units; to: U
   }, []);
   return (
     <div ref={box} class="bridge" role="img" aria-label={said}>
-      {width.value > 0 && (width.value < 480 ? <Rows steps={steps} currency={currency} width={width.value} /> : <Blocks from={from} to={to} steps={steps} currency={currency} width={width.value} />)}
+      {width.value > 0 && (width.value < 480 ? <Rows steps={steps} currency={currency} width={width.value} /> : <Blocks from={from} to={to} names={names} steps={steps} currency={currency} width={width.value} />)}
     </div>
   );
 }
 
 const height = 220;
 
-function Blocks({ from, to, steps, currency, width }: { from: Units; to: Units; steps: Step[]; currency: string; width: number }) {
+function Blocks({ from, to, names, steps, currency, width }: { from: Units; to: Units; names: [string, string]; steps: Step[]; currency: string; width: number }) {
   const levels: number[] = [Number(from)];
   for (const s of steps) levels.push(levels.at(-1)! + Number(s.change));
   const top = Math.max(...levels);
@@ -45,7 +53,7 @@ function Blocks({ from, to, steps, currency, width }: { from: Units; to: Units; 
   const wide = Math.min(column * 0.7, 110);
   return (
     <svg width={width} height={height} aria-hidden="true">
-      <Level x={mid(0)} y={y(levels[0]!)} wide={wide} name="Now" text={headline(from, currency)} />
+      <Level x={mid(0)} y={y(levels[0]!)} wide={wide} name={names[0]} text={headline(from, currency)} />
       {steps.map((s, i) => {
         const a = y(levels[i]!);
         const b = y(levels[i + 1]!);
@@ -63,7 +71,7 @@ function Blocks({ from, to, steps, currency, width }: { from: Units; to: Units; 
         );
       })}
       <line class="lead" x1={mid(steps.length) + wide / 2} x2={mid(steps.length + 1) - wide / 2} y1={y(levels.at(-1)!)} y2={y(levels.at(-1)!)} />
-      <Level x={mid(steps.length + 1)} y={y(Number(to))} wide={wide} name="What if" text={headline(to, currency)} />
+      <Level x={mid(steps.length + 1)} y={y(Number(to))} wide={wide} name={names[1]} text={headline(to, currency)} />
     </svg>
   );
 }

@@ -2,11 +2,12 @@
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { ClassPlan, MoneySplit } from "../api/contract.ts";
-import { Bridge, difference, type Step } from "../charts/bridge.tsx";
+import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
 import { headline, type Period, perPeriod, text, type Units } from "../model/money.ts";
 import { type Edit, type Knob, keyOf, knobs } from "../model/scenario.ts";
 import { count, percent } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
+import { Decisions } from "../parts/decisions.tsx";
 import { KnobControl } from "../parts/knob.tsx";
 import { current } from "../state/cluster.ts";
 import { chosen } from "../state/route.ts";
@@ -55,7 +56,7 @@ export function WhatIf() {
         </section>
         <div class="stack">
           <Answer />
-          <Decisions />
+          <Adapted />
         </div>
       </div>
     </>
@@ -128,13 +129,6 @@ function Knobs() {
   );
 }
 
-const lines: Record<string, { name: string; kind: Step["kind"] }> = {
-  reserved: { name: "Reserved", kind: "reserved" },
-  on_demand: { name: "On demand", kind: "demand" },
-  spot: { name: "Spot", kind: "demand" },
-  penalties: { name: "Refused jobs", kind: "refused" },
-};
-
 function Answer() {
   const a = answered.value;
   const period = chosen<Period>("per", periods);
@@ -152,7 +146,7 @@ function Answer() {
   const steps: Step[] = [];
   if (values !== 0n) steps.push({ name: "Same decisions", change: values, kind: "values" });
   for (const c of rest) {
-    const line = lines[c.name];
+    const line = costLines[c.name];
     const by = per(c.decisions);
     if (line && (by !== 0n || c.name !== "spot")) steps.push({ ...line, change: by });
   }
@@ -170,7 +164,7 @@ function Answer() {
         <span class="big">{difference(change, cost.currency)}</span> <span class="unit">{change === 0n ? "" : `${each[period]}, ${percent(Math.abs(part))} ${change < 0n ? "less" : "more"}`}</span>
       </p>
       <p>{scenario.sentence}</p>
-      <Bridge from={per(total.from)} to={per(total.to)} steps={steps} currency={cost.currency} said={`From ${headline(per(total.from), cost.currency)} to ${headline(per(total.to), cost.currency)}: ${steps.map((s) => `${s.name} ${difference(s.change, cost.currency)}`).join(", ")}.`} />
+      <Bridge from={per(total.from)} to={per(total.to)} names={["Now", "What if"]} steps={steps} currency={cost.currency} said={`From ${headline(per(total.from), cost.currency)} to ${headline(per(total.to), cost.currency)}: ${steps.map((s) => `${s.name} ${difference(s.change, cost.currency)}`).join(", ")}.`} />
       <Lines rest={rest} total={total} per={per} currency={cost.currency} />
       <p class="small muted">
         {count(was.vms.total, "VM", "VMs")} now, {count(scenario.vms.total, "VM", "VMs")} what if.
@@ -203,7 +197,7 @@ function Lines({ rest, total, per, currency }: { rest: MoneySplit[]; total: Mone
           <tbody>
             {[...rest, total].map((c) => (
               <tr key={c.name}>
-                <td>{lines[c.name]?.name ?? "In all"}</td>
+                <td>{costLines[c.name]?.name ?? "In all"}</td>
                 <td class="number">{money(c.from)}</td>
                 <td class="number">{difference(per(c.values), currency)}</td>
                 <td class="number">{difference(per(c.decisions), currency)}</td>
@@ -235,58 +229,10 @@ function Impossible({ edits: _ }: { edits: Edit[] }) {
   );
 }
 
-function Decisions() {
+function Adapted() {
   const a = answered.value;
   const before = a?.base.plan?.classes;
   const after = a?.scenario.plan?.classes;
   if (!before || !after || a.scenario.status === "infeasible") return null;
-  const was = new Map(before.map((c) => [c.name, c]));
-  const changed = after.filter((c) => {
-    const b = was.get(c.name);
-    return !b || b.admitted !== c.admitted || Math.abs(b.vms - c.vms) >= 0.05;
-  });
-  const same = after.length - changed.length;
-  return (
-    <section class="card" aria-labelledby="decisions">
-      <h2 id="decisions">Decisions that change</h2>
-      {changed.length > 0 && (
-        <table class="decisions" role="table">
-          <thead>
-            <tr>
-              <th scope="col">Class</th>
-              <th scope="col" class="number">Jobs now</th>
-              <th scope="col" class="number">What if</th>
-              <th scope="col" class="number">VMs</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            {changed.slice(0, 100).map((c) => {
-              const b = was.get(c.name);
-              const more = c.admitted - (b?.admitted ?? 0);
-              const vms = c.vms - (b?.vms ?? 0);
-              return (
-                <tr key={c.name}>
-                  <td>
-                    <bdi class="strong">{c.name}</bdi>
-                  </td>
-                  <td class="number">
-                    <span class="narrow">jobs now </span>
-                    {b?.admitted ?? 0}
-                  </td>
-                  <td class="number">
-                    <span class="narrow">what if </span>
-                    {c.admitted} {more !== 0 && <span class="strong">{more > 0 ? `+${more}` : `−${-more}`}</span>}
-                  </td>
-                  <td class="number">{Math.abs(vms) < 0.05 ? "0" : vms > 0 ? `+${vms.toFixed(1)}` : `−${(-vms).toFixed(1)}`}<span class="narrow"> VMs</span></td>
-                  <td class="small muted">{c.reason}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      )}
-      <p class="small muted">{changed.length === 0 ? "No decision changes." : same === 0 ? "" : `${count(same, "class does", "classes do")} not change.`}</p>
-    </section>
-  );
+  return <Decisions before={before} after={after} was="Jobs now" is="What if" />;
 }
