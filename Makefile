@@ -33,7 +33,7 @@ test-long: build ## run the tests with every large sample (up to an hour)
 FUZZTIME = 3s
 
 fuzz: ## fuzz what reads foreign files: make fuzz FUZZTIME=60s
-	@scripts/fuzz $(FUZZTIME) ./internal/history ./internal/prices ./internal/capacity:FuzzForecastFile ./internal/agent
+	@scripts/fuzz $(FUZZTIME) ./internal/history ./internal/prices ./internal/capacity:FuzzForecastFile ./internal/agent ./internal/sim
 
 GENERATED = openapi/client/client_gen.go internal/api/server_gen.go internal/web/ui/src/api/contract.ts
 

@@ -877,6 +877,9 @@ type TaskTimeFit = perf.TaskTimeFit
 // TaskTimePrediction How long a task takes with such a part of a node.
 type TaskTimePrediction = perf.TaskTimePrediction
 
+// TaskTimesFrom Where the times of a job's tasks of one kind come from: `live`, tasks of the class that nodes of this cluster have ended (reduces count unless they may have waited for maps); otherwise `fit`, of maps alone, the latest stored fit of measurements of the kind `task_time`; otherwise `profile`, the means of the class's profile.
+type TaskTimesFrom = capacity.TaskTimesFrom
+
 // TaskUsage From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
 type TaskUsage = capacity.TaskUsage
 

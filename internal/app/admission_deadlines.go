@@ -37,19 +37,24 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 		if err != nil {
 			return answer, err
 		}
-		if p, known := profiles[r.Class]; known && r.Maps+r.Reduces == 0 {
+		fits, err := a.LatestFits(ctx, cluster, capacity.TaskTimeFits, classes)
+		if err != nil {
+			return answer, err
+		}
+		known := live.KnownTimes{Fits: fits, Profiles: profiles}
+		if p, some := profiles[r.Class]; some && r.Maps+r.Reduces == 0 {
 			usual := live.UsualTasks(p)
 			r.Maps, r.Reduces = usual.Tasks[dispatch.Map], usual.Tasks[dispatch.Reduce]
 		}
-		room := c.Room(now, mode, profiles)
+		room := c.Room(now, mode, known)
 		for _, l := range leases {
 			name := l.Holder
 			if name == "" {
 				name = l.Class
 			}
-			room.Accepted = append(room.Accepted, c.Commitment(l.ID, name, l.Class, l.DueSeconds, l.Maps, l.Reduces, profiles))
+			room.Accepted = append(room.Accepted, c.Commitment(l.ID, name, l.Class, l.DueSeconds, l.Maps, l.Reduces, known))
 		}
-		judged := room.Judge(c.Commitment("", r.Holder, r.Class, *due, r.Maps, r.Reduces, profiles))
+		judged := room.Judge(c.Commitment("", r.Holder, r.Class, *due, r.Maps, r.Reduces, known))
 		verdict = &judged
 	}
 	answer, err = a.Store.Admit(ctx, cluster, r)

@@ -25,6 +25,8 @@ type Fits interface {
 	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobFit], error)
 	// JobFit is one version; 0 is the latest.
 	JobFit(ctx context.Context, cluster, job string, kind capacity.FitKind, version int64) (perf.JobFit, error)
+	// LatestFits are the latest versions of a kind, of those of the jobs that have one.
+	LatestFits(ctx context.Context, cluster string, kind capacity.FitKind, jobs []string) (map[string]perf.JobFit, error)
 	// JobFitVersions lists the newest first.
 	JobFitVersions(ctx context.Context, cluster, job string, kind capacity.FitKind, page Page) (Listed[perf.JobFit], error)
 	// ExecutionSizes are the latest past executions of a job that ended well, at most so many.

@@ -311,6 +311,9 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.Live
 	if err := r.Validate(a.Now()); err != nil {
 		return j, err
 	}
+	if err := a.estimateUsage(ctx, cluster, &r); err != nil {
+		return j, err
+	}
 	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		place, err := a.placeForJob(ctx, cluster, c, now, r)
 		if err != nil {
@@ -332,6 +335,20 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.Live
 		a.countAdmission(*j.Admission)
 	}
 	return j, err
+}
+
+// estimateUsage fills in what was measured of a job's class where the job says nothing of what its tasks use.
+func (a *App) estimateUsage(ctx context.Context, cluster string, r *capacity.LiveJobRequest) error {
+	if r.Usage != (capacity.TasksUsage{}) || r.UsageFrom != "" {
+		return nil
+	}
+	fits, err := a.LatestFits(ctx, cluster, capacity.UsageFits, []string{r.Class})
+	if f := fits[r.Class]; err == nil && f.Usage != nil {
+		of := f.Usage.OfTask()
+		r.Usage = capacity.TasksUsage{Map: of, Reduce: of}
+		r.UsageFrom = fmt.Sprintf("version %d of the fit of the class's usage, measured on %d VMs %d times", f.Version, f.Usage.ProfiledAtVM, f.Usage.Points)
+	}
+	return err
 }
 
 // KillLiveJob ends a job before its time; its nodes are told to stop its tasks.

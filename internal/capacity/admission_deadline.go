@@ -19,20 +19,47 @@ const (
 // DeadlineVerdict is whether a job can be promised its deadline beside the jobs that were promised
 // theirs. All seconds but AloneSeconds are those of the conservative estimate that promises rest on.
 type DeadlineVerdict struct {
-	Kept            bool           `json:"kept"` // it can be promised
-	Mode            AdmissionMode  `json:"mode"`
-	DeadlineSeconds float64        `json:"deadline_s"` // from now
-	DemandSeconds   float64        `json:"demand_s"`   // what the job and the accepted ones due no later need of all usable slots
-	LateSeconds     float64        `json:"late_s"`     // how late the job would be; 0 where it would not
-	AloneSeconds    float64        `json:"alone_s"`    // what it needs if it gets every usable slot at once
-	TaskSeconds     float64        `json:"task_s"`     // a task's time, mean over the usable slots
-	Assumed         bool           `json:"assumed"`    // that time is the class's profile's: nobody measured it by load
-	UsableSlots     int64          `json:"usable_slots"`
-	Accepted        int64          `json:"accepted"`  // jobs with a deadline that were counted
-	Uncounted       int64          `json:"uncounted"` // and those that could not be: nothing is known of their tasks
-	Missed          []LateJob      `json:"missed"`    // accepted jobs that would miss their deadlines
-	Cures           *DeadlineCures `json:"cures,omitempty"`
+	Kept            bool          `json:"kept"` // it can be promised
+	Mode            AdmissionMode `json:"mode"`
+	DeadlineSeconds float64       `json:"deadline_s"` // from now
+	DemandSeconds   float64       `json:"demand_s"`   // what the job and the accepted ones due no later need of all usable slots
+	LateSeconds     float64       `json:"late_s"`     // how late the job would be; 0 where it would not
+	AloneSeconds    float64       `json:"alone_s"`    // what it needs if it gets every usable slot at once
+	TaskSeconds     float64       `json:"task_s"`     // a task's time, mean over the usable slots
+	// Times is where that time comes from, by kind of task. Assumed says that one is the class's profile's: nobody
+	// measured it by load.
+	Times       []TaskTimesFrom `json:"times"`
+	Assumed     bool            `json:"assumed"`
+	UsableSlots int64           `json:"usable_slots"`
+	Accepted    int64           `json:"accepted"`  // jobs with a deadline that were counted
+	Uncounted   int64           `json:"uncounted"` // and those that could not be: nothing is known of their tasks
+	Missed      []LateJob       `json:"missed"`    // accepted jobs that would miss their deadlines
+	Cures       *DeadlineCures  `json:"cures,omitempty"`
 }
+
+// TaskTimesFrom is where the times of a job's tasks of one kind come from.
+type TaskTimesFrom struct {
+	Kind TaskKind `json:"kind"`
+	TimesSource
+}
+
+// TimesSource is where times of tasks come from.
+type TimesSource struct {
+	From    TimesOrigin `json:"from"`
+	Version int64       `json:"version,omitempty"` // of a stored fit
+	Tasks   int64       `json:"tasks,omitempty"`   // that were measured
+}
+
+// TimesOrigin is a kind of sources. What the cluster has seen itself goes before what was sent, and that before what
+// is planned with.
+type TimesOrigin string
+
+// The origins.
+const (
+	TimesOfLive    TimesOrigin = "live"    // tasks that this cluster's nodes have ended
+	TimesOfFit     TimesOrigin = "fit"     // the stored fit of measurements of the kind task_time
+	TimesOfProfile TimesOrigin = "profile" // the mean of the class's profile, the same on every slot
+)
 
 // LateJob is an accepted job that would miss its deadline.
 type LateJob struct {
@@ -117,6 +144,11 @@ func (v *DeadlineVerdict) Reason(class string) string {
 	}
 	if cures := v.Cures.words(); cures != "" {
 		say(" It would be admitted %s.", cures)
+	}
+	for _, t := range v.Times {
+		if t.From == TimesOfFit {
+			say(" The times of its %ss are those of version %d of the stored fit, of %s.", t.Kind, t.Version, plural(t.Tasks, "task"))
+		}
 	}
 	if v.Assumed {
 		say(" Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load.")

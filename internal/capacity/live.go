@@ -241,7 +241,10 @@ type LiveJobRequest struct {
 	ReadMBPerS      float64    `json:"read_mb_s"`       // by one task on a dedicated node, from each data node
 	Local           []LocalMap `json:"local,omitempty"` // where maps have their data
 	Usage           TasksUsage `json:"usage,omitzero"`
-	Utility         JobUtility `json:"utility,omitzero"`
+	// UsageFrom is where the usage comes from. Where a job says nothing of either, the usage is what was measured of
+	// its class, and this says so.
+	UsageFrom string     `json:"usage_from,omitempty"`
+	Utility   JobUtility `json:"utility,omitzero"`
 }
 
 // TasksUsage is what a job's tasks use, under the policy learned.
@@ -289,6 +292,7 @@ type LiveJob struct {
 	MinShare    float64    `json:"min_share"`
 	ReadMBPerS  float64    `json:"read_mb_s"`
 	Usage       TasksUsage `json:"usage,omitzero"`
+	UsageFrom   string     `json:"usage_from,omitempty"` // where it comes from
 	Utility     JobUtility `json:"utility,omitzero"`
 
 	SubmittedAt time.Time  `json:"submitted_at"`

@@ -117,6 +117,9 @@ func (r LiveJobRequest) Validate(now time.Time) error {
 		c.inRange("weight", "The weight", r.Weight, 1e-6, mostWeight)
 		c.inRange("min_share", "The smallest share", r.MinShare, 0, 1)
 		c.inRange("read_mb_s", "What a task reads in MB/s", r.ReadMBPerS, 0, mostMBPerS)
+		if utf8.RuneCountInString(r.UsageFrom) > MaxNameLength || strings.ContainsFunc(r.UsageFrom, unicode.IsControl) {
+			c.refuse("usage_from", "text", "Where the usage comes from is said in at most %d characters, without control characters.", MaxNameLength)
+		}
 		c.enter("usage")
 		for _, u := range []struct {
 			kind string

@@ -15,10 +15,21 @@ type Commitment struct {
 	ID, Name   string
 	DueSeconds float64    // from now; an accepted job may be overdue
 	Tasks      [Kinds]int // that have not ended well, running ones too
-	// Times are its tasks' by residual; nil where nothing is known. Assumed says that they are the same
-	// everywhere because nobody has measured them by load.
+	// Times are its tasks' by residual; nil where nothing is known. Sources is where they come from.
 	Times   [Kinds]*perf.TaskTime
-	Assumed bool
+	Sources [Kinds]capacity.TimesSource
+}
+
+// sources are those of the tasks that the job has.
+func (c *Commitment) sources() (s []capacity.TaskTimesFrom, assumed bool) {
+	s = []capacity.TaskTimesFrom{}
+	for k, kind := range [Kinds]capacity.TaskKind{capacity.MapTask, capacity.ReduceTask} {
+		if from := c.Sources[k]; c.Tasks[k] > 0 && c.Times[k] != nil && from.From != "" {
+			s = append(s, capacity.TaskTimesFrom{Kind: kind, TimesSource: from})
+			assumed = assumed || from.From == capacity.TimesOfProfile
+		}
+	}
+	return s, assumed
 }
 
 // Constant is a task time that is the same on every slot.
@@ -247,8 +258,9 @@ func (t *timetable) alone(k Kind) float64 {
 }
 
 func (t *timetable) judge() capacity.DeadlineVerdict {
+	from, assumed := t.asks.sources()
 	v := capacity.DeadlineVerdict{
-		Mode: t.mode, DeadlineSeconds: t.ask.due, Assumed: t.asks.Assumed, UsableSlots: int64(t.count[Map] + t.count[Reduce]),
+		Mode: t.mode, DeadlineSeconds: t.ask.due, Times: from, Assumed: assumed, UsableSlots: int64(t.count[Map] + t.count[Reduce]),
 		Accepted: int64(len(t.accepted)), Uncounted: int64(t.uncounted), Missed: []capacity.LateJob{},
 	}
 	if t.slotless {

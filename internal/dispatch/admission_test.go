@@ -51,7 +51,7 @@ func randomRoom(r *rand.Rand, mode capacity.AdmissionMode) (*Room, Commitment) {
 		}
 		switch r.IntN(20) {
 		case 0:
-			c.Times[Reduce], c.Assumed = Constant(1+100*r.Float64()), true
+			c.Times[Reduce] = Constant(1 + 100*r.Float64())
 		case 1:
 			c.Times[r.IntN(2)] = nil
 		}
@@ -274,7 +274,7 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 			"1 accepted job due later would be too late: \"nightly\" by 15 s. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
 		"too few seconds for a task": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s."},
-		"assumed times": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Assumed: true}, capacity.DeadlineMissed,
+		"assumed times": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Sources: [Kinds]capacity.TimesSource{{From: capacity.TimesOfProfile}}}, capacity.DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 maps. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
 		"no slots":   {Room{Mode: capacity.AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},

@@ -7,11 +7,12 @@ import (
 
 	"headroom/internal/capacity"
 	"headroom/internal/dispatch"
+	"headroom/internal/perf"
 )
 
 // Room is what deadlines are judged by at a moment: the slots of the nodes that are alive, and the active jobs
-// that have deadlines. profiles are those of classes, which stand for what was not measured.
-func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, profiles map[string]capacity.Profile) dispatch.Room {
+// that have deadlines.
+func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, known KnownTimes) dispatch.Room {
 	c.advance(now)
 	room := dispatch.Room{Mode: mode, Layout: c.layout}
 	for _, n := range c.indexed {
@@ -24,7 +25,7 @@ func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, profiles map[st
 	for _, number := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[number]; j.Deadline > 0 {
 			room.Accepted = append(room.Accepted, c.Commitment(CommittedJob(number), j.Request.Name, j.Request.Class, j.Deadline-c.Clock,
-				j.Counts[dispatch.Map].Total-j.Counts[dispatch.Map].Done, j.Counts[dispatch.Reduce].Total-j.Counts[dispatch.Reduce].Done, profiles))
+				j.Counts[dispatch.Map].Total-j.Counts[dispatch.Map].Done, j.Counts[dispatch.Reduce].Total-j.Counts[dispatch.Reduce].Done, known))
 		}
 	}
 	return room
@@ -33,23 +34,31 @@ func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, profiles map[st
 // CommittedJob is the id of a job's commitment.
 func CommittedJob(number int64) string { return "job " + strconv.FormatInt(number, 10) }
 
-// Commitment is a job with a deadline, with what is known of its class's tasks: the times of its maps as they were
-// measured by load, otherwise those of the class's profile, and of reduces the latter alone.
-func (c *Cluster) Commitment(id, name, class string, dueSeconds float64, mapTasks, reduceTasks int64, profiles map[string]capacity.Profile) dispatch.Commitment {
+// KnownTimes is what is known of classes' tasks beyond what the cluster has seen itself.
+type KnownTimes struct {
+	Fits     map[string]perf.JobFit // of measurements of the kind task_time, which are of maps
+	Profiles map[string]capacity.Profile
+}
+
+// Commitment is a job with a deadline, with what is known of its class's tasks: the times that the cluster has seen,
+// otherwise of maps those of the stored fit, otherwise those of the class's profile.
+func (c *Cluster) Commitment(id, name, class string, dueSeconds float64, mapTasks, reduceTasks int64, known KnownTimes) dispatch.Commitment {
 	job := dispatch.Commitment{ID: id, Name: name, DueSeconds: dueSeconds, Tasks: [dispatch.Kinds]int{int(mapTasks), int(reduceTasks)}}
-	if p, known := profiles[class]; known {
-		usual := UsualTasks(p)
-		for k := range usual.Seconds {
-			if usual.Seconds[k] > 0 {
-				job.Times[k] = dispatch.Constant(usual.Seconds[k])
-				job.Assumed = job.Assumed || job.Tasks[k] > 0 && k == int(dispatch.Reduce)
-			}
-		}
+	var usual Usual
+	if p, some := known.Profiles[class]; some {
+		usual = UsualTasks(p)
 	}
-	if m := c.measured[class]; m != nil && m.Fit != nil {
-		job.Times[dispatch.Map] = m.Fit
-	} else {
-		job.Assumed = job.Assumed || mapTasks > 0 && job.Times[dispatch.Map] != nil
+	fit := known.Fits[class].TaskTime
+	for k := range dispatch.Kind(dispatch.Kinds) {
+		m := c.measured[class]
+		switch {
+		case m != nil && m.of(k).Fit != nil:
+			job.Times[k], job.Sources[k] = m.of(k).Fit, capacity.TimesSource{From: capacity.TimesOfLive, Tasks: m.of(k).Times.Added}
+		case k == dispatch.Map && fit != nil:
+			job.Times[k], job.Sources[k] = &fit.TaskTime, capacity.TimesSource{From: capacity.TimesOfFit, Version: known.Fits[class].Version, Tasks: fit.Points}
+		case usual.Seconds[k] > 0:
+			job.Times[k], job.Sources[k] = dispatch.Constant(usual.Seconds[k]), capacity.TimesSource{From: capacity.TimesOfProfile}
+		}
 	}
 	return job
 }

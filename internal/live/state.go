@@ -105,22 +105,35 @@ type Run struct {
 	Seconds float64 // that it ran, where it is done
 }
 
-// Measured is what has been seen of the maps of a class of jobs.
+// Measured is what has been seen of the tasks of a class of jobs.
 type Measured struct {
-	Rates perf.Rates     `json:"rates"`
+	Rates perf.Rates `json:"rates"` // of maps
+	Fitted
+	Reduces Fitted `json:"reduces,omitzero"`
+}
+
+// Fitted is how long tasks of one kind took by what their nodes had left, those of maps where nothing else is said.
+type Fitted struct {
 	Times perf.TaskTimes `json:"times"`
 	// Fit is of the times when FittedAt tasks had been added; it waits until enough are new.
 	Fit      *perf.TaskTime `json:"fit,omitempty"`
 	FittedAt int64          `json:"fitted_at"`
 }
 
-// add counts a map that ended well.
-func (m *Measured) add(kind string, residual, seconds float64) {
-	m.Rates.Add(kind, seconds)
-	m.Times.Add(residual, seconds)
-	if m.Times.Due(m.FittedAt) {
-		if fit, some := m.Times.Fit(); some {
-			m.Fit, m.FittedAt = &fit.TaskTime, m.Times.Added
+// of are those of a kind.
+func (m *Measured) of(k dispatch.Kind) *Fitted {
+	if k == dispatch.Reduce {
+		return &m.Reduces
+	}
+	return &m.Fitted
+}
+
+// add counts a task that ended well.
+func (f *Fitted) add(residual, seconds float64) {
+	f.Times.Add(residual, seconds)
+	if f.Times.Due(f.FittedAt) {
+		if fit, some := f.Times.Fit(); some {
+			f.Fit, f.FittedAt = &fit.TaskTime, f.Times.Added
 		}
 	}
 }
@@ -128,7 +141,7 @@ func (m *Measured) add(kind string, residual, seconds float64) {
 // clone shares nothing with the original.
 func (m *Measured) clone() Measured {
 	c := *m
-	c.Rates.Types, c.Times.Parts = maps.Clone(m.Rates.Types), slices.Clone(m.Times.Parts)
+	c.Rates.Types, c.Times.Parts, c.Reduces.Times.Parts = maps.Clone(m.Rates.Types), slices.Clone(m.Times.Parts), slices.Clone(m.Reduces.Times.Parts)
 	return c
 }
 

@@ -82,7 +82,7 @@ func (c *Cluster) finish(r *run, seconds float64) {
 	r.Seconds = seconds
 	j.tasks[r.Kind][r.Task] = taskDone
 	j.Counts[r.Kind].Done++
-	if r.Kind == dispatch.Map {
+	if c.measurable(j, r) {
 		c.measure(j, r, seconds)
 	}
 	c.leave(r, dispatch.Done, seconds)
@@ -92,11 +92,21 @@ func (c *Cluster) finish(r *run, seconds float64) {
 	}
 }
 
-// measure counts what a map took.
+// measurable says whether what a task took is its own time. A reduce that could begin before the last map has waited
+// for maps.
+func (c *Cluster) measurable(j *job, r *run) bool {
+	return r.Kind == dispatch.Map || j.Request.Slowstart >= 1 || c.layout == dispatch.Shared && r.Version == c.settings.Version
+}
+
+// measure counts what a task took.
 func (c *Cluster) measure(j *job, r *run, seconds float64) {
 	m := c.measuredOf(j)
-	m.add(r.node.Type, r.node.Residual, seconds)
+	m.of(r.Kind).add(r.node.Residual, seconds)
 	c.dirtyClasses[j.Request.Class] = true
+	if r.Kind == dispatch.Reduce { // policies go by maps
+		return
+	}
+	m.Rates.Add(r.node.Type, seconds)
 	for _, other := range c.jobs { // in any order: each gets the same
 		if other.Request.Class == j.Request.Class {
 			other.d.TaskTime = m.Fit

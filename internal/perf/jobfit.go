@@ -189,6 +189,16 @@ type UsageFit struct {
 	JobClass
 }
 
+// OfTask is the usage on the scale of live jobs, from 1 to 10. Processors are a tenth of the percent that they were
+// busy. Nobody measures what disks could do at most, so that the thresholds are set equal: the MB/s that make a job
+// disk-bound stand where the percent does that makes it processor-bound. Of memory and network nothing is measured.
+func (f *UsageFit) OfTask() capacity.TaskUsage {
+	usual := capacity.DefaultPackingOptions()
+	within := func(x float64) float64 { return min(max(x, 1), 10) }
+	perVM := usual.IOMBPerS / capacity.ReferenceVMs
+	return capacity.TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * usual.CPUPercent / 10)}
+}
+
 // FitUsage is the mean of the measurements made on the number of VMs that is nearest to that which the
 // thresholds belong to, of two as near the smaller.
 func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {

@@ -276,6 +276,30 @@ func (s *Store) JobFit(ctx context.Context, cluster, job string, kind capacity.F
 	return f, err
 }
 
+// LatestFits are the latest versions of a kind, of those of the jobs that have one.
+func (s *Store) LatestFits(ctx context.Context, cluster string, kind capacity.FitKind, jobs []string) (of map[string]perf.JobFit, err error) {
+	of = map[string]perf.JobFit{}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		rows, err := collect[fitRow](ctx, q, `
+			SELECT `+fitColumns+` FROM fit_series s JOIN fits f ON f.series_id = s.id AND f.version = s.version
+			WHERE s.cluster_id = @cluster AND s.kind = @kind AND s.job = ANY(@jobs) AND s.measurements > 0`,
+			pgx.NamedArgs{"cluster": id, "kind": kind, "jobs": storable(jobs)})
+		if err != nil {
+			return err
+		}
+		fits, err := fitsOf(rows)
+		for _, f := range fits {
+			of[f.Job] = f
+		}
+		return err
+	})
+	return of, err
+}
+
 func noMeasurements(cluster, job string, kind capacity.FitKind) error {
 	return notFound("the cluster %q has no measurements of the job %q of the kind %s; add some with POST /v1/clusters/%s/measurements", cluster, job, kind, cluster)
 }

@@ -58,6 +58,25 @@ func spoil(v reflect.Value, s *stream) {
 	}
 }
 
+// confine makes an input one that is soon simulated: the answer to an absurd size is limits, and those of a service are
+// small.
+func confine(in *Input) {
+	const many, events = 20_000, 20_000
+	if in.Limits.Events == 0 || in.Limits.Events > events {
+		in.Limits.Events = events
+	}
+	in.Replications = min(in.Replications, 3)
+	in.Slots.Map, in.Slots.Reduce, in.Slots.Shared = min(in.Slots.Map, many), min(in.Slots.Reduce, many), min(in.Slots.Shared, many)
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		n.Count, n.Slots.Map, n.Slots.Reduce, n.Slots.Shared = min(n.Count, 100), min(n.Slots.Map, 100), min(n.Slots.Reduce, 100), min(n.Slots.Shared, 100)
+	}
+	for i := range in.Classes {
+		l := &in.Classes[i].Load
+		l.Users, l.Jobs = min(l.Users, many), min(l.Jobs, many)
+	}
+}
+
 // Whatever is in an input, it is refused with findings or has an answer of finite numbers, soon.
 func TestEveryInputHasAnAnswer(t *testing.T) {
 	s := stream(5)
@@ -71,19 +90,7 @@ func TestEveryInputHasAnAnswer(t *testing.T) {
 		for range 1 + s.next()%4 {
 			spoil(all[s.next()%uint64(len(all))], &s)
 		}
-		// The answer to an absurd size is limits, and those of a service are small.
-		in.Limits.Events = min(in.Limits.Events, 20_000)
-		in.Replications = min(in.Replications, 3)
-		const many = 20_000
-		in.Slots.Map, in.Slots.Reduce, in.Slots.Shared = min(in.Slots.Map, many), min(in.Slots.Reduce, many), min(in.Slots.Shared, many)
-		for i := range in.Nodes {
-			n := &in.Nodes[i]
-			n.Count, n.Slots.Map, n.Slots.Reduce, n.Slots.Shared = min(n.Count, 100), min(n.Slots.Map, 100), min(n.Slots.Reduce, 100), min(n.Slots.Shared, 100)
-		}
-		for i := range in.Classes {
-			l := &in.Classes[i].Load
-			l.Users, l.Jobs = min(l.Users, many), min(l.Jobs, many)
-		}
+		confine(&in)
 		sim, err := New(in)
 		var wrong *capacity.InputError
 		if errors.As(err, &wrong) {

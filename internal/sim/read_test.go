@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -57,21 +58,36 @@ func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
-// Whatever it is given it answers, and what it accepts can be simulated.
+// Whatever it is given it answers, and what it accepts can be simulated: the figures are finite.
 func FuzzRead(f *testing.F) {
 	f.Add(everyMember)
 	f.Add(everyMemberOnNodes)
 	f.Add(`{"classes": [[[{`)
 	f.Fuzz(func(t *testing.T, text string) {
 		in, err := Read([]byte(text))
-		var wrong *capacity.InputError
-		if err != nil && !errors.As(err, &wrong) {
-			t.Errorf("%q: %v", text, err)
-		}
-		if err == nil {
-			if err := Validate(in); err != nil {
-				t.Errorf("%q is read and not valid: %v", text, err)
+		if err != nil {
+			if wrong := (*capacity.InputError)(nil); !errors.As(err, &wrong) {
+				t.Errorf("%q: %v", text, err)
 			}
+			return
+		}
+		if err := Validate(in); err != nil {
+			t.Fatalf("%q is read and not valid: %v", text, err)
+		}
+		confine(&in)
+		in.Limits.Events = min(in.Limits.Events, 1_000)
+		sim, err := New(in)
+		if wrong := (*capacity.InputError)(nil); errors.As(err, &wrong) {
+			return // what it says of the sizes may hold no more
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err := sim.Work(t.Context()); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if _, err := json.Marshal(sim.Report()); err != nil {
+			t.Fatalf("%q: %v", text, err)
 		}
 	})
 }

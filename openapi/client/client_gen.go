@@ -784,6 +784,19 @@ const (
 	TaskTimeFitFormExp2     TaskTimeFitForm = "exp2"
 )
 
+// Defines values for TaskTimesFromFrom.
+const (
+	TaskTimesFromFromFit     TaskTimesFromFrom = "fit"
+	TaskTimesFromFromLive    TaskTimesFromFrom = "live"
+	TaskTimesFromFromProfile TaskTimesFromFrom = "profile"
+)
+
+// Defines values for TaskTimesFromKind.
+const (
+	TaskTimesFromKindMap    TaskTimesFromKind = "map"
+	TaskTimesFromKindReduce TaskTimesFromKind = "reduce"
+)
+
 // Defines values for TwoJobsQuestionKind.
 const (
 	TwoJobsQuestionKindTwoJobs TwoJobsQuestionKind = "two_jobs"
@@ -3023,7 +3036,7 @@ type DeadlineVerdict struct {
 	// AloneS What it needs at least if it gets every usable slot at once, in whole tasks.
 	AloneS float64 `json:"alone_s"`
 
-	// Assumed Whether task times are means of the class's profile, because they have not been measured by how busy nodes are.
+	// Assumed Whether some of them are means of the class's profile, because they have not been measured by how busy nodes are.
 	Assumed bool `json:"assumed"`
 
 	// Cures What would turn a refusal into an admission, each by itself, tried by the same rule. What is 0 does not help.
@@ -3049,6 +3062,9 @@ type DeadlineVerdict struct {
 
 	// TaskS The mean time of its tasks over the usable slots.
 	TaskS float64 `json:"task_s"`
+
+	// Times Where the times of its tasks come from, by kind of task.
+	Times []TaskTimesFrom `json:"times"`
 
 	// Uncounted Those of them that have tasks of which nothing is known, or which no slot runs; such tasks are not counted.
 	Uncounted   int64 `json:"uncounted"`
@@ -4432,6 +4448,9 @@ type LiveJob struct {
 	// Usage What a job's tasks use, for the policy learned.
 	Usage *TasksUsage `json:"usage,omitempty"`
 
+	// UsageFrom Where the usage comes from, as far as anybody has said.
+	UsageFrom *string `json:"usage_from,omitempty"`
+
 	// Utility What a job's tasks are worth under the policy learned, by the utility that asks.
 	Utility  *JobUtility `json:"utility,omitempty"`
 	Warnings []Warning   `json:"warnings"`
@@ -4484,6 +4503,9 @@ type LiveJobRequest struct {
 
 	// Usage What a job's tasks use, for the policy learned.
 	Usage *TasksUsage `json:"usage,omitempty"`
+
+	// UsageFrom Where the usage comes from, in your words. Where the job says nothing of either and its class has a fit of measurements of the kind `usage`, the usage is taken from that, and this says so: the processors are a tenth of the percent that they were busy, and the disks have 6 at the MB/s from which packing calls a job disk-bound, as processors have at the percent from which it calls one processor-bound.
+	UsageFrom *string `json:"usage_from,omitempty"`
 
 	// Utility What a job's tasks are worth under the policy learned, by the utility that asks.
 	Utility *JobUtility `json:"utility,omitempty"`
@@ -8040,6 +8062,24 @@ type TaskTimePrediction struct {
 	Seconds  float64   `json:"seconds"`
 	Warnings []Warning `json:"warnings"`
 }
+
+// TaskTimesFrom Where the times of a job's tasks of one kind come from: `live`, tasks of the class that nodes of this cluster have ended (reduces count unless they may have waited for maps); otherwise `fit`, of maps alone, the latest stored fit of measurements of the kind `task_time`; otherwise `profile`, the means of the class's profile.
+type TaskTimesFrom struct {
+	From TaskTimesFromFrom `json:"from"`
+	Kind TaskTimesFromKind `json:"kind"`
+
+	// Tasks How many tasks were measured.
+	Tasks *int64 `json:"tasks,omitempty"`
+
+	// Version Of the stored fit.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// TaskTimesFromFrom defines model for TaskTimesFrom.From.
+type TaskTimesFromFrom string
+
+// TaskTimesFromKind defines model for TaskTimesFrom.Kind.
+type TaskTimesFromKind string
 
 // TaskUsage From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
 type TaskUsage struct {

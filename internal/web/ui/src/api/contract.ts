@@ -668,6 +668,7 @@ export type DeadlineVerdict = {
   missed: Array<LateJob>;
   mode: AdmissionMode;
   task_s: number;
+  times: Array<TaskTimesFrom>;
   uncounted: number;
   usable_slots: number;
 };
@@ -1397,6 +1398,7 @@ export type LiveJob = {
   submitted_at: string;
   submitted_by: string;
   usage?: TasksUsage;
+  usage_from?: string;
   utility?: JobUtility;
   warnings: Array<Warning>;
   weight: number;
@@ -1420,6 +1422,7 @@ export type LiveJobRequest = {
   reduces?: number;
   slowstart?: number;
   usage?: TasksUsage;
+  usage_from?: string;
   utility?: JobUtility;
   weight?: number;
 };
@@ -3095,6 +3098,13 @@ export type TaskTimePrediction = {
   residual: number;
   seconds: number;
   warnings: Array<Warning>;
+};
+
+export type TaskTimesFrom = {
+  from: "live" | "fit" | "profile";
+  kind: "map" | "reduce";
+  tasks?: number;
+  version?: number;
 };
 
 export type TaskUsage = {
