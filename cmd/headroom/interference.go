@@ -17,7 +17,8 @@ import (
 func interferenceCommand() *cobra.Command {
 	var out output
 	q := capacity.DefaultInterference()
-	service, policies := "", []string{}
+	service, policies, readers := "", []string{}, []string{}
+	nodes := capacity.DataNodes{}
 	c := &cobra.Command{
 		Use:   "interference [FILE|-]",
 		Short: "Say what batch work does to the requests beside it, and how a host is set up against that",
@@ -25,6 +26,9 @@ func interferenceCommand() *cobra.Command {
 requests: how long requests take, what the batch work gets, and whether requests pile up for ever. Beside the
 means stands what queueing theory says. For each policy it says what to write into the batch work's cgroup;
 "headroom agent --apply-hints" does that.
+
+With --io-cap and --reader it says how many tasks data nodes serve at once: a task that takes longer because others use
+its node reads as much more slowly. That may be asked alone.
 
 The load is given by flags, or as the document that POST /v1/interference/estimate takes.
 
@@ -37,6 +41,7 @@ Policies:
 		Example: "  headroom interference --per-second 300 --service exponential:2\n" +
 			"  headroom interference --per-second 90 --service constant:10 --policy background --policy anti-starvation:50/1000\n" +
 			"  headroom interference --per-second 90 --service samples:3,5,40 --ceiling-cores 2 --cgroup /sys/fs/cgroup/night -o json\n" +
+			"  headroom interference --io-cap 60 --data-nodes 4 --reader terasort:50:1.6 --reader pi:0\n" +
 			"  headroom interference load.json",
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -46,17 +51,35 @@ Policies:
 	c.Flags().StringArrayVar(&policies, "policy", nil, "a `policy` to look at, as above; may be repeated (alone, background, nonpreemptive and fair)")
 	c.Flags().Int64Var(&q.Requests, "requests", q.Requests, "simulate so many under each policy")
 	c.Flags().Int64Var(&q.Seed, "seed", q.Seed, "of the random numbers")
+	c.Flags().Float64Var(&nodes.CapMBPerSecond, "io-cap", 0, "what a data node serves at most, in `MB/s`: say how many tasks may read")
+	c.Flags().Int64Var(&nodes.Count, "data-nodes", 1, "how many `nodes` share what a task reads")
+	c.Flags().StringArrayVar(&readers, "reader", nil, "`NAME:MB/S[:NORMED]`, tasks that read so much on a dedicated node, and take so many times as long; may be repeated")
 	c.Flags().StringVar(&q.Host.Cgroup, "cgroup", q.Host.Cgroup, "the batch work's `directory` in the hints")
 	c.Flags().Float64Var(&q.Host.CeilingCores, "ceiling-cores", 0, "so many `cores` at most for the batch work, in the hints")
 	c.Flags().Int64Var(&q.Host.InteractiveWeight, "interactive-weight", q.Host.InteractiveWeight, "cpu.weight of the requests' cgroup")
 	c.PreRunE = func(c *cobra.Command, args []string) (err error) {
 		if len(args) > 0 {
-			for _, name := range []string{"per-second", "service", "policy", "requests", "seed", "cgroup", "ceiling-cores", "interactive-weight"} {
+			for _, name := range []string{"per-second", "service", "policy", "requests", "seed", "cgroup", "ceiling-cores", "interactive-weight", "io-cap", "data-nodes", "reader"} {
 				if c.Flags().Changed(name) {
 					return fmt.Errorf("--%s stands in the file; give the file alone, or flags alone", name)
 				}
 			}
 			return nil
+		}
+		if c.Flags().Changed("io-cap") || c.Flags().Changed("data-nodes") || len(readers) > 0 {
+			if !c.Flags().Changed("io-cap") || len(readers) == 0 {
+				return errors.New("say what a data node serves and who reads: --io-cap 60 --reader terasort:12.5")
+			}
+			for _, given := range readers {
+				r, err := readerFlag(given)
+				if err != nil {
+					return err
+				}
+				nodes.Readers = append(nodes.Readers, r)
+			}
+			if q.DataNodes = &nodes; service == "" && !c.Flags().Changed("per-second") && len(policies) == 0 {
+				return nil
+			}
 		}
 		if service == "" || !c.Flags().Changed("per-second") {
 			return errors.New("say how many requests come and what they need: --per-second 300 --service exponential:2, or give a file")
@@ -118,6 +141,20 @@ func serviceFlag(given string) (s capacity.RequestTiming, err error) {
 	}
 	s.MeanMs = values[0]
 	return s, nil
+}
+
+func readerFlag(given string) (r capacity.DataReader, err error) {
+	parts := strings.Split(given, ":")
+	r = capacity.DataReader{Name: parts[0], Normed: 1}
+	if len(parts) == 2 || len(parts) == 3 {
+		if r.ReadMBPerSecond, err = strconv.ParseFloat(parts[1], 64); err == nil && len(parts) == 3 {
+			r.Normed, err = strconv.ParseFloat(parts[2], 64)
+		}
+		if err == nil {
+			return r, nil
+		}
+	}
+	return r, fmt.Errorf("--reader is %q; give NAME:MB/S or NAME:MB/S:NORMED, such as terasort:12.5:1.6", given)
 }
 
 func policyFlag(given string) (capacity.CorePolicy, error) {

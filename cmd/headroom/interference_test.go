@@ -41,11 +41,22 @@ func TestInterferenceOnTheCommandLine(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", form, code, text)
 		}
 	}
+	for form, want := range map[string]string{"table": "× 1.6", "csv": "terasort,50,1.6,7.8125,7\npi,0,1,0,\n", "json": `"saturated_at": 7`} {
+		code, text, stderr := headroomSays(t, "interference", "--io-cap", "60", "--data-nodes", "4", "--reader", "terasort:50:1.6", "--reader", "pi:0", "-o", form)
+		if code != 0 || !strings.Contains(text, want) {
+			t.Errorf("%s: exit code %d: %s%s", form, code, text, stderr)
+		}
+	}
 	for _, c := range []struct {
 		args []string
 		code int
 		says string
 	}{
+		{[]string{"--io-cap", "60"}, 2, "--reader terasort:12.5"},
+		{[]string{"--reader", "terasort:12.5"}, 2, "--io-cap 60"},
+		{[]string{"--io-cap", "60", "--reader", "terasort"}, 2, `--reader is "terasort"`},
+		{[]string{"--io-cap", "-60", "--reader", "terasort:1"}, 1, "/data_nodes/cap_mb_s"},
+		{[]string{"--io-cap", "60", "--reader", "terasort:1", "--policy", "fair"}, 2, "--service exponential:2"},
 		{[]string{"--per-second", "300"}, 2, "--service exponential:2"},
 		{[]string{"--per-second", "300", "--service", "gamma:2"}, 2, `--service is "gamma:2"`},
 		{[]string{"--per-second", "300", "--service", "constant:2,3"}, 2, "give exponential:MS"},

@@ -40,8 +40,22 @@ func TestInterferenceIsEstimated(t *testing.T) {
 	if got := a.Policies[3].Hints.Commands; !slices.Equal(got, []string{"echo '0' > /sys/fs/cgroup/night/cpu.idle", "echo '5' > /sys/fs/cgroup/night/cpu.weight", "echo '200000 100000' > /sys/fs/cgroup/night/cpu.max"}) {
 		t.Errorf("commands %q", got)
 	}
+	// Data nodes may be asked about alone: 60 MB/s are 7 tasks of 50/4/1.6 MB/s, and any number that read nothing.
+	var served sim.InterferenceAnswer
+	s.ask(planner, "POST", "/v1/interference/estimate", `{"data_nodes":{"count":4,"cap_mb_s":60,"readers":[{"name":"terasort","read_mb_s":50,"normed":1.6},{"name":"pi","read_mb_s":0},{"name":"scan","read_mb_s":400}]}}`).want(t, 200).into(t, &served)
+	if d := served.DataNodes; d == nil || len(served.Policies) != 0 || d.Readers[0].MBPerSecond != 7.8125 || *d.Readers[0].SaturatedAt != 7 || d.Readers[1].SaturatedAt != nil || *d.Readers[2].SaturatedAt != 0 || len(d.Warnings) != 1 {
+		t.Errorf("got %+v", served.DataNodes)
+	}
 	s.ask(s.key("v", auth.Viewer, nil), "POST", "/v1/interference/estimate", smallInterference).want(t, 403)
 	for body, says := range map[string]string{
+		`{}`:                             "Nothing is asked",
+		`{"policies":[{"kind":"fair"}]}`: "Nothing is asked",
+		`{"data_nodes":{"cap_mb_s":0,"readers":[{"name":"a","read_mb_s":1}]}}`:                                                                      "/data_nodes/cap_mb_s",
+		`{"data_nodes":{"cap_mb_s":1,"readers":[]}}`:                                                                                                "/data_nodes/readers",
+		`{"data_nodes":{"cap_mb_s":1,"count":0,"readers":[{"name":"a","read_mb_s":1}]}}`:                                                            "/data_nodes/count",
+		`{"data_nodes":{"cap_mb_s":1,"readers":[{"name":"a","read_mb_s":1e-300}]}}`:                                                                 "/data_nodes/readers/0/read_mb_s",
+		`{"data_nodes":{"cap_mb_s":1,"readers":[{"name":"a","read_mb_s":1,"normed":0.5}]}}`:                                                         "/data_nodes/readers/0/normed",
+		`{"interactive":{},"data_nodes":{"cap_mb_s":1,"readers":[{"name":"a","read_mb_s":1}]}}`:                                                     "/interactive",
 		`{"interactive":{"per_second":0,"service":{"kind":"exponential","mean_ms":2}}}`:                                                             "/interactive/per_second",
 		`{"interactive":{"per_second":1,"service":{"kind":"exponential"}}}`:                                                                         "/interactive/service/mean_ms",
 		`{"interactive":{"per_second":1,"service":{"kind":"samples"}}}`:                                                                             "/interactive/service/samples_ms",

@@ -144,6 +144,7 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		{`{` + span + `,"named":["a","b"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := capacity.ReadClusterPurchase(text); return err }}},
 		{`{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},"policies":[{"kind":"fair","slice_ms":10},{"kind":"anti_starvation","window_ms":1000,"floor_ms":50}],"host":{"cgroup":"/sys/fs/cgroup/a","ceiling_cores":2,"interactive_weight":50},"requests":1000,"seed":3}`, interference},
 		{`{"interactive":{"per_second":3,"service":{"kind":"samples","samples_ms":[1,2.5]}}}`, interference},
+		{`{"data_nodes":{"count":4,"cap_mb_s":60,"readers":[{"name":"terasort","read_mb_s":50,"normed":1.6},{"name":"pi","read_mb_s":0}]}}`, interference},
 	} {
 		if err := r.read([]byte(r.text)); err != nil {
 			t.Fatalf("%s: %v", r.text, err)

@@ -6,19 +6,29 @@ import (
 )
 
 // InterferenceQuestion is one core that answers requests and, beside them, runs batch work that never
-// ends: how much longer do the requests take, and what is left for the batch work?
+// ends: how much longer do the requests take, and what is left for the batch work? And it is data nodes that batch
+// work reads from: how many of its tasks do they serve? Either may be asked alone.
 type InterferenceQuestion struct {
-	Interactive Interactive  `json:"interactive"`
+	Interactive Interactive  `json:"interactive,omitzero"`
 	Policies    []CorePolicy `json:"policies"` // left out: alone, background, nonpreemptive and fair
 	Host        BatchHost    `json:"host"`
 	Requests    int64        `json:"requests"` // simulated under each policy
 	Seed        int64        `json:"seed"`
+	DataNodes   *DataNodes   `json:"data_nodes,omitempty"`
 }
+
+// AsksOfCore says whether it is about a core.
+func (q *InterferenceQuestion) AsksOfCore() bool { return q.DataNodes == nil || !q.Interactive.IsZero() }
 
 // Interactive is requests that come at random (Poisson) and are served in their order.
 type Interactive struct {
 	PerSecond float64       `json:"per_second"`
 	Service   RequestTiming `json:"service"`
+}
+
+// IsZero says that nothing is said of requests.
+func (i Interactive) IsZero() bool {
+	return i.PerSecond == 0 && i.Service.Kind == "" && i.Service.MeanMs == 0 && i.Service.SamplesMs == nil
 }
 
 // RequestTiming is how long a request needs the core.
@@ -97,7 +107,7 @@ func DefaultInterference() InterferenceQuestion {
 }
 
 var (
-	interferenceShape  = newShape("a question about interference", []string{"interactive"}, "policies", "host", "requests", "seed")
+	interferenceShape  = newShape("a question about interference", nil, "interactive", "data_nodes", "policies", "host", "requests", "seed")
 	interactiveShape   = newShape("the requests", []string{"per_second", "service"})
 	requestTimingShape = newShape("the service", []string{"kind"}, "mean_ms", "samples_ms")
 	corePolicyShape    = newShape("a policy", []string{"kind"}, "slice_ms", "window_ms", "floor_ms")
@@ -116,6 +126,9 @@ func ReadInterference(data []byte) (InterferenceQuestion, error) {
 		switch name {
 		case "interactive":
 			r.interactive(&q.Interactive)
+		case "data_nodes":
+			q.DataNodes = new(DataNodes)
+			r.dataNodes(q.DataNodes)
 		case "policies":
 			q.Policies = list(r, "of policies", MaxCorePolicies, r.corePolicy)
 		case "host":
@@ -187,6 +200,17 @@ func (r *reader) batchHost(h *BatchHost) {
 func (q InterferenceQuestion) Validate() error { return findingsOf(q.check) }
 
 func (q InterferenceQuestion) check(c *checker) {
+	if q.DataNodes != nil {
+		c.enter("data_nodes")
+		q.DataNodes.check(c)
+		c.leave()
+	}
+	if q.Interactive.IsZero() {
+		if q.DataNodes == nil {
+			c.refuse("interactive", "missing", "Nothing is asked: say which requests a core answers, or in data_nodes what reads from which.")
+		}
+		return
+	}
 	c.enter("interactive")
 	if c.number("per_second", "The number of requests", "a second", q.Interactive.PerSecond, MaxRequestsPerSecond) && q.Interactive.PerSecond < MinRequestsPerSecond {
 		c.refuse("per_second", "range", "There are %s requests a second, so that there is nothing to interfere with; give %s at least.", plain(q.Interactive.PerSecond), plain(MinRequestsPerSecond))

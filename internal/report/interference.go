@@ -3,14 +3,26 @@ package report
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"headroom/internal/capacity"
 	"headroom/internal/sim"
 )
 
-// Interference is one row a policy, with names that stay and every digit there is.
+// Interference is one row a policy, or where no core is asked about one a reader, with names that stay and every digit there is.
 func Interference(a sim.InterferenceAnswer) Table {
+	if d := a.DataNodes; d != nil && len(a.Policies) == 0 {
+		t := Table{Columns: []string{"reader", "read_mb_s", "normed", "mb_s", "saturated_at"}}
+		for _, r := range d.Readers {
+			most := Cell{"", true}
+			if r.SaturatedAt != nil {
+				most = Cell{strconv.FormatInt(*r.SaturatedAt, 10), true}
+			}
+			t.Rows = append(t.Rows, []Cell{text(r.Name), number(r.ReadMBPerSecond), number(r.Normed), number(r.MBPerSecond), most})
+		}
+		return t
+	}
 	t := Table{Columns: []string{"policy", "slice_ms", "window_ms", "floor_ms", "unstable", "mean_ms", "mean_half_width_ms", "theory_mean_ms", "p95_ms", "p95_half_width_ms", "theory_p95_ms",
 		"p99_ms", "p99_half_width_ms", "theory_p99_ms", "batch_share", "theory_batch_share", "least_batch_share", "settings"}}
 	for _, p := range a.Policies {
@@ -46,6 +58,16 @@ func Interference(a sim.InterferenceAnswer) Table {
 // InterferenceText writes what policies come to for a terminal, and how a host is set up like that.
 func InterferenceText(w io.Writer, a sim.InterferenceAnswer) error {
 	var b strings.Builder
+	if d := a.DataNodes; d != nil {
+		if err := dataNodesText(&b, d); err != nil {
+			return err
+		}
+		if len(a.Policies) == 0 {
+			_, err := io.WriteString(w, b.String())
+			return err
+		}
+		b.WriteString("\n")
+	}
 	fmt.Fprintf(&b, "The requests need %s %% of the core.\n\n", rounded(100*a.Use, 2))
 	t := Table{Columns: []string{"policy", "mean", "±", "in theory", "p95", "p99", "batch share"}}
 	for _, p := range a.Policies {
@@ -80,6 +102,26 @@ func InterferenceText(w io.Writer, a sim.InterferenceAnswer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// dataNodesText writes how many tasks data nodes serve.
+func dataNodesText(b *strings.Builder, d *sim.DataNodesAnswer) error {
+	fmt.Fprintf(b, "Data nodes: %d, each of which serves %.4g MB/s at most.\n\n", d.Count, d.CapMBPerSecond)
+	t := Table{Columns: []string{"tasks of", "read on a dedicated node", "take as long", "take from each data node", "at once at most"}}
+	for _, r := range d.Readers {
+		most := "any number"
+		if r.SaturatedAt != nil {
+			most = strconv.FormatInt(*r.SaturatedAt, 10)
+		}
+		t.Rows = append(t.Rows, []Cell{text(r.Name), {fmt.Sprintf("%.4g MB/s", r.ReadMBPerSecond), true}, {fmt.Sprintf("× %.4g", r.Normed), true}, {fmt.Sprintf("%.4g MB/s", r.MBPerSecond), true}, {most, true}})
+	}
+	if err := t.Text(b); err != nil {
+		return err
+	}
+	for _, warning := range d.Warnings {
+		fmt.Fprintf(b, "\nWarning: %s\n", visible(warning.Detail, 0))
+	}
+	return nil
 }
 
 func ms(x float64) Cell { return Cell{fmt.Sprintf("%.4g ms", x), true} }

@@ -14,7 +14,9 @@ type InterferenceAnswer struct {
 	Use      float64        `json:"use"` // the part of the core that the requests need
 	Requests int64          `json:"requests"`
 	Seed     int64          `json:"seed"`
-	Policies []Interference `json:"policies"`
+	Policies []Interference `json:"policies"` // none where nothing is asked of a core
+	// DataNodes is where something is asked of data nodes.
+	DataNodes *DataNodesAnswer `json:"data_nodes,omitempty"`
 }
 
 // Interference is what a policy comes to.
@@ -55,8 +57,16 @@ func EstimateInterference(ctx context.Context, q capacity.InterferenceQuestion) 
 	if err := q.Validate(); err != nil {
 		return InterferenceAnswer{}, err
 	}
+	answer := InterferenceAnswer{Requests: q.Requests, Seed: q.Seed, Policies: []Interference{}}
+	if q.DataNodes != nil {
+		answer.DataNodes = serve(q.DataNodes)
+	}
+	if !q.AsksOfCore() {
+		answer.Requests = 0
+		return answer, nil
+	}
 	load := newCoreLoad(q.Interactive)
-	answer := InterferenceAnswer{Use: load.use(), Requests: q.Requests, Seed: q.Seed, Policies: []Interference{}}
+	answer.Use = load.use()
 	for _, p := range q.Policies {
 		one := Interference{Policy: p, Theory: load.theory(p), Hints: HintsFor(p, q.Host), Warnings: []capacity.Warning{}}
 		one.Unstable = load.unstable(p)

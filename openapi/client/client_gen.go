@@ -2986,6 +2986,47 @@ type CurvePoint struct {
 	Slope *MaybeAmount `json:"slope"`
 }
 
+// DataNodesAnswer How many tasks data nodes serve.
+type DataNodesAnswer struct {
+	CapMbS   float64       `json:"cap_mb_s"`
+	Count    int64         `json:"count"`
+	Readers  []DataReading `json:"readers"`
+	Warnings []Warning     `json:"warnings"`
+}
+
+// DataNodesLoad Data nodes that batch work reads from.
+type DataNodesLoad struct {
+	// CapMbS What each may serve at most, as `io_cap_mb_s` of the policy max-progress.
+	CapMbS float64 `json:"cap_mb_s"`
+
+	// Count How many share what a task reads.
+	Count   *int64       `json:"count,omitempty"`
+	Readers []DataReader `json:"readers"`
+}
+
+// DataReader Tasks of a kind, on nodes that leave them about the same.
+type DataReader struct {
+	Name string `json:"name"`
+
+	// Normed How many times as long they take as on a dedicated node, as `normed` of a fit's prediction says.
+	Normed *float64 `json:"normed,omitempty"`
+
+	// ReadMbS What one of them reads on a dedicated node at its busiest (its 90th percentile), from all data nodes together.
+	ReadMbS float64 `json:"read_mb_s"`
+}
+
+// DataReading What tasks of a kind read, and how many of them saturate the data nodes.
+type DataReading struct {
+	// MbS What one of them takes from each data node: read_mb_s / count / normed.
+	MbS     float64 `json:"mb_s"`
+	Name    string  `json:"name"`
+	Normed  float64 `json:"normed"`
+	ReadMbS float64 `json:"read_mb_s"`
+
+	// SaturatedAt How many may read at once: cap_mb_s / mb_s, rounded down. Null where they read nothing, so that any number may.
+	SaturatedAt *int64 `json:"saturated_at"`
+}
+
 // DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
 type DayJobs = []*float64
 
@@ -3988,6 +4029,10 @@ type Interference struct {
 
 // InterferenceAnswer What each policy comes to, in the order in which they were asked about.
 type InterferenceAnswer struct {
+	// DataNodes How many tasks data nodes serve.
+	DataNodes *DataNodesAnswer `json:"data_nodes,omitempty"`
+
+	// Policies None where nothing is asked of a core.
 	Policies []Interference `json:"policies"`
 	Requests int64          `json:"requests"`
 	Seed     int64          `json:"seed"`
@@ -3996,13 +4041,16 @@ type InterferenceAnswer struct {
 	Use float64 `json:"use"`
 }
 
-// InterferenceRequest One core that answers requests and, beside them, runs batch work that never ends.
+// InterferenceRequest One core that answers requests and, beside them, runs batch work that never ends; data nodes that batch work reads from; or both.
 type InterferenceRequest struct {
+	// DataNodes Data nodes that batch work reads from.
+	DataNodes *DataNodesLoad `json:"data_nodes,omitempty"`
+
 	// Host What hints are made for.
 	Host *BatchHost `json:"host,omitempty"`
 
 	// Interactive Requests that come at random and are served in their order.
-	Interactive InteractiveLoad `json:"interactive"`
+	Interactive *InteractiveLoad `json:"interactive,omitempty"`
 
 	// Policies Left out: alone, background, nonpreemptive and fair.
 	Policies []CorePolicy `json:"policies,omitempty"`
@@ -13298,6 +13346,8 @@ type ClientInterface interface {
 	//
 	// All policies together simulate at most 10,000,000 requests.
 	//
+	// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/interference/estimate (the `EstimateInterference` operationId).
@@ -13308,6 +13358,8 @@ type ClientInterface interface {
 	// Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
 	//
 	// All policies together simulate at most 10,000,000 requests.
+	//
+	// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -17384,6 +17436,8 @@ func (c *Client) GetInstanceTypes(ctx context.Context, params *GetInstanceTypesP
 //
 // All policies together simulate at most 10,000,000 requests.
 //
+// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/interference/estimate (the `EstimateInterference` operationId).
@@ -17404,6 +17458,8 @@ func (c *Client) EstimateInterferenceWithBody(ctx context.Context, contentType s
 // Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
 //
 // All policies together simulate at most 10,000,000 requests.
+//
+// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -32796,6 +32852,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// All policies together simulate at most 10,000,000 requests.
 	//
+	// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/interference/estimate (the `EstimateInterference` operationId).
@@ -32806,6 +32864,8 @@ type ClientWithResponsesInterface interface {
 	// Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
 	//
 	// All policies together simulate at most 10,000,000 requests.
+	//
+	// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -40976,6 +41036,8 @@ func (c *ClientWithResponses) GetInstanceTypesWithResponse(ctx context.Context, 
 //
 // All policies together simulate at most 10,000,000 requests.
 //
+// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/interference/estimate (the `EstimateInterference` operationId).
@@ -40992,6 +41054,8 @@ func (c *ClientWithResponses) EstimateInterferenceWithBodyWithResponse(ctx conte
 // Simulates one core that answers requests and runs batch work that never ends, under each policy with the same requests: how long requests take, what the batch work gets, and whether requests pile up for ever (`unstable`). Beside each figure stands what queueing theory says, where it says something. `hints` says how a Linux host is set up like that, as files of the batch work's cgroup and as commands; `headroom agent --apply-hints` takes them. The same seed gives the same answer. Nothing is stored.
 //
 // All policies together simulate at most 10,000,000 requests.
+//
+// Of `data_nodes` it says how many tasks of each kind may read at once before a data node serves more than its cap (`saturated_at`), in closed form: a task that takes longer because others use its node reads as much more slowly.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

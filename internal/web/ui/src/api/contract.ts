@@ -638,6 +638,33 @@ export type CurvePoint = {
   slope: MaybeAmount;
 };
 
+export type DataNodesAnswer = {
+  cap_mb_s: number;
+  count: number;
+  readers: Array<DataReading>;
+  warnings: Array<Warning>;
+};
+
+export type DataNodesLoad = {
+  cap_mb_s: number;
+  count?: number;
+  readers: Array<DataReader>;
+};
+
+export type DataReader = {
+  name: string;
+  normed?: number;
+  read_mb_s: number;
+};
+
+export type DataReading = {
+  mb_s: number;
+  name: string;
+  normed: number;
+  read_mb_s: number;
+  saturated_at: number | null;
+};
+
 export type DayJobs = Array<number | null>;
 
 export type DeadlineCost = {
@@ -1163,6 +1190,7 @@ export type Interference = {
 };
 
 export type InterferenceAnswer = {
+  data_nodes?: DataNodesAnswer;
   policies: Array<Interference>;
   requests: number;
   seed: number;
@@ -1170,8 +1198,9 @@ export type InterferenceAnswer = {
 };
 
 export type InterferenceRequest = {
+  data_nodes?: DataNodesLoad;
   host?: BatchHost;
-  interactive: InteractiveLoad;
+  interactive?: InteractiveLoad;
   policies?: Array<CorePolicy>;
   requests?: number;
   seed?: number;
