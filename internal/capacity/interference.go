@@ -18,7 +18,9 @@ type InterferenceQuestion struct {
 }
 
 // AsksOfCore says whether it is about a core.
-func (q *InterferenceQuestion) AsksOfCore() bool { return q.DataNodes == nil || !q.Interactive.IsZero() }
+func (q *InterferenceQuestion) AsksOfCore() bool {
+	return q.DataNodes == nil || !q.Interactive.IsZero()
+}
 
 // Interactive is requests that come at random (Poisson) and are served in their order.
 type Interactive struct {
