@@ -38,6 +38,15 @@ func TestSweepsOverHTTP(t *testing.T) {
 		t.Errorf("point %+v is not the scenario: %s", a.Points[1], diff)
 	}
 
+	// Changes come first, and what is varied on top of them.
+	var changed plan.SweepAnswer
+	s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps", `{`+sweepMoment+`,"changes":[{"what":"deadline","class":"nightly","factor":0.8}],"vary":[{"what":"price","values":[1,2]}]}`).want(t, 200).into(t, &changed)
+	for i := range changed.Points {
+		if diff := cmp.Diff(a.Points[i].Cost, changed.Points[i].Cost); diff != "" {
+			t.Errorf("with a change, point %d is not that of the grid: %s", i, diff)
+		}
+	}
+
 	table := s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps?format=csv", body).want(t, 200)
 	rows, err := csv.NewReader(bytes.NewReader(table.text)).ReadAll()
 	if err != nil || len(rows) != 7 || rows[0][0] != "deadline nightly factor" || rows[2][4] != a.Points[1].Cost.Total.String() {
@@ -127,11 +136,21 @@ func TestALongSweepIsARun(t *testing.T) {
 	t.Logf("a long sweep was made a run after %s", time.Since(began))
 	location := started.Header.Get("Location")
 	s.until(location, func(r capacity.Run) bool { return r.Progress.Done > 0 && r.ETASeconds != nil || r.State.Over() })
+	// Its points until now can be read.
+	s.ask(s.admin, "GET", location, nil).want(t, 200).into(t, &run)
+	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &a)
+	until := a.Points
+	if !run.Partial || run.ResultURL == nil || a.Complete || len(until) == 0 || len(until) == 10_000 {
+		t.Errorf("while it runs: %+v with %d points, complete %v", run, len(until), a.Complete)
+	}
 	began = time.Now()
 	s.ask(s.admin, "DELETE", location, nil)
 	run = s.over(location)
 	t.Logf("it ended %s after it was cancelled, with %d of %d points", time.Since(began), run.Progress.Done, run.Progress.Total)
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &a)
+	if len(a.Points) < len(until) || cmp.Diff(until[0], a.Points[0]) != "" {
+		t.Errorf("%d points while it ran, %d at its end", len(until), len(a.Points))
+	}
 	if run.State != capacity.RunCancelled || !run.Partial || a.Complete || a.Total != 10_000 || len(a.Points) == 0 || len(a.Points) == 10_000 {
 		t.Errorf("got %+v with %d of %d points, complete %v", run, len(a.Points), a.Total, a.Complete)
 	}
@@ -191,6 +210,8 @@ func TestSweepsThatAreRefused(t *testing.T) {
 		{"/v1/sweeps", small(`"curve":1,"vary":[{"what":"demand","values":[1]}]`), "/curve", 400, ""},
 		{"/v1/sweeps", `{"problem":{},"vary":[{"what":"demand","values":[1]}]}`, "/problem/currency", 400, ""},
 		{"/v1/clusters/mine/sweeps", `{"vary":[{"what":"deadline","class":"nightli","values":[2]}]}`, "/vary/0/class", 422, `"nightly"`},
+		{"/v1/clusters/mine/sweeps", `{"changes":[{"what":"deadline","class":"nightli","factor":2}],"vary":[{"what":"price","values":[1]}]}`, "/changes/0/class", 422, `"nightly"`},
+		{"/v1/clusters/mine/sweeps", `{"changes":[{"what":"deadline"}],"vary":[{"what":"price","values":[1]}]}`, "/changes/0", 422, ""},
 		{"/v1/clusters/mine/sweeps", `{"vary":[{"what":"deadline","values":[0]}]}`, "/vary/0/values", 422, ""},
 		{"/v1/questions", small(`"question":"most_for_budget","budget":{"amount":-1}`), "/budget/amount", 422, ""},
 		{"/v1/questions", small(`"question":"most_for_budget","budget":{"amount":1,"currency":"EUR"}`), "/budget/currency", 422, "Give the amount in USD."},

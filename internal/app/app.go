@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"headroom/internal/auth"
@@ -32,6 +33,7 @@ type App struct {
 	Board *Board // the current plans in memory, once WatchPlans keeps it
 
 	RunWatch RunWatch // who waits for runs
+	results  sync.Map // of runs that this server works on: by id, a func() (RunResult, error) of what they have until now
 
 	config Config
 	solves *turnstile

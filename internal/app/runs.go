@@ -132,7 +132,18 @@ func (a *App) Run(ctx context.Context, id string) (capacity.Run, error) {
 	if err == nil && !sees(ctx, r) {
 		return capacity.Run{}, NoRun(id)
 	}
+	if _, shown := a.results.Load(id); shown && r.State == capacity.RunRunning && r.Progress.Done > 0 {
+		address := capacity.ResultAddress(id)
+		r.ResultURL, r.Partial = &address, true
+	}
 	return r, err
+}
+
+// showResult lets what a run has made until now be read while this server works on it, until the function that
+// it gives back is called.
+func (a *App) showResult(id string, untilNow func() (RunResult, error)) (hide func()) {
+	a.results.Store(id, untilNow)
+	return func() { a.results.Delete(id) }
 }
 
 func sees(ctx context.Context, r capacity.Run) bool {
@@ -151,10 +162,16 @@ func (a *App) Runs(ctx context.Context, of RunFilter, page Page) (Listed[capacit
 	return a.Store.Runs(ctx, of, page)
 }
 
-// RunResult is the result of a run that the caller may see.
+// RunResult is the result of a run that the caller may see, or what there is of it where this server works on it.
 func (a *App) RunResult(ctx context.Context, id string) (RunResult, error) {
-	if _, err := a.Run(ctx, id); err != nil {
+	r, err := a.Run(ctx, id)
+	if err != nil {
 		return RunResult{}, err
+	}
+	if untilNow, shown := a.results.Load(id); shown && r.State == capacity.RunRunning {
+		result, err := untilNow.(func() (RunResult, error))()
+		result.Partial, result.Version = true, r.Version
+		return result, err
 	}
 	return a.Store.RunResult(ctx, id)
 }

@@ -24,6 +24,9 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 	if err != nil {
 		return nil, capacity.Run{}, err
 	}
+	if p, err = (capacity.Scenario{Changes: q.Changes}).Apply(p); err != nil {
+		return nil, capacity.Run{}, err
+	}
 	question := capacity.SweepQuestion{Problem: p, Vary: q.Vary, Curve: q.Curve}
 	if err := question.Check(); err != nil {
 		return nil, capacity.Run{}, err
@@ -49,8 +52,8 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.
 	return &answer, err
 }
 
-// SweepForRun plans the points that a run asks for, a turn for each, and reports how many are done. When it is ended before, the
-// points until then come with the error.
+// SweepForRun plans the points that a run asks for, a turn for each, and reports how many are done. Those until now
+// can be read meanwhile; when it is ended before, they come with the error.
 func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
 	var q capacity.SweepQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
@@ -59,6 +62,13 @@ func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capac
 	s := plan.NewSweep(q)
 	show := func() { report(capacity.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
 	show()
+	defer a.showResult(claim.ID, func() (RunResult, error) {
+		answer, err := s.Answer()
+		if err != nil {
+			return RunResult{}, err
+		}
+		return jsonResult(claim, answer, nil)
+	})()
 	worked := a.allPlaces(ctx, func(ctx context.Context) error {
 		return s.Work(ctx, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			leave, err := a.turn(ctx)

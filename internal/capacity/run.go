@@ -67,6 +67,9 @@ const (
 	RunTooLarge = "too large"
 )
 
+// ResultAddress is where a run's result is read.
+func ResultAddress(id string) string { return "/v1/runs/" + id + "/result" }
+
 // InlineResult is the size of a JSON result at most that stands in the run itself.
 const InlineResult = 64 << 10
 

@@ -17,11 +17,12 @@ type SweepQuestion struct {
 	Curve   bool    `json:"curve"` // the linear program's cost as well, with its breakpoints
 }
 
-// ClusterSweepQuestion is about the problem of a cluster at a moment; zero is now.
+// ClusterSweepQuestion is about the problem of a cluster at a moment, zero being now, with changes laid over it.
 type ClusterSweepQuestion struct {
-	At    time.Time `json:"at,omitzero"`
-	Vary  []Vary    `json:"vary"`
-	Curve bool      `json:"curve"`
+	At      time.Time        `json:"at,omitzero"`
+	Changes []ScenarioChange `json:"changes,omitempty"`
+	Vary    []Vary           `json:"vary"`
+	Curve   bool             `json:"curve"`
 }
 
 // Vary is a change of a scenario whose number takes several values: those of a list, or Steps ones from
@@ -136,7 +137,7 @@ func (v *Vary) count() int64 {
 
 var (
 	sweepShape        = newShape("a sweep", []string{"problem", "vary"}, "curve")
-	clusterSweepShape = newShape("a sweep", []string{"vary"}, "at", "curve")
+	clusterSweepShape = newShape("a sweep", []string{"vary"}, "at", "changes", "curve")
 	varyShape         = newShape("a parameter", []string{"what"}, "class", "vm_type", "contract", "purchase", "by", "from", "to", "steps", "spacing", "values")
 )
 
@@ -172,14 +173,20 @@ func ReadClusterSweep(data []byte) (ClusterSweepQuestion, error) {
 	r := &reader{data: data, path: make(path, 0, 8)}
 	r.start()
 	r.object(clusterSweepShape, func(name string) {
-		if name == "at" {
+		switch name {
+		case "at":
 			r.moment(&q.At)
-		} else {
+		case "changes":
+			q.Changes = list(r, "of changes", MaxScenarioChanges, r.change)
+		default:
 			r.sweepMember(name, &q.Vary, &q.Curve)
 		}
 	})
 	r.end()
-	if err := r.result(func(c *checker) { checkVaried(c, q.Vary, q.Curve) }); err != nil {
+	if err := r.result(func(c *checker) {
+		(&Scenario{Changes: q.Changes}).check(c)
+		checkVaried(c, q.Vary, q.Curve)
+	}); err != nil {
 		return ClusterSweepQuestion{}, err
 	}
 	return q, nil

@@ -114,6 +114,7 @@ type SpanTotal struct {
 	VMHours         float64   `json:"vm_hours"`
 	OnDemandHours   float64   `json:"on_demand_vm_hours"`
 	ReservedHours   float64   `json:"reserved_vm_hours"`
+	IdleHours       float64   `json:"reserved_idle_vm_hours"`
 	AdmittedHours   float64   `json:"admitted_job_hours"` // jobs running at once, times hours
 	RefusedHours    float64   `json:"refused_job_hours"`
 }

@@ -171,7 +171,7 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 		day := time.Date(p.start.Year(), p.start.Month(), p.start.Day(), 0, 0, 0, 0, time.UTC)
 		month := time.Date(p.start.Year(), p.start.Month(), 1, 0, 0, 0, 0, time.UTC)
 		for _, span := range [...]*SpanTotal{spanFor(&a.Days, day), spanFor(&a.Months, month), &a.Total} {
-			span.add(s, m, hours)
+			span.add(s, m, contracts, hours)
 		}
 		for k := range contracts {
 			contracts[k].add(s, m, k, hours)
@@ -251,7 +251,7 @@ func spanFor(list *[]SpanTotal, start time.Time) *SpanTotal {
 	return &(*list)[len(*list)-1]
 }
 
-func (t *SpanTotal) add(s *settlement, m *amounts, hours float64) {
+func (t *SpanTotal) add(s *settlement, m *amounts, bought []ContractTotal, hours float64) {
 	t.Hours += hours
 	if s.status == capacity.InfeasibleStatus {
 		t.InfeasibleHours += hours
@@ -261,6 +261,11 @@ func (t *SpanTotal) add(s *settlement, m *amounts, hours float64) {
 	t.VMHours += s.vms.Total * hours
 	t.OnDemandHours += s.vms.OnDemand * hours
 	t.ReservedHours += s.vms.Reserved * hours
+	for k, used := range s.used {
+		if s.inForce[k] {
+			t.IdleHours += (float64(bought[k].VMs) - used) * hours
+		}
+	}
 	t.AdmittedHours += s.admitted * hours
 	t.RefusedHours += s.refused * hours
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"headroom/internal/capacity"
@@ -43,11 +44,13 @@ type Sweep struct {
 	finished []atomic.Bool
 	next     atomic.Int64
 	done     atomic.Int64
+	curve    func() (Curve, error) // computed once, however often there is an answer
 }
 
 // NewSweep makes a checked question ready.
 func NewSweep(q capacity.SweepQuestion) *Sweep {
 	s := &Sweep{question: q, numbers: make([][]capacity.Money, len(q.Vary))}
+	s.curve = sync.OnceValues(func() (Curve, error) { return NewCurve(q.Problem, q.Vary[0]) })
 	total := 1
 	for i := range q.Vary {
 		s.numbers[i] = q.Vary[i].Numbers()
@@ -122,7 +125,7 @@ func (s *Sweep) point(ctx context.Context, i int, solve Planner) error {
 	return nil
 }
 
-// Answer is the points that are planned; all workers must have ended. A curve is computed where one was
+// Answer is the points that are planned, also while others are worked on. A curve is computed where one was
 // asked for.
 func (s *Sweep) Answer() (SweepAnswer, error) {
 	a := SweepAnswer{Vary: s.question.Vary, Total: s.Total(), Points: make([]SweepPoint, 0, len(s.points)), Facts: []Fact{},
@@ -134,7 +137,7 @@ func (s *Sweep) Answer() (SweepAnswer, error) {
 	}
 	a.Complete = len(a.Points) == len(s.points)
 	if s.question.Curve {
-		curve, err := NewCurve(s.question.Problem, s.question.Vary[0])
+		curve, err := s.curve()
 		if err != nil {
 			return a, err
 		}

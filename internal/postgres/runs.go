@@ -55,7 +55,7 @@ func runOf(row pgx.CollectableRow) (capacity.Run, error) {
 		r.ETASeconds = r.Progress.Estimate(r.UpdatedAt.Sub(*r.StartedAt))
 	}
 	if c.HasResult {
-		address := "/v1/runs/" + r.ID + "/result"
+		address := capacity.ResultAddress(r.ID)
 		r.ResultURL = &address
 	}
 	if json.Valid(c.Result) {

@@ -47,10 +47,10 @@ func Horizon(a plan.HorizonAnswer, per Span) Table {
 }
 
 func spans(items []plan.SpanTotal, currency string) Table {
-	columns := append([]string{"start", "hours", "hours_without_plan", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "admitted_job_hours", "refused_job_hours"}, costColumns(currency)...)
+	columns := append([]string{"start", "hours", "hours_without_plan", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours", "admitted_job_hours", "refused_job_hours"}, costColumns(currency)...)
 	return tableOf(columns, items, func(s plan.SpanTotal) []Cell {
 		row := []Cell{Time(s.Start)}
-		for _, x := range []float64{s.Hours, s.InfeasibleHours, s.VMHours, s.OnDemandHours, s.ReservedHours, s.AdmittedHours, s.RefusedHours} {
+		for _, x := range []float64{s.Hours, s.InfeasibleHours, s.VMHours, s.OnDemandHours, s.ReservedHours, s.IdleHours, s.AdmittedHours, s.RefusedHours} {
 			row = append(row, number(x))
 		}
 		return append(row, costCells(&s.Cost)...)

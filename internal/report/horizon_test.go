@@ -56,9 +56,9 @@ func TestHorizonInWords(t *testing.T) {
 	}
 	want := `From 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC (3 hours) VMs and refused jobs cost 9.60 EUR: 4.40 on demand, 1.10 for VMs of contracts in use, 0.10 for idle ones and 4.00 in penalties. Upfront payments add 0.30, their share of this time, which makes 9.90. The dearest month is February 2026, 8.40. Contract "+signed" is used 91.7 % of its VM-hours. 4 of 26 job-hours are refused.
 
-Month    hours  vm hours  on demand vm hours  reserved vm hours  admitted job hours  refused job hours  total EUR  on demand EUR  reserved EUR  reserved idle EUR  penalties EUR
-2026-01      2         9                   2                  7                   6                  0       1.20           0.40          0.70               0.10           0.00
-2026-02      1        24                  20                  4                  16                  4       8.40           4.00          0.40               0.00           4.00
+Month    hours  vm hours  on demand vm hours  reserved vm hours  reserved idle vm hours  admitted job hours  refused job hours  total EUR  on demand EUR  reserved EUR  reserved idle EUR  penalties EUR
+2026-01      2         9                   2                  7                       1                   6                  0       1.20           0.40          0.70               0.10           0.00
+2026-02      1        24                  20                  4                       0                  16                  4       8.40           4.00          0.40               0.00           4.00
 Upfront payments are in none of these rows.
 
 Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
@@ -105,12 +105,12 @@ func TestHorizonTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
-2026-01-01T00:00:00Z,2,0,9,2,7,6,0,1.20,0.40,0.00,0.70,0.10,0.00
-2026-02-01T00:00:00Z,1,0,24,20,4,16,4,8.40,4.00,0.00,0.40,0.00,4.00
-start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
-2026-01-31T00:00:00Z,2,0,9,2,7,6,0,1.20,0.40,0.00,0.70,0.10,0.00
-2026-02-01T00:00:00Z,1,0,24,20,4,16,4,8.40,4.00,0.00,0.40,0.00,4.00
+	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
+2026-01-01T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,8.40,4.00,0.00,0.40,0.00,4.00
+start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
+2026-01-31T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,8.40,4.00,0.00,0.40,0.00,4.00
 start,hours,status,vms,on_demand_vms,reserved_vms,spot_vms,admitted_jobs,refused_jobs,gap,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR,conflict
 2026-01-31T22:00:00Z,1,optimal,6,2,4,0,4,0,0,0.80,0.40,0.00,0.40,0.00,0.00,
 2026-01-31T23:00:00Z,1,optimal,3,0,3,0,2,0,0,0.40,0.00,0.00,0.30,0.10,0.00,

@@ -2607,6 +2607,9 @@ type ClusterSweepRequest struct {
 	// At Of which moment; left out, now.
 	At *time.Time `json:"at,omitempty"`
 
+	// Changes Laid over the problem first, as those of a scenario; what is varied comes on top of them.
+	Changes []ScenarioChange `json:"changes,omitempty"`
+
 	// Curve The linear program's cost too, with its breakpoints: of one kind of VM, over a contract's VMs, the price of VMs on demand, the budget for VMs, penalties or deadlines.
 	Curve *bool `json:"curve,omitempty"`
 
@@ -7020,7 +7023,7 @@ type Run struct {
 	// Kind What it does, such as `plan`.
 	Kind string `json:"kind"`
 
-	// Partial The result is what the run had when it failed or was cancelled.
+	// Partial The result is what the run has until now, or had when it failed or was cancelled.
 	Partial bool `json:"partial"`
 
 	// Progress How far a run is.
@@ -7029,7 +7032,7 @@ type Run struct {
 	// Result What it made, where that is JSON of at most 64 kB; null else, and in lists.
 	Result interface{} `json:"result"`
 
-	// ResultUrl Where the result is; null where there is none.
+	// ResultUrl Where the result is; null where there is none. Of a sweep that is running: where its points until now are, at the server that works on it.
 	ResultUrl *string `json:"result_url"`
 
 	// StartedAt When the last attempt began.
@@ -7796,9 +7799,14 @@ type SpanTotal struct {
 	Hours float64  `json:"hours"`
 
 	// InfeasibleHours There where it is not 0: hours without a plan, which the figures leave out.
-	InfeasibleHours *float64  `json:"infeasible_hours,omitempty"`
-	OnDemandVmHours float64   `json:"on_demand_vm_hours"`
-	RefusedJobHours float64   `json:"refused_job_hours"`
+	InfeasibleHours *float64 `json:"infeasible_hours,omitempty"`
+	OnDemandVmHours float64  `json:"on_demand_vm_hours"`
+	RefusedJobHours float64  `json:"refused_job_hours"`
+
+	// ReservedIdleVmHours In contracts and used by nobody.
+	ReservedIdleVmHours float64 `json:"reserved_idle_vm_hours"`
+
+	// ReservedVmHours Used of contracts.
 	ReservedVmHours float64   `json:"reserved_vm_hours"`
 	Start           time.Time `json:"start"`
 	VmHours         float64   `json:"vm_hours"`
@@ -13598,7 +13606,7 @@ type ClientInterface interface {
 
 	// GetRunResult Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing; of a sweep that is running the server that works on it answers the points until now, with `complete: false`. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 	GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -17928,7 +17936,7 @@ func (c *Client) WatchRun(ctx context.Context, id RunID, params *WatchRunParams,
 
 // GetRunResult Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing; of a sweep that is running the server that works on it answers the points until now, with `complete: false`. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Corresponds with GET /v1/runs/{id}/result (the `GetRunResult` operationId).
 func (c *Client) GetRunResult(ctx context.Context, id RunID, params *GetRunResultParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -33116,7 +33124,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetRunResultWithResponse Read what a run made
 	//
-	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+	// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing; of a sweep that is running the server that works on it answers the points until now, with `complete: false`. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -41444,7 +41452,7 @@ func (c *ClientWithResponses) WatchRunWithResponse(ctx context.Context, id RunID
 
 // GetRunResultWithResponse Read what a run made
 //
-// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
+// In the form that the run's kind has: of a `plan` the stored plan, as `GET …/plans/{plan}` answers it, of a `sweep` its points, of a `packing` what `POST /v1/packings` answers, of a `pool`, a `share_plan` or `pool_rounds` the plan, which `format` also has as CSV, of a `simulation`, a `horizon` or a `purchase` its answer, which `format` also has as a table or a spreadsheet, and the latter two as rows in the shape of FOCUS. 409 while the run is not over, 404 when it made nothing; of a sweep that is running the server that works on it answers the points until now, with `complete: false`. A run that failed or was cancelled may have a partial result; then `partial` is true in the run.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -500,6 +500,7 @@ export type ClusterSimulationRequest = {
 
 export type ClusterSweepRequest = {
   at?: string;
+  changes?: Array<ScenarioChange>;
   curve?: boolean;
   vary: Array<Vary>;
 };
@@ -2974,6 +2975,7 @@ export type SpanTotal = {
   infeasible_hours?: number;
   on_demand_vm_hours: number;
   refused_job_hours: number;
+  reserved_idle_vm_hours: number;
   reserved_vm_hours: number;
   start: string;
   vm_hours: number;
