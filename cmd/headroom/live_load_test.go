@@ -57,7 +57,7 @@ func (b *beating) hear(text []byte) error {
 func TestHeartbeatsOfManyNodes(t *testing.T) {
 	lasts, nodes, policies := 2*time.Second, 100, []string{"fifo"}
 	if wholeSamples {
-		lasts, nodes, policies = 30*time.Second, 1000, []string{"fifo", "learned", "progress-share", "max-progress"}
+		lasts, nodes, policies = 30*time.Second, 1000, []string{"fifo", "edf", "fair", "capacity", "progress-share", "max-progress", "learned"}
 	}
 	const perSecond, connections = 200, 20
 	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_REQUESTS_PER_SECOND=100000"})

@@ -25,42 +25,43 @@ type liveRow struct {
 	LastBeat  int64
 }
 
-// ChangeLive lets work change a live cluster (see app.Live).
+// ChangeLive lets work change a live cluster (see app.Live): in two round trips, where what the caller knows is the
+// latest and nothing is told to the audit log.
 func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
-	s.sweepLive(ctx)
-	write := s.write
-	if bulk {
-		write = s.writeMuch
+	if unstorable(cluster) {
+		return stamp, noCluster(cluster)
 	}
-	err = write(ctx, joining(func(ctx context.Context, q querier) error {
-		row, err := lockLive(ctx, q, cluster)
-		if err != nil {
-			return err
+	s.sweepLive()
+	var row liveRow
+	err = s.writeBetween(ctx, bulk, func(first *pgx.Batch) { row.lock(first, cluster) }, func(ctx context.Context, q querier) (*pgx.Batch, error) {
+		if row.ClusterID == 0 {
+			if err := row.make(ctx, q, cluster); err != nil {
+				return nil, err
+			}
 		}
 		stamp = app.LiveStamp{Cluster: row.ClusterID, Stamp: row.Stamp}
 		var stored *live.State
 		if stamp != seen {
 			if stored, err = loadLive(ctx, q, row.ClusterID); err != nil {
-				return fmt.Errorf("read the live cluster %s: %w", cluster, err)
+				return nil, fmt.Errorf("read the live cluster %s: %w", cluster, err)
 			}
 		}
 		done, err := work(ctx, stored, func() iter.Seq2[*dispatch.Decision, error] { return judgedChoices(ctx, q, row.ClusterID) })
 		if err != nil || done.Empty() && len(done.Heartbeats) == 0 {
-			return err
-		}
-		stamp.Stamp = rand.Int64()
-		if err := saveLive(ctx, q, row, stamp.Stamp, done); err != nil {
-			return err
+			return nil, err
 		}
 		entries := make([]entry, len(done.Deeds))
 		for i, d := range done.Deeds {
 			entries[i] = entry{Cluster: cluster, Action: d.Action, Kind: d.Kind, Name: d.Name, Before: d.Before, After: d.After}
 		}
 		if len(entries) > 0 {
-			return record(ctx, q, entries...)
+			if err := record(ctx, q, entries...); err != nil {
+				return nil, err
+			}
 		}
-		return nil
-	}))
+		stamp.Stamp = rand.Int64()
+		return saveLive(row, stamp.Stamp, done)
+	})
 	return stamp, err
 }
 
@@ -70,29 +71,30 @@ func (s *Store) InOnce(ctx context.Context) bool {
 	return joins
 }
 
-// lockLive takes the cluster's row, which is made where there is none.
-func lockLive(ctx context.Context, q querier, cluster string) (row liveRow, err error) {
-	if unstorable(cluster) {
-		return row, noCluster(cluster)
-	}
-	const find = `
+// lock queues the question for a cluster's row, which nobody else changes then. Where there is none, it is left empty.
+func (r *liveRow) lock(b *pgx.Batch, cluster string) {
+	b.Queue(`
 		SELECT l.cluster_id, l.stamp, l.last_beat FROM live_clusters l JOIN clusters c ON c.id = l.cluster_id
-		WHERE c.name = @cluster AND c.deleted_at IS NULL FOR UPDATE OF l`
-	row, err = one[liveRow](ctx, q, find, pgx.NamedArgs{"cluster": cluster})
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return row, err
-	}
-	_, err = q.Exec(ctx, `
+		WHERE c.name = @cluster AND c.deleted_at IS NULL FOR UPDATE OF l`, pgx.NamedArgs{"cluster": cluster}).QueryRow(func(found pgx.Row) error {
+		if err := found.Scan(&r.ClusterID, &r.Stamp, &r.LastBeat); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return nil
+	})
+}
+
+// make makes the row of a cluster that has none yet, and takes it.
+func (r *liveRow) make(ctx context.Context, q querier, cluster string) error {
+	var b pgx.Batch
+	b.Queue(`
 		INSERT INTO live_clusters (cluster_id, stamp, settings) SELECT id, @stamp, @settings FROM clusters WHERE name = @cluster AND deleted_at IS NULL
 		ON CONFLICT DO NOTHING`, pgx.NamedArgs{"cluster": cluster, "stamp": rand.Int64(), "settings": capacity.DefaultLiveSettings()})
-	if err != nil {
-		return row, err
+	r.lock(&b, cluster)
+	err := q.SendBatch(ctx, &b).Close()
+	if err == nil && r.ClusterID == 0 {
+		err = noCluster(cluster)
 	}
-	row, err = one[liveRow](ctx, q, find, pgx.NamedArgs{"cluster": cluster})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return row, noCluster(cluster)
-	}
-	return row, err
+	return err
 }
 
 // liveNodeRow is a node as it is kept, in the table and on the way there.
@@ -320,8 +322,8 @@ const (
 		policy text, settings_version bigint, outcome text, open boolean, cause text, ended_at timestamptz, seconds float8)`
 )
 
-// saveLive stores changes in one round trip.
-func saveLive(ctx context.Context, q querier, row liveRow, stamp int64, w app.LiveWork) error {
+// saveLive is what stores changes.
+func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
 	b := &pgx.Batch{}
 	var failed error
 	queue := func(sql string, rows any) {
@@ -414,10 +416,7 @@ func saveLive(ctx context.Context, q querier, row liveRow, stamp int64, w app.Li
 			FROM unnest(@at::timestamptz[], @nodes::text[], @bodies::text[], @answers::text[]) WITH ORDINALITY AS x (at, node, body, answer, place)`,
 			pgx.NamedArgs{"cluster": row.ClusterID, "last": row.LastBeat, "at": at, "nodes": nodes, "bodies": bodies, "answers": answers})
 	}
-	if failed != nil {
-		return failed
-	}
-	return q.SendBatch(ctx, b).Close()
+	return b, failed
 }
 
 // What is kept of what is over: so long, and so much of each cluster.
@@ -429,26 +428,28 @@ const (
 	mostLearned    = 100_000 // choices that can be learned again
 )
 
-// sweepLive forgets what is long over, now and then.
-func (s *Store) sweepLive(ctx context.Context) {
-	if _, within := joined(ctx); within || !s.liveSweep.due() {
+// sweepLive forgets what is long over, now and then. Nobody waits for it.
+func (s *Store) sweepLive() {
+	if !s.liveSweep.due() {
 		return
 	}
-	for _, sql := range []string{
-		`DELETE FROM live_heartbeats WHERE (cluster_id, number) IN (
-			SELECT cluster_id, number FROM live_heartbeats WHERE at < clock_timestamp() - interval '` + keepHeartbeats + `' ORDER BY at LIMIT 50000)`,
-		`DELETE FROM live_heartbeats h USING live_clusters l WHERE h.cluster_id = l.cluster_id AND h.number <= l.last_beat - ` + strconv.Itoa(mostHeartbeats),
-		`DELETE FROM live_runs WHERE (cluster_id, id) IN (
-			SELECT cluster_id, id FROM live_runs WHERE at < clock_timestamp() - interval '` + keepDecisions + `' AND NOT open ORDER BY at LIMIT 50000)`,
-		`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(mostDecisions) + ` AND NOT r.open`,
-		`DELETE FROM live_learned d USING live_memories m WHERE m.cluster_id = d.cluster_id AND m.kind = 'learned'
-			AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = d.cluster_id) - ` + strconv.Itoa(mostLearned) + ` AND d.judgement IS NOT NULL`,
-		`DELETE FROM live_jobs WHERE (cluster_id, number) IN (
-			SELECT cluster_id, number FROM live_jobs WHERE ended_at < clock_timestamp() - interval '` + keepDecisions + `' ORDER BY ended_at LIMIT 10000)`,
-	} {
-		_ = s.write(ctx, func(ctx context.Context, q querier) error { // what fails is left for the next time
-			_, err := q.Exec(ctx, sql)
-			return err
-		})
-	}
+	go func() {
+		for _, sql := range []string{
+			`DELETE FROM live_heartbeats WHERE (cluster_id, number) IN (
+				SELECT cluster_id, number FROM live_heartbeats WHERE at < clock_timestamp() - interval '` + keepHeartbeats + `' ORDER BY at LIMIT 50000)`,
+			`DELETE FROM live_heartbeats h USING live_clusters l WHERE h.cluster_id = l.cluster_id AND h.number <= l.last_beat - ` + strconv.Itoa(mostHeartbeats),
+			`DELETE FROM live_runs WHERE (cluster_id, id) IN (
+				SELECT cluster_id, id FROM live_runs WHERE at < clock_timestamp() - interval '` + keepDecisions + `' AND NOT open ORDER BY at LIMIT 50000)`,
+			`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(mostDecisions) + ` AND NOT r.open`,
+			`DELETE FROM live_learned d USING live_memories m WHERE m.cluster_id = d.cluster_id AND m.kind = 'learned'
+				AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = m.cluster_id) - ` + strconv.Itoa(mostLearned) + ` AND d.judgement IS NOT NULL`,
+			`DELETE FROM live_jobs WHERE (cluster_id, number) IN (
+				SELECT cluster_id, number FROM live_jobs WHERE ended_at < clock_timestamp() - interval '` + keepDecisions + `' ORDER BY ended_at LIMIT 10000)`,
+		} {
+			_ = s.write(s.open, func(ctx context.Context, q querier) error { // what fails is left for the next time
+				_, err := q.Exec(ctx, sql)
+				return err
+			})
+		}
+	}()
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,8 +20,11 @@ import (
 )
 
 // silencer stands between a store and its database and, while it is locked, passes nothing on: a
-// machine that hangs, or a line that swallows everything.
-type silencer struct{ sync.RWMutex }
+// machine that hangs, or a line that swallows everything. It counts how often the store has waited for an answer.
+type silencer struct {
+	sync.RWMutex
+	trips atomic.Int64
+}
 
 // between makes one, and the address under which the database is reached through it.
 func (s *silencer) between(t *testing.T, address string) string {
@@ -30,12 +34,15 @@ func (s *silencer) between(t *testing.T, address string) string {
 	folder := t.TempDir()
 	listener := must(net.Listen("unix", filepath.Join(folder, ".s.PGSQL.5432")))(t)
 	t.Cleanup(func() { listener.Close() })
-	pass := func(to, from net.Conn) {
+	pass := func(to, from net.Conn, asks bool, asked *atomic.Bool) {
 		defer to.Close()
 		defer from.Close()
 		for piece := make([]byte, 32<<10); ; {
 			n, err := from.Read(piece)
 			s.wait()
+			if asked.Swap(asks) && !asks {
+				s.trips.Add(1)
+			}
 			if _, wrong := to.Write(piece[:n]); err != nil || wrong != nil {
 				return
 			}
@@ -52,8 +59,9 @@ func (s *silencer) between(t *testing.T, address string) string {
 				client.Close()
 				continue
 			}
-			go pass(server, client)
-			go pass(client, server)
+			asked := new(atomic.Bool)
+			go pass(server, client, true, asked)
+			go pass(client, server, false, asked)
 		}
 	}()
 	query := url.Values{"host": {folder}, "port": {"5432"}, "sslmode": {"disable"}}

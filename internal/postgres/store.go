@@ -67,6 +67,9 @@ type Store struct {
 
 	observationSweep sweeper
 	liveSweep        sweeper
+
+	open context.Context // of what goes on by itself until the store is closed
+	end  context.CancelFunc
 }
 
 var _ app.Store = (*Store)(nil)
@@ -120,7 +123,8 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Store{pool: pool, config: c, pulse: heart, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}, nil
+	open, end := context.WithCancel(context.WithoutCancel(ctx))
+	return &Store{open: open, end: end, pool: pool, config: c, pulse: heart, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}, nil
 }
 
 // timesInUTC makes times come out in UTC, not in the zone this process happens to run in.
@@ -130,7 +134,8 @@ func timesInUTC(m *pgtype.Map) {
 
 // Away is a store whose database cannot be reached: everything is capacity.Busy.
 func Away() *Store {
-	return &Store{config: Config{}.withDefaults(), pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, 1)}
+	open, end := context.WithCancel(context.Background())
+	return &Store{open: open, end: end, config: Config{}.withDefaults(), pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, 1)}
 }
 
 // longestClose is enough for all that a database answers; one that hangs must not hold up the end of
@@ -139,6 +144,7 @@ const longestClose = time.Second
 
 // Close waits for what is going on, though not for long, and closes every connection.
 func (s *Store) Close() {
+	s.end()
 	if s.pool == nil {
 		return
 	}

@@ -116,6 +116,61 @@ func (s *Store) slowly(ctx context.Context, q querier, work func(context.Context
 	return err
 }
 
+// writeBetween is write in two round trips to the database: what first asks goes with the transaction's beginning, and
+// what work answers with its end; nil is nothing. Work may use the transaction besides, and its context joins it.
+func (s *Store) writeBetween(ctx context.Context, bulk bool, first func(*pgx.Batch), work func(context.Context, querier) (last *pgx.Batch, err error)) error {
+	if _, within := joined(ctx); within || bulk {
+		write := s.write
+		if bulk {
+			write = s.writeMuch
+		}
+		return write(ctx, joining(func(ctx context.Context, q querier) error {
+			var asked pgx.Batch
+			first(&asked)
+			if err := q.SendBatch(ctx, &asked).Close(); err != nil {
+				return err
+			}
+			last, err := work(ctx, q)
+			if err != nil || last == nil {
+				return err
+			}
+			return q.SendBatch(ctx, last).Close()
+		}))
+	}
+	since := s.pulse.replies.Load()
+	bounded, cancel := s.bound(ctx, s.longest())
+	defer cancel()
+	conn, err := s.acquire(bounded)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return s.ended(ctx, bounded, since, kindOf(ctx, conn.Conn(), func() error {
+		var asked pgx.Batch
+		asked.BeginTx(pgx.TxOptions{})
+		first(&asked)
+		answers := conn.SendBatch(bounded, &asked)
+		tx := answers.Tx()
+		defer func() {
+			if conn.Conn().PgConn().TxStatus() != 'I' { // it is open still
+				rollback(ctx, tx)
+			}
+		}()
+		if err := answers.Close(); err != nil {
+			return err
+		}
+		last, err := work(context.WithValue(bounded, joinKey{}, tx), tx)
+		if err != nil {
+			return err
+		}
+		if last == nil { // what joined it takes effect all the same
+			return tx.Commit(bounded)
+		}
+		last.Queue("commit")
+		return tx.SendBatch(bounded, last).Close()
+	}()))
+}
+
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.TxOptions, work func(context.Context, querier) error) error {
