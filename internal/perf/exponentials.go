@@ -17,6 +17,7 @@ const (
 
 	starts         = 8
 	polishSteps    = 400
+	roughlyTo      = 1e-3 // where it shows which start is the best
 	polishedTo     = 1e-10
 	gridRates      = 20
 	gentlestOnGrid = 0.05
@@ -68,10 +69,23 @@ type amounts struct{ a, c, squares float64 }
 // project finds them; unless free, a and c may not be negative. In two numbers that is: both, or the better
 // one alone.
 func (e *exponentials) project(b, d float64, free bool) amounts {
-	var pp, pq, qq, py, qy float64
+	e.powers(b, e.p)
+	e.powers(d, e.q)
+	return e.combine(e.p, e.q, free)
+}
+
+// powers are those of a rate at each point.
+func (e *exponentials) powers(b float64, into []float64) {
 	for i, r := range e.r {
-		p, q, w, y := math.Exp(b*r), math.Exp(d*r), e.w[i], e.y[i]
-		e.p[i], e.q[i] = p, q
+		into[i] = math.Exp(b * r)
+	}
+}
+
+// combine is project with the powers of both rates at hand.
+func (e *exponentials) combine(ofB, ofD []float64, free bool) amounts {
+	var pp, pq, qq, py, qy float64
+	for i, y := range e.y {
+		p, q, w := ofB[i], ofD[i], e.w[i]
 		pp += w * p * p
 		pq += w * p * q
 		qq += w * q * q
@@ -81,7 +95,7 @@ func (e *exponentials) project(b, d float64, free bool) amounts {
 	left := func(a, c float64) amounts {
 		s := 0.0
 		for i, y := range e.y {
-			off := y - a*e.p[i] - c*e.q[i]
+			off := y - a*ofB[i] - c*ofD[i]
 			s += e.w[i] * off * off
 		}
 		return amounts{a, c, s}
@@ -192,28 +206,36 @@ func (e *exponentials) free() (TaskTime, string) {
 	return f, ""
 }
 
-// search finds the rates that leave the least squares: the best pairs of a grid are polished.
+// search finds the rates that leave the least squares: the best pairs of a grid are polished roughly, and the best of
+// those to the end.
 func (e *exponentials) search(rates []float64, low, high float64, free bool) (b, d float64) {
 	type pair struct{ b, d, squares float64 }
 	var pairs []pair
+	powers := make([][]float64, len(rates))
 	for i, b := range rates {
-		for _, d := range rates[:i+1] {
-			pairs = append(pairs, pair{b, d, e.project(b, d, free).squares})
+		powers[i] = make([]float64, len(e.r))
+		e.powers(b, powers[i])
+		for j, d := range rates[:i+1] {
+			pairs = append(pairs, pair{b, d, e.combine(powers[i], powers[j], free).squares})
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.squares, b.squares) })
+	squares := func(b, d float64) float64 { return e.project(b, d, free).squares }
 	best := pairs[0]
 	for _, p := range pairs[:starts] {
-		b, d, s := polish(p.b, p.d, low, high, func(b, d float64) float64 { return e.project(b, d, free).squares })
-		if s < best.squares {
+		if b, d, s := polish(p.b, p.d, low, high, roughlyTo, squares); s < best.squares {
 			best = pair{b, d, s}
 		}
+	}
+	if b, d, s := polish(best.b, best.d, low, high, polishedTo, squares); s < best.squares {
+		return b, d
 	}
 	return best.b, best.d
 }
 
-// polish goes down from a start by a simplex of three corners (Nelder and Mead), within low and high.
-func polish(b, d, low, high float64, of func(b, d float64) float64) (float64, float64, float64) {
+// polish goes down from a start by a simplex of three corners (Nelder and Mead), within low and high, until the
+// corners are that close.
+func polish(b, d, low, high, to float64, of func(b, d float64) float64) (float64, float64, float64) {
 	type corner struct{ b, d, value float64 }
 	at := func(b, d float64) corner {
 		b, d = min(max(b, low), high), min(max(d, low), high)
@@ -228,7 +250,7 @@ func polish(b, d, low, high float64, of func(b, d float64) float64) (float64, fl
 	c := [3]corner{at(b, d), at(b+step(b), d), at(b, d+step(d))}
 	for range polishSteps {
 		slices.SortStableFunc(c[:], func(x, y corner) int { return cmp.Compare(x.value, y.value) })
-		if max(math.Abs(c[1].b-c[0].b), math.Abs(c[2].b-c[0].b), math.Abs(c[1].d-c[0].d), math.Abs(c[2].d-c[0].d)) <= polishedTo {
+		if max(math.Abs(c[1].b-c[0].b), math.Abs(c[2].b-c[0].b), math.Abs(c[1].d-c[0].d), math.Abs(c[2].d-c[0].d)) <= to {
 			break
 		}
 		mb, md := (c[0].b+c[1].b)/2, (c[0].d+c[1].d)/2
