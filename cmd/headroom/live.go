@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/capacity"
+	"headroom/internal/dispatch"
 )
 
 func liveCommand() *cobra.Command {
@@ -26,7 +27,7 @@ says first what another policy would have decided on the heartbeats of the last 
 	policy := subgroup("policy", "How tasks are handed out", livePolicyGetCommand(&to), livePolicySetCommand(&to))
 	node := subgroup("node", "The machines that run tasks", liveNodeListCommand(&to), liveNodeSetCommand(&to), liveNodeDeleteCommand(&to))
 	job := subgroup("job", "The jobs whose tasks are handed out", liveJobSubmitCommand(&to), liveJobListCommand(&to), liveJobGetCommand(&to), liveJobKillCommand(&to))
-	c.AddCommand(policy, node, job, liveDecisionsCommand(&to), liveHeartbeatCommand(&to))
+	c.AddCommand(policy, node, job, liveDecisionsCommand(&to), liveLearnedCommand(&to), liveRelearnCommand(&to), liveHeartbeatCommand(&to))
 	return c
 }
 
@@ -132,6 +133,54 @@ asked what it would do with each slot, in the state that the cluster was truly i
 			"table": sayIt("Tasks are handed out by the policy %s from now on; admission is %s.", l.Policy.Kind, l.Admission),
 			"json":  indented(said.body),
 		})
+	})
+}
+
+func liveLearnedCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "learned CLUSTER", Short: "Show what the policy learned has learned", Args: cobra.ExactArgs(1)}
+	out.addFlags(c, "table", "json")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.GetClassifier(c.Context(), args[0]))
+		return out.writeKnowledge(c, said, err)
+	})
+}
+
+func liveRelearnCommand(to *connection) *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "relearn CLUSTER", Short: "Learn everything again from the choices that are kept",
+		Long: `Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. Another
+target or other rules, features or classifiers do so by themselves; this is for whoever doubts what was learned.`,
+		Args: cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		said, err := s.said(s.api.Relearn(c.Context(), args[0]))
+		return out.writeKnowledge(c, said, err)
+	})
+}
+
+func (out *output) writeKnowledge(c *cobra.Command, said answer, err error) error {
+	if err != nil {
+		return err
+	}
+	var k dispatch.Knowledge
+	if err := said.into(&k); err != nil {
+		return err
+	}
+	return out.write(c, map[string]form{
+		"table": sayIt("It has learned from %d choices, %d of them good, by %s with the rules of version %d; %d were made.",
+			k.Counts.Outcomes[0]+k.Counts.Outcomes[1], k.Counts.Outcomes[1], k.Kind, k.Rules, k.Decisions),
+		"json": indented(said.body),
 	})
 }
 

@@ -25,8 +25,8 @@ type beating struct {
 // next is its next heartbeat.
 func (b *beating) next(random *rand.Rand) []byte {
 	b.seq++
-	load := 4 * random.Float64()
-	h := capacity.Heartbeat{Seq: b.seq, Boot: "1", Running: []int64{}, State: &capacity.NodeReport{Load1: &load, CPUPercent: &load}}
+	load, residual := 4*random.Float64(), 0.2+0.8*random.Float64()
+	h := capacity.Heartbeat{Seq: b.seq, Boot: "1", Running: []int64{}, State: &capacity.NodeReport{Load1: &load, CPUPercent: &load, Residual: &residual}}
 	for _, id := range b.running {
 		if random.IntN(3) == 0 {
 			h.Finished = append(h.Finished, capacity.FinishedTask{Assignment: id})
