@@ -1,3 +1,5 @@
+//go:build cgo
+
 // Command headroom-solver solves linear and mixed-integer programs for headroom: programs come on
 // its standard input and solutions go to its standard output, in headroom's own binary frames. It is
 // the only program with C++ in it, so that a crash there costs one process and no service.

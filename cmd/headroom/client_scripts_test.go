@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/historytest"
+	"headroom/internal/lp/worker"
 	"headroom/internal/pgtest"
 	"headroom/internal/postgres"
 	runs "headroom/internal/run"
@@ -97,7 +99,7 @@ func TestServiceScripts(t *testing.T) {
 				RequireExplicitExec: true,
 				UpdateScripts:       *update,
 				Setup: func(env *testscript.Env) error {
-					env.Setenv("HEADROOM_SOLVER", solverProgram)
+					env.Setenv(worker.ProgramVariable, os.Getenv(worker.ProgramVariable))
 					env.Setenv("HEADROOM_URL", server.url)
 					env.Setenv("SECURE", strings.Replace(server.url, "http://", "https://", 1))
 					env.Setenv("HEADROOM_API_KEY", server.keys[auth.Admin])

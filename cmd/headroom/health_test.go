@@ -113,7 +113,7 @@ func TestServeTellsItsSupervisor(t *testing.T) {
 	}
 	address := testPort(t)
 	server := exec.Command("headroom", "serve", "--listen", address, "--data-dir", filepath.Join(dir, "data"))
-	server.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket, "HEADROOM_SOLVER="+solverProgram)
+	server.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket)
 	var said lockedBuffer
 	server.Stderr = &said
 	if err := server.Start(); err != nil {

@@ -18,34 +18,16 @@ import (
 
 	"headroom/internal/lp/worker"
 	"headroom/internal/pgtest"
+	"headroom/internal/solvertest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
-// solverProgram is the real headroom-solver: the one that make test has built, or one for all tests.
-var solverProgram = os.Getenv(worker.ProgramVariable)
-
-// withSolver builds the solver before the tests where there is none, and fails them all where it cannot be built.
+// withSolver runs the tests with the real solver and a database.
 type withSolver struct{ m *testing.M }
 
 func (w withSolver) Run() int {
-	if solverProgram != "" {
-		return pgtest.Run(w.m)
-	}
-	dir, err := os.MkdirTemp("", "headroom-test")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	solverProgram = filepath.Join(dir, "headroom-solver")
-	build := exec.Command("go", "build", "-o", solverProgram, "../headroom-solver")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build headroom-solver:", err)
-		return 1
-	}
-	return pgtest.Run(w.m)
+	return solvertest.Run(func() int { return pgtest.Run(w.m) })
 }
 
 func TestMain(m *testing.M) {
@@ -62,7 +44,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HEADROOM_SOLVER", solverProgram)
+			env.Setenv(worker.ProgramVariable, os.Getenv(worker.ProgramVariable))
 			env.Setenv("EXAMPLES", examples)
 			return nil
 		},

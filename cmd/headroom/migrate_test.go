@@ -92,7 +92,6 @@ func findings(t *testing.T, code int, args ...string) map[string]examination {
 }
 
 func TestDoctorLooksAtTheDatabase(t *testing.T) {
-	t.Setenv("HEADROOM_SOLVER", solverProgram)
 	check := func(found map[string]examination, name string, ok bool, words ...string) {
 		t.Helper()
 		e, there := found[name]

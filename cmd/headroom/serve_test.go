@@ -92,7 +92,7 @@ func startServingWith(t *testing.T, dataDir string, variables []string, args ...
 	t.Helper()
 	s := &served{dataDir: dataDir, address: testPort(t), stderr: &lockedBuffer{}, ended: make(chan error, 1)}
 	s.Cmd = exec.Command("headroom", append([]string{"serve", "--listen", s.address, "--data-dir", dataDir}, args...)...)
-	s.Env = append(append(os.Environ(), "HEADROOM_SOLVER="+solverProgram), variables...)
+	s.Env = append(os.Environ(), variables...)
 	s.Stderr = s.stderr
 	out, err := s.StdoutPipe()
 	if err != nil {

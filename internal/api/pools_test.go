@@ -2,12 +2,7 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,32 +23,10 @@ const smallRounds = `{"currency":"USD","hours":4,"types":[{"name":"a","per_hour"
 // solved gives a service the real solver.
 func solved(t testing.TB) func(*app.Config) {
 	t.Helper()
-	program, err := solverProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := worker.New(worker.Config{Program: program, Processes: 1})
+	pool := worker.New(worker.Config{Processes: 1})
 	t.Cleanup(func() { pool.Close() })
 	return func(c *app.Config) { c.Solver = pool }
 }
-
-// solverProgram is the solver that HEADROOM_SOLVER names, or one that is built.
-var solverProgram = sync.OnceValues(func() (string, error) {
-	if named := os.Getenv("HEADROOM_SOLVER"); named != "" {
-		return named, nil
-	}
-	dir, err := os.MkdirTemp("", "solver")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, worker.ProgramName)
-	build := exec.Command("go", "build", "-o", program, "headroom/cmd/headroom-solver")
-	build.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if said, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build headroom-solver: %w\n%s", err, said)
-	}
-	return program, nil
-})
 
 func TestPoolsOverHTTP(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,10 +24,13 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/pgtest"
 	"headroom/internal/postgres"
+	"headroom/internal/solvertest"
 	"headroom/internal/telemetry"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	os.Exit(solvertest.Run(func() int { return pgtest.Run(m) }))
+}
 
 // service is a whole service on a database of its own.
 type service struct {

@@ -1,3 +1,5 @@
+//go:build cgo
+
 // Package coin solves programs with Clp and CBC of COIN-OR, through cgo. Only headroom-solver
 // imports it: an abort in C++ ends the whole process, and CBC is not safe in two threads. Callers
 // solve one program at a time.
