@@ -28,7 +28,7 @@ build: ui ## build bin/headroom and bin/headroom-solver
 run: build ## build and serve a demonstration cluster, with a private database
 	bin/headroom serve --demo
 
-test: build ## run the tests, and fuzz what reads foreign files for 3 s each
+test: build ## run the tests, and fuzz what reads foreign files for 1 s each
 	$(GOTEST) ./...
 	$(CGO) $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz
@@ -38,7 +38,7 @@ test-long: build ## run the tests with every large sample (up to an hour)
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
 
-FUZZTIME = 3s
+FUZZTIME = 1s
 
 fuzz: ## fuzz what reads foreign files: make fuzz FUZZTIME=60s
 	@scripts/fuzz $(FUZZTIME) ./internal/history ./internal/prices ./internal/capacity:FuzzForecastFile ./internal/agent ./internal/sim

@@ -67,6 +67,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 	var polls []time.Duration
 	refused := map[string][]time.Duration{} // after the hang, in order
 	longest := map[string]time.Duration{}   // of what was asked once it was known
+	since := map[string]int{}               // how often it was refused by then
 	var known time.Time
 	var clients sync.WaitGroup
 	going := func() bool {
@@ -109,13 +110,26 @@ func TestADatabaseThatHangs(t *testing.T) {
 				mu.Lock()
 				refused[what] = append(refused[what], time.Since(hung))
 				if !known.IsZero() {
+					since[what]++
 					longest[what] = max(longest[what], time.Since(began)-max(0, known.Sub(began)))
 				}
 				mu.Unlock()
 			}
 		})
 	}
-	time.Sleep(7 * time.Second) // longer than it takes until everybody knows
+	const times = 3 // that each is refused once it is known
+	waits(t, "everything is refused while it is known", 30*time.Second, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		after := 0
+		for _, n := range since {
+			after += min(n, times)
+		}
+		return after == 4*times
+	})
+	if wholeSamples {
+		time.Sleep(7 * time.Second)
+	}
 	close(over)
 	clients.Wait()
 	slices.Sort(polls)

@@ -235,6 +235,8 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 		said, _ := io.ReadAll(conn)
 		return string(said)
 	}
+	var all sync.WaitGroup
+	reading := make(chan struct{}, 2) // as many as may be read at once
 	for situation, c := range map[string]struct {
 		length int
 		body   func(net.Conn)
@@ -260,10 +262,15 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 			_, _ = io.WriteString(c, sheet[len(sheet)/50*50:])
 		}, "HTTP/1.1 200"},
 	} {
-		if said := send(c.length, c.body); !strings.HasPrefix(said, c.want) {
-			t.Errorf("%s: got %.300q", situation, said)
-		}
+		all.Go(func() {
+			reading <- struct{}{}
+			defer func() { <-reading }()
+			if said := send(c.length, c.body); !strings.HasPrefix(said, c.want) {
+				t.Errorf("%s: got %.300q", situation, said)
+			}
+		})
 	}
+	all.Wait()
 	var types list[capacity.VMType]
 	s.ask(s.admin, "GET", "/v1/clusters/mine/vm-types", nil).into(t, &types)
 	if len(types.Items) != 2 {

@@ -15,10 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/app"
 	"headroom/internal/auth"
@@ -43,33 +41,6 @@ type service struct {
 	admin string // a token that may everything
 
 	database string // its address
-}
-
-// outlast waits until nothing that was begun before is open, on the whole server: audit entries are listed
-// only then, and other tests hold transactions open.
-func (s *service) outlast() {
-	s.Helper()
-	conn, err := pgx.Connect(s.Context(), s.database)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.Background()) }()
-	var now string
-	if err := conn.QueryRow(s.Context(), "SELECT pg_current_xact_id()::text").Scan(&now); err != nil {
-		s.Fatal(err)
-	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		var settled bool
-		if err := conn.QueryRow(s.Context(), "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil {
-			s.Fatal(err)
-		}
-		if settled {
-			return
-		}
-		if time.Now().After(end) {
-			s.Fatal("a transaction of another test is open for 30 s")
-		}
-	}
 }
 
 // logged is what was logged.
@@ -140,7 +111,7 @@ type answered struct {
 func (s *service) ask(token, method, path string, body any, headers ...string) answered {
 	s.Helper()
 	if s.database != "" && method == http.MethodGet && strings.HasPrefix(path, "/v1/audit") {
-		s.outlast()
+		pgtest.Outlast(s)
 	}
 	var content io.Reader
 	switch b := body.(type) {
@@ -242,24 +213,37 @@ func (s *service) fits(at string, schema *openapi3.Schema, text []byte) {
 
 // operation finds the one a request is for without the help of the router under test.
 func (s *service) operation(r *http.Request) *openapi3.Operation {
-	var patterns []string
-	for pattern := range s.doc.Paths.Map() {
-		patterns = append(patterns, pattern)
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
 	}
-	slices.SortFunc(patterns, func(a, b string) int { return strings.Count(a, "{") - strings.Count(b, "{") }) // literal ones first
-	for _, pattern := range patterns {
-		matcher := regexp.MustCompile("^" + regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(pattern), `[^/]+`) + "$")
-		if !matcher.MatchString(r.URL.EscapedPath()) {
-			continue
+	for _, p := range pathPatterns() {
+		if p.is.MatchString(r.URL.EscapedPath()) {
+			return s.doc.Paths.Value(p.path).GetOperation(method)
 		}
-		method := r.Method
-		if method == http.MethodHead {
-			method = http.MethodGet
-		}
-		return s.doc.Paths.Value(pattern).GetOperation(method)
 	}
 	return nil
 }
+
+// pathPattern says which addresses are of a path of the contract.
+type pathPattern struct {
+	path string
+	is   *regexp.Regexp
+}
+
+// pathPatterns are all of the contract, literal ones first. They are made once, because every request asks.
+var pathPatterns = sync.OnceValue(func() (all []pathPattern) {
+	doc, err := readContract()
+	if err != nil {
+		panic(err)
+	}
+	parameter := regexp.MustCompile(`\\\{\w+\\\}`)
+	for path := range doc.Paths.Map() {
+		all = append(all, pathPattern{path, regexp.MustCompile("^" + parameter.ReplaceAllString(regexp.QuoteMeta(path), `[^/]+`) + "$")})
+	}
+	slices.SortFunc(all, func(a, b pathPattern) int { return strings.Count(a.path, "{") - strings.Count(b.path, "{") })
+	return all
+})
 
 // want stops the test unless the status is the one wanted.
 func (a answered) want(t testing.TB, status int) answered {

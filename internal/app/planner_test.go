@@ -321,6 +321,7 @@ func TestPins(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	var pins []string
+	pgtest.Outlast(t)
 	within(t, 10*time.Second, "three entries in the audit log", func() bool {
 		entries, err := a.Audit(ctx, app.AuditFilter{Cluster: "c"}, app.Page{Limit: 100})
 		if err != nil {

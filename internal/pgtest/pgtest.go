@@ -119,6 +119,29 @@ func Empty(t testing.TB) string {
 	return address
 }
 
+// Outlast waits until no transaction that had begun before is open on the whole server, in whatever database: only
+// then the audit log lists what was written before. It waits for other tests, however busy the machine is.
+func Outlast(t testing.TB) {
+	t.Helper()
+	const longest = 5 * time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server.url(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var now string
+	if err := conn.QueryRow(ctx, "SELECT pg_current_xact_id()::text").Scan(&now); err != nil {
+		t.Fatal(err)
+	}
+	for settled := false; !settled; time.Sleep(5 * time.Millisecond) {
+		if err := conn.QueryRow(ctx, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil {
+			t.Fatalf("another test's transaction is still open: %v", err)
+		}
+	}
+}
+
 // start finds or starts the server and makes the template.
 func start(ctx context.Context) error {
 	if address := os.Getenv(ServerVariable); address != "" {

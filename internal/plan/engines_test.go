@@ -37,9 +37,10 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 2})
 	defer pool.Close()
 	asked := 0
-	for seed := range uint64(trials(1000, 20_000)) {
+	for seed := range uint64(trials(300, 20_000)) {
 		p := study.Small(seed).Problem()
 		p.Options.Engine = capacity.EngineExact
+		p.Options.MaxSolveMs = 60_000 // CBC is done within milliseconds, on a machine that has time for it
 		exact := answered(t, p)
 		want, _, feasible := newBrute(p).best()
 		for _, engine := range []capacity.Engine{capacity.EngineCBC, capacity.EngineAuto} {
@@ -67,7 +68,7 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 			}
 		}
 	}
-	if asked < trials(500, 10_000) {
+	if asked < trials(150, 10_000) {
 		t.Errorf("CBC was asked %d times, want more", asked)
 	}
 }

@@ -334,6 +334,7 @@ func TestLeasesAreListed(t *testing.T) {
 		t.Errorf("got %+v", found)
 	}
 	var log int
+	pgtest.Outlast(t)
 	audit := must(s.Audit(ctx, app.AuditFilter{Cluster: night}, only(1000)))(t).Items
 	for _, e := range audit {
 		if e.Kind != "cluster" {

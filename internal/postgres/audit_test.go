@@ -22,6 +22,7 @@ func audit(t testing.TB, s *postgres.Store, of app.AuditFilter) []app.AuditEntry
 	t.Helper()
 	ctx := auth.With(t.Context(), auth.Principal{Name: "marker", ID: t.Name(), Role: auth.Admin})
 	_, hash := auth.NewToken(auth.KeyPrefix)
+	pgtest.Outlast(t)
 	marker := must(s.CreateKey(ctx, auth.Key{Name: "marker " + time.Now().String(), Role: auth.Viewer, Hash: hash}))(t)
 	eventually(t, "the marker is in the audit log", func() bool {
 		list := must(s.Audit(ctx, app.AuditFilter{}, app.Page{Limit: 1}))(t)

@@ -202,6 +202,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	plan(t, s, "shop", 5)
 	deliveries(t, s, off, "not more", allIn(capacity.DeliveryFailed, 1))
 
+	pgtest.Outlast(t)
 	audit, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -256,6 +257,7 @@ func TestSecretsAreRotated(t *testing.T) {
 	if _, _, err := s.RotateSecret(boss(t), w.ID, "whsec_short"); err == nil {
 		t.Error("a short secret is taken")
 	}
+	pgtest.Outlast(t)
 	audit, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
 	if text := fmt.Sprintf("%s %v", audit.Items, err); strings.Contains(text, old) || strings.Contains(text, secret) || !strings.Contains(text, "webhook_secret") {
 		t.Error("the audit log has a secret, or does not say that it was changed")

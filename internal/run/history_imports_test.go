@@ -245,6 +245,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	if got := kept(t, s); !reflect.DeepEqual(got, want) {
 		t.Errorf("%d executions are kept, want %d, or they differ", len(got), len(want))
 	}
+	pgtest.Outlast(t)
 	log, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)

@@ -98,9 +98,9 @@ func reproduce(t *testing.T, name string, tools Tools, s Setting) Reproduction {
 }
 
 func TestExperimentsComeOut(t *testing.T) {
-	settings := []Setting{{Seed: 1, Quick: true}, {Seed: 40_000, Quick: true}}
+	settings := []Setting{{Seed: 40_000, Quick: true}} // seed 1 is what the command line's tests run
 	if wholeSamples {
-		settings = append(settings, Setting{Seed: 1}, Setting{Seed: 1 << 20}, Setting{Seed: 77 << 30}, Setting{Seed: math.MaxUint64 - 10})
+		settings = append(settings, Setting{Seed: 1, Quick: true}, Setting{Seed: 1}, Setting{Seed: 1 << 20}, Setting{Seed: 77 << 30}, Setting{Seed: math.MaxUint64 - 10})
 	}
 	for _, e := range Experiments() {
 		for _, s := range settings {
