@@ -120,9 +120,9 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		s.until(t, key, "marked", stale)
 	}
 	t.Logf("all three servers mark their plans %v after the database stopped", time.Since(began).Round(time.Millisecond))
-	polls := 30
+	polls, within, away := 30, 250*time.Millisecond, 6*time.Second // beside all the other tests
 	if wholeSamples {
-		polls = 100
+		polls, within, away = 100, 100*time.Millisecond, 2*time.Second
 	}
 	load := func(what string) {
 		t.Helper()
@@ -182,8 +182,8 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		slices.Sort(took)
 		p99 := took[len(took)*99/100]
 		t.Logf("%s: %d polls, all marked; p50 %v, p99 %v, longest %v", what, len(took), took[len(took)/2].Round(time.Microsecond), p99.Round(time.Microsecond), took[len(took)-1].Round(time.Microsecond))
-		if p99 > 100*time.Millisecond {
-			t.Errorf("%s: p99 is %v, want at most 100 ms", what, p99)
+		if p99 > within {
+			t.Errorf("%s: p99 is %v, want at most %v", what, p99, within)
 		}
 	}
 	load("three servers")
@@ -244,12 +244,8 @@ func TestOutageOfTheDatabase(t *testing.T) {
 			written := time.Since(began)
 			s.until(t, key, "fresh", fresh)
 			t.Logf("server %d takes writes %v after the database's return and shows fresh plans after %v", i+1, written.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
-			most := 6 * time.Second // beside all the other tests
-			if wholeSamples {
-				most = 2 * time.Second
-			}
-			if time.Since(began) > most {
-				t.Errorf("server %d was back after %v, want at most %v", i+1, time.Since(began), most)
+			if time.Since(began) > away {
+				t.Errorf("server %d was back after %v, want at most %v", i+1, time.Since(began), away)
 			}
 		})
 	}
