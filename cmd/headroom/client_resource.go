@@ -471,6 +471,40 @@ func (k *resource) deleteCommand(to *connection) *cobra.Command {
 	})
 }
 
+// deletion makes a command that deletes, after asking, what its flags choose of a cluster's, and says how many there
+// were. The question has a place for the cluster's name.
+func deletion(c *cobra.Command, to *connection, thing, question string, send func(c *cobra.Command, s *service, cluster string) (*http.Response, error)) *cobra.Command {
+	var out output
+	var yes bool
+	c.Args = cobra.ExactArgs(1)
+	out.addFlags(c, "table", "json")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return command(c, func(c *cobra.Command, args []string) error {
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		if err := confirm(c, yes, fmt.Sprintf(question, args[0])); err != nil {
+			return err
+		}
+		a, err := s.said(send(c, s, args[0]))
+		if err != nil {
+			return err
+		}
+		var done struct{ Deleted int64 }
+		if err := a.into(&done); err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{
+			"table": func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "Deleted %s.\n", counted(done.Deleted, thing))
+				return err
+			},
+			"json": indented(a.body),
+		})
+	})
+}
+
 // confirm asks on a terminal whether to go on; elsewhere --yes has to say so.
 func confirm(c *cobra.Command, yes bool, question string) error {
 	if yes {

@@ -172,37 +172,12 @@ func executionText(w io.Writer, e history.SampledExecution) error {
 }
 
 func historyDeleteCommand(to *connection) *cobra.Command {
-	var out output
 	var of executionFlags
-	var yes bool
-	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete past executions, after asking", Example: "  headroom history delete shop --job 'nightly etl' --until 2025-01-01", Args: cobra.ExactArgs(1)}
-	out.addFlags(c, "table", "json")
+	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete past executions, after asking", Example: "  headroom history delete shop --job 'nightly etl' --until 2025-01-01"}
 	of.add(c, true)
 	of.addOutcome(c)
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
-	return command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.open()
-		if err != nil {
-			return err
-		}
-		if err := confirm(c, yes, fmt.Sprintf("Delete those past executions of cluster %q? Profiles made of them stay.", args[0])); err != nil {
-			return err
-		}
-		a, err := s.said(s.api.DeleteExecutions(c.Context(), args[0], nil, query(of.query()...)))
-		if err != nil {
-			return err
-		}
-		var done struct{ Deleted int64 }
-		if err := a.into(&done); err != nil {
-			return err
-		}
-		return out.write(c, map[string]form{
-			"table": func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "Deleted %d executions.\n", done.Deleted)
-				return err
-			},
-			"json": indented(a.body),
-		})
+	return deletion(c, to, "execution", "Delete those past executions of cluster %q? Profiles made of them stay.", func(c *cobra.Command, s *service, cluster string) (*http.Response, error) {
+		return s.api.DeleteExecutions(c.Context(), cluster, nil, query(of.query()...))
 	})
 }

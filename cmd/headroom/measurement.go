@@ -181,36 +181,11 @@ func measurementListCommand(to *connection) *cobra.Command {
 }
 
 func measurementDeleteCommand(to *connection) *cobra.Command {
-	var out output
 	var of measurementFlags
-	var yes bool
-	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking", Example: "  headroom measurement delete shop --job sort --kind power", Args: cobra.ExactArgs(1)}
-	out.addFlags(c, "table", "json")
+	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking", Example: "  headroom measurement delete shop --job sort --kind power"}
 	of.add(c)
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
-	return command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.open()
-		if err != nil {
-			return err
-		}
-		if err := confirm(c, yes, fmt.Sprintf("Delete those measurements of cluster %q? What is left is fitted anew.", args[0])); err != nil {
-			return err
-		}
-		a, err := s.said(s.api.DeleteMeasurements(c.Context(), args[0], nil, query(of.query()...)))
-		if err != nil {
-			return err
-		}
-		var done struct{ Deleted int64 }
-		if err := a.into(&done); err != nil {
-			return err
-		}
-		return out.write(c, map[string]form{
-			"table": func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "Deleted %s.\n", counted(done.Deleted, "measurement"))
-				return err
-			},
-			"json": indented(a.body),
-		})
+	return deletion(c, to, "measurement", "Delete those measurements of cluster %q? What is left is fitted anew.", func(c *cobra.Command, s *service, cluster string) (*http.Response, error) {
+		return s.api.DeleteMeasurements(c.Context(), cluster, nil, query(of.query()...))
 	})
 }

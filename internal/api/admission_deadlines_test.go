@@ -6,18 +6,13 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
-	"headroom/internal/pgtest"
-	"headroom/internal/postgres"
-	"headroom/internal/telemetry"
 )
 
 // near says whether a time that passes while a test runs is what it should be.
@@ -202,37 +197,11 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 // are promised as the rule allows, and nobody is told otherwise.
 func TestPromisesAreOneSum(t *testing.T) {
 	t.Parallel()
-	address := pgtest.Database(t)
-	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
-	store := pgtest.OpenWith(t, postgres.Config{URL: address})
-	if _, err := store.CreateCluster(ctx, capacity.NewCluster("night")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.SavePlan(ctx, capacity.PlanRecord{
-		PlanSummary: capacity.PlanSummary{Cluster: "night", At: time.Now(), InputsVersion: 1, Status: capacity.Optimal, Currency: "USD", PeriodSeconds: 3600},
-		Plan:        []byte(`{"classes":[{"name":"nightly","admitted":1000}]}`), Problem: []byte(`{}`),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	token, hash := auth.NewToken(auth.KeyPrefix)
-	var servers []string
-	for range 3 {
-		keys := auth.NewKeyring()
-		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "admin", Role: auth.Admin, Hash: hash})
-		store := pgtest.OpenWith(t, postgres.Config{URL: address, MaxConns: 8, AcquireTimeout: 20 * time.Second, Statement: 20 * time.Second})
-		tel := telemetry.New(io.Discard, nil)
-		h, err := New(Config{App: app.New(store, keys, app.Config{Telemetry: tel}), Telemetry: tel, RequestsPerSecond: 1_000_000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := httptest.NewServer(h)
-		t.Cleanup(server.Close)
-		servers = append(servers, server.URL)
-	}
+	servers, token := threeServers(t, auth.Admin, 1000)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	t.Cleanup(client.CloseIdleConnections)
 	send := func(server int, method, path, body string, header ...string) []byte {
-		r, err := http.NewRequestWithContext(ctx, method, servers[server%len(servers)]+"/v1/clusters/night"+path, strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), method, servers[server%len(servers)]+"/v1/clusters/night"+path, strings.NewReader(body))
 		if err != nil {
 			t.Error(err)
 			return nil

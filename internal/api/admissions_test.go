@@ -196,11 +196,10 @@ func TestAdmissionsThatAreRefused(t *testing.T) {
 	s.ask(agent, "POST", at+"/heartbeat", nil).want(t, 200)
 }
 
-// Clients of three servers over one database never hold more places at once than the plan admits. A
-// client counts its place from when it was told of it until before it gives it back, so what is counted
-// is never more than what is held.
-func TestThreeServersAdmitAsOne(t *testing.T) {
-	t.Parallel()
+// threeServers are of one database, whose cluster "night" has a plan that admits so many jobs of the class "nightly";
+// the token is a key's of a role.
+func threeServers(t *testing.T, role auth.Role, admits int) (servers []string, token string) {
+	t.Helper()
 	address := pgtest.Database(t)
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	store := pgtest.OpenWith(t, postgres.Config{URL: address})
@@ -209,16 +208,15 @@ func TestThreeServersAdmitAsOne(t *testing.T) {
 	}
 	if _, err := store.SavePlan(ctx, capacity.PlanRecord{
 		PlanSummary: capacity.PlanSummary{Cluster: "night", At: time.Now(), InputsVersion: 1, Status: capacity.Optimal, Currency: "USD", PeriodSeconds: 3600},
-		Plan:        []byte(`{"classes":[{"name":"nightly","admitted":10}]}`), Problem: []byte(`{}`),
+		Plan:        fmt.Appendf(nil, `{"classes":[{"name":"nightly","admitted":%d}]}`, admits), Problem: []byte(`{}`),
 	}); err != nil {
 		t.Fatal(err)
 	}
 	token, hash := auth.NewToken(auth.KeyPrefix)
-	var servers []string
 	for range 3 {
 		keys := auth.NewKeyring()
-		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "agents", Role: auth.Agent, Hash: hash})
-		store := pgtest.OpenWith(t, postgres.Config{URL: address, MaxConns: 8, AcquireTimeout: 20 * time.Second})
+		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "test", Role: role, Hash: hash})
+		store := pgtest.OpenWith(t, postgres.Config{URL: address, MaxConns: 8, AcquireTimeout: 20 * time.Second, Statement: 20 * time.Second})
 		tel := telemetry.New(io.Discard, nil)
 		h, err := New(Config{App: app.New(store, keys, app.Config{Telemetry: tel}), Telemetry: tel, RequestsPerSecond: 1_000_000})
 		if err != nil {
@@ -228,6 +226,15 @@ func TestThreeServersAdmitAsOne(t *testing.T) {
 		t.Cleanup(server.Close)
 		servers = append(servers, server.URL)
 	}
+	return servers, token
+}
+
+// Clients of three servers over one database never hold more places at once than the plan admits. A
+// client counts its place from when it was told of it until before it gives it back, so what is counted
+// is never more than what is held.
+func TestThreeServersAdmitAsOne(t *testing.T) {
+	t.Parallel()
+	servers, token := threeServers(t, auth.Agent, 10)
 	lasts := time.Second
 	if os.Getenv("HEADROOM_LONG") == "1" {
 		lasts = 20 * time.Second

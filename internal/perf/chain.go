@@ -1,10 +1,6 @@
 package perf
 
-import (
-	"math"
-
-	"headroom/internal/capacity"
-)
+import "headroom/internal/capacity"
 
 // chain is the demands of a job of stages, all on map slots: the sums over the stages, each a phase.
 //
@@ -28,33 +24,17 @@ import (
 // Where a class's jobs share slots, so that m is what each has on average, every stage begins as a reduce phase
 // does, perhaps without a slot, and the upper form is the conservative estimate that it is there (E6).
 func chain(p capacity.Profile) (d JobDemands) {
-	var work, shrinking, fixed sum
+	var work, shrinking, fixed capacity.Sum
 	for _, s := range p.Stages {
 		w := float64(s.Tasks) * s.AvgSeconds
 		less, ramp := sharedPhase(w, s.MaxSeconds)
-		work.add(w)
-		shrinking.add(less)
-		fixed.add(ramp)
+		work.Add(w)
+		shrinking.Add(less)
+		fixed.Add(ramp)
 	}
-	fixed.add(p.OverheadSeconds)
-	d.Lower = capacity.Demand{MapWorkSeconds: work.total(), FixedSeconds: p.OverheadSeconds}
-	d.Upper = capacity.Demand{MapWorkSeconds: shrinking.total(), FixedSeconds: fixed.total()}
+	fixed.Add(p.OverheadSeconds)
+	d.Lower = capacity.Demand{MapWorkSeconds: work.Value(), FixedSeconds: p.OverheadSeconds}
+	d.Upper = capacity.Demand{MapWorkSeconds: shrinking.Value(), FixedSeconds: fixed.Value()}
 	d.average()
 	return d
 }
-
-// sum adds thousands of numbers and loses no more than a few of them would (Neumaier): whoever adds them exactly
-// must come to the same.
-type sum struct{ value, lost float64 }
-
-func (s *sum) add(x float64) {
-	total := s.value + x
-	if math.Abs(s.value) >= math.Abs(x) {
-		s.lost += (s.value - total) + x
-	} else {
-		s.lost += (x - total) + s.value
-	}
-	s.value = total
-}
-
-func (s *sum) total() float64 { return s.value + s.lost }

@@ -216,16 +216,16 @@ func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
 		return f, &capacity.InputError{Findings: []capacity.Finding{{Code: "too_few", Detail: fmt.Sprintf(
 			"There is no measurement; give the load of the processors and the MB/s of an execution, on %d VMs at best.", capacity.ReferenceVMs)}}}
 	}
-	var cpu, io sum
+	var cpu, io capacity.Sum
 	for _, m := range all {
 		if m.VMs != nil && int64(*m.VMs) == nearest && m.CPUPercent != nil && m.IOMBPerS != nil {
-			cpu.add(*m.CPUPercent)
-			io.add(*m.IOMBPerS)
+			cpu.Add(*m.CPUPercent)
+			io.Add(*m.IOMBPerS)
 			f.Points++
 		}
 	}
 	n := float64(f.Points)
-	f.Usage = capacity.Usage{CPUPercent: cpu.total() / n, IOMBPerS: io.total() / n, ProfiledAtVM: nearest}
+	f.Usage = capacity.Usage{CPUPercent: cpu.Value() / n, IOMBPerS: io.Value() / n, ProfiledAtVM: nearest}
 	usual := capacity.DefaultPackingOptions()
 	f.JobClass = Classify(f.Usage, usual.CPUPercent, usual.IOMBPerS)
 	return f, nil

@@ -84,26 +84,26 @@ type line struct {
 }
 
 func logLine(points []capacity.Measurement) (l line) {
-	var x, y sum
+	var x, y capacity.Sum
 	for _, p := range points {
-		x.add(math.Log(p.VMs))
-		y.add(math.Log(p.Seconds))
+		x.Add(math.Log(p.VMs))
+		y.Add(math.Log(p.Seconds))
 	}
 	n := float64(len(points))
-	mx, my := x.total()/n, y.total()/n
-	var sxx, sxy, syy sum
+	mx, my := x.Value()/n, y.Value()/n
+	var sxx, sxy, syy capacity.Sum
 	largest := 0.0
 	for _, p := range points {
 		dx, dy := math.Log(p.VMs)-mx, math.Log(p.Seconds)-my
-		sxx.add(dx * dx)
-		sxy.add(dx * dy)
-		syy.add(dy * dy)
+		sxx.Add(dx * dx)
+		sxy.Add(dx * dy)
+		syy.Add(dy * dy)
 		largest = max(largest, math.Abs(math.Log(p.Seconds)))
 	}
-	l.mean, l.sxx = mx, sxx.total()
-	l.slope = sxy.total() / l.sxx
+	l.mean, l.sxx = mx, sxx.Value()
+	l.slope = sxy.Value() / l.sxx
 	l.atZero = my - l.slope*mx
-	l.total = syy.total()
+	l.total = syy.Value()
 	if l.total <= flatSpread*max(1, largest*largest)*n {
 		l.total = 0
 	}
@@ -120,21 +120,21 @@ func leastSquares(points []capacity.Measurement) capacity.PowerModel {
 		scale = min(scale, p.VMs)
 	}
 	best := func(b float64) (a, squares, slope float64) {
-		var above, below sum
+		var above, below capacity.Sum
 		for _, p := range points {
 			power := math.Pow(p.VMs/scale, b)
-			above.add(p.Seconds * power)
-			below.add(power * power)
+			above.Add(p.Seconds * power)
+			below.Add(power * power)
 		}
-		a = above.total() / below.total()
-		var s, d sum
+		a = above.Value() / below.Value()
+		var s, d capacity.Sum
 		for _, p := range points {
 			power := a * math.Pow(p.VMs/scale, b)
 			e := p.Seconds - power
-			s.add(e * e)
-			d.add(-2 * e * power * math.Log(p.VMs/scale))
+			s.Add(e * e)
+			d.Add(-2 * e * power * math.Log(p.VMs/scale))
 		}
-		return a, s.total(), d.total()
+		return a, s.Value(), d.Value()
 	}
 	at, least := 0.0, math.Inf(1)
 	for i := range cells + 1 {
@@ -162,35 +162,35 @@ func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
 	f.Warnings = []capacity.Warning{}
 	f.LeastVMs, f.MostVMs = math.Inf(1), 0
 	m := float64(len(points))
-	var seconds, logs, left, relative sum
+	var seconds, logs, left, relative capacity.Sum
 	for _, p := range points {
 		f.LeastVMs, f.MostVMs = min(f.LeastVMs, p.VMs), max(f.MostVMs, p.VMs)
-		seconds.add(p.Seconds)
+		seconds.Add(p.Seconds)
 		e := p.Seconds - Power(f.PowerModel, p.VMs)
-		left.add(e * e)
-		relative.add(math.Abs(e) / p.Seconds)
+		left.Add(e * e)
+		relative.Add(math.Abs(e) / p.Seconds)
 		f.WorstErrorShare = max(f.WorstErrorShare, math.Abs(e)/p.Seconds)
 		d := math.Log(p.Seconds) - math.Log(f.A) - f.B*math.Log(p.VMs)
-		logs.add(d * d)
+		logs.Add(d * d)
 	}
-	mean := seconds.total() / m
-	var total sum
+	mean := seconds.Value() / m
+	var total capacity.Sum
 	for _, p := range points {
-		total.add((p.Seconds - mean) * (p.Seconds - mean))
+		total.Add((p.Seconds - mean) * (p.Seconds - mean))
 	}
 	f.R2Log, f.R2 = 1, 1
 	if l.total > 0 {
-		f.R2Log = 1 - logs.total()/l.total
-		f.R2 = 1 - left.total()/total.total()
+		f.R2Log = 1 - logs.Value()/l.total
+		f.R2 = 1 - left.Value()/total.Value()
 	}
-	f.RMSESeconds, f.MeanErrorShare = math.Sqrt(left.total()/m), relative.total()/m
+	f.RMSESeconds, f.MeanErrorShare = math.Sqrt(left.Value()/m), relative.Value()/m
 
 	if len(points) >= 3 {
-		s := math.Sqrt(logs.total() / (m - 2)) // about this fit, which for least squares is not the line
+		s := math.Sqrt(logs.Value() / (m - 2)) // about this fit, which for least squares is not the line
 		f.Spread = &capacity.PowerSpread{Deviation: s, MeanLogVMs: l.mean, SquaredLogs: l.sxx}
 		t := quantile(m - 2)
 		if f.Method == capacity.FitNLS {
-			a, b := firstOrder(f.PowerModel, points, left.total()/(m-2))
+			a, b := firstOrder(f.PowerModel, points, left.Value()/(m-2))
 			f.AInterval = &capacity.Interval{Low: f.A - t*a, High: f.A + t*a}
 			f.BInterval = &capacity.Interval{Low: f.B - t*b, High: f.B + t*b}
 		} else {
@@ -224,16 +224,16 @@ func doubts(f *capacity.PowerFit) (w []capacity.Warning) {
 
 // firstOrder is the deviations of a and b of a least-squares fit, from its derivatives at the optimum.
 func firstOrder(m capacity.PowerModel, points []capacity.Measurement, variance float64) (a, b float64) {
-	var aa, ab, bb sum
+	var aa, ab, bb capacity.Sum
 	for _, p := range points {
 		da := math.Pow(p.VMs, m.B)
 		db := m.A * da * math.Log(p.VMs)
-		aa.add(da * da)
-		ab.add(da * db)
-		bb.add(db * db)
+		aa.Add(da * da)
+		ab.Add(da * db)
+		bb.Add(db * db)
 	}
-	determinant := aa.total()*bb.total() - ab.total()*ab.total()
-	return math.Sqrt(variance * bb.total() / determinant), math.Sqrt(variance * aa.total() / determinant)
+	determinant := aa.Value()*bb.Value() - ab.Value()*ab.Value()
+	return math.Sqrt(variance * bb.Value() / determinant), math.Sqrt(variance * aa.Value() / determinant)
 }
 
 // quantile of Student's t: so many deviations to each side hold the confidence.

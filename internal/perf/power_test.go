@@ -224,11 +224,11 @@ func TestJobsAreClassified(t *testing.T) {
 
 // A sum in one go loses what is small beside what is large; this one does not.
 func TestSumsLoseNothing(t *testing.T) {
-	var s sum
+	var s capacity.Sum
 	for _, x := range []float64{1, 1e100, 1, -1e100} {
-		s.add(x)
+		s.Add(x)
 	}
-	if s.total() != 2 {
-		t.Errorf("got %g, want 2", s.total())
+	if s.Value() != 2 {
+		t.Errorf("got %g, want 2", s.Value())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"math"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // DefaultLeastUsable is the part of a node from which a slot on it counts as usable.
@@ -31,15 +33,15 @@ func Completable(t *TaskTime, slots Slots, seconds float64) (real float64, whole
 	if !(seconds > 0) {
 		return 0, 0
 	}
-	var total sum
+	var total capacity.Sum
 	for _, r := range slots {
 		if r > 0 {
 			tasks := seconds / t.Seconds(r)
-			total.add(tasks)
+			total.Add(tasks)
 			whole += int64(math.Floor(tasks * (1 + tolerance)))
 		}
 	}
-	return total.total(), whole
+	return total.Value(), whole
 }
 
 // OnTrack says whether so many completable tasks are enough for those that remain.
@@ -65,22 +67,22 @@ type Completion struct {
 
 // CompletionOf predicts when a job's tasks are done on slots; false where no slot does anything.
 func CompletionOf(t *TaskTime, slots Slots, tasks int64) (c Completion, some bool) {
-	var rate, times sum
+	var rate, times capacity.Sum
 	var seconds []float64
 	for _, r := range slots {
 		if r > 0 {
 			s := t.Seconds(r)
 			seconds = append(seconds, s)
-			rate.add(1 / s)
-			times.add(s)
+			rate.Add(1 / s)
+			times.Add(s)
 		}
 	}
 	if len(seconds) == 0 || tasks < 0 {
 		return c, false
 	}
 	n, k := float64(tasks), float64(len(seconds))
-	c.FluidSeconds = n / rate.total()
-	c.CautiousSeconds = max(n*times.total()/(k*k), c.FluidSeconds) // equal slots: apart by a rounding
+	c.FluidSeconds = n / rate.Value()
+	c.CautiousSeconds = max(n*times.Value()/(k*k), c.FluidSeconds) // equal slots: apart by a rounding
 	c.DiscreteSeconds = max(wholeTasks(seconds, tasks, c.FluidSeconds), c.FluidSeconds)
 	return c, true
 }

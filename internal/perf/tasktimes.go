@@ -95,16 +95,16 @@ func FitTaskTime(samples []TaskSample, unconstrained bool) (TaskTimeFit, error) 
 	for from := 0; from < len(samples); {
 		p := TaskPart{Residual: samples[from].Residual, Least: samples[from].Seconds}
 		to := from
-		var seconds, squares sum
+		var seconds, squares capacity.Sum
 		for ; to < len(samples) && samples[to].Residual == p.Residual; to++ {
-			seconds.add(samples[to].Seconds)
+			seconds.Add(samples[to].Seconds)
 		}
 		p.Count, p.Most = float64(to-from), samples[to-1].Seconds
-		p.Seconds = seconds.total() / p.Count
+		p.Seconds = seconds.Value() / p.Count
 		for _, s := range samples[from:to] {
-			squares.add((s.Seconds - p.Seconds) * (s.Seconds - p.Seconds))
+			squares.Add((s.Seconds - p.Seconds) * (s.Seconds - p.Seconds))
 		}
-		p.Squares = squares.total()
+		p.Squares = squares.Value()
 		parts = append(parts, p)
 		from = to
 	}
@@ -168,16 +168,16 @@ func toldApart(parts []TaskPart) (clusters []TaskPart) {
 
 // judge says how far the measurements lie from the fit.
 func (f *TaskTimeFit) judge(parts []TaskPart) {
-	var squares, count sum
+	var squares, count capacity.Sum
 	least, most := math.Inf(1), 0.0
 	for _, p := range parts {
 		e := p.Seconds - f.Seconds(p.Residual)
-		squares.add(p.Squares + p.Count*e*e)
-		count.add(p.Count)
+		squares.Add(p.Squares + p.Count*e*e)
+		count.Add(p.Count)
 		least, most = min(least, p.Least), max(most, p.Most)
 	}
-	f.Points = int64(math.Round(count.total()))
-	f.RMSESeconds = math.Sqrt(squares.total() / count.total())
+	f.Points = int64(math.Round(count.Value()))
+	f.RMSESeconds = math.Sqrt(squares.Value() / count.Value())
 	if most > least {
 		f.NRMSE = new(f.RMSESeconds / (most - least))
 	}

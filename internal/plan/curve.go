@@ -81,8 +81,8 @@ type piece struct {
 // end of the range; neighbours of one slope become one.
 func (c *curving) lay(at, cost float64, pieces []piece) {
 	end := c.to * c.unit
-	position, sum := at, neumaier{}
-	sum.add(cost)
+	position, sum := at, capacity.Sum{}
+	sum.Add(cost)
 	var points []CurvePoint
 	slope := math.NaN()
 	for k := 0; position < end; k++ {
@@ -97,14 +97,14 @@ func (c *curving) lay(at, cost float64, pieces []piece) {
 		if now.slope != slope {
 			slope = now.slope
 			each := capacity.RoundMoney(slope * c.unit)
-			points = append(points, CurvePoint{At: position / c.unit, Cost: capacity.RoundMoney(sum.value()), Slope: &each, Margin: now.margin})
+			points = append(points, CurvePoint{At: position / c.unit, Cost: capacity.RoundMoney(sum.Value()), Slope: &each, Margin: now.margin})
 		}
-		sum.add(slope * length)
+		sum.Add(slope * length)
 		if position += length; length < now.length {
 			break
 		}
 	}
-	c.curve.Points = append(points, CurvePoint{At: position / c.unit, Cost: capacity.RoundMoney(sum.value())})
+	c.curve.Points = append(points, CurvePoint{At: position / c.unit, Cost: capacity.RoundMoney(sum.Value())})
 }
 
 // beginning says where the curve begins if the promised jobs need at least so much; false where that is
@@ -143,19 +143,19 @@ type demand struct {
 
 func newDemand(m *model) demand {
 	r := &relaxation{classes: m.classes, theta: make([]float64, len(m.classes))}
-	var floor, penalties neumaier
+	var floor, penalties capacity.Sum
 	for i := range m.classes {
 		c := &m.classes[i]
 		if c.gamma > 0 {
 			r.theta[i] = c.penalty / c.gamma
 		}
 		if c.gamma > 0 || c.impossible {
-			penalties.add(c.penalty * (c.Jobs.Max - c.low))
+			penalties.Add(c.penalty * (c.Jobs.Max - c.low))
 		}
-		floor.add(c.gamma * c.low)
+		floor.Add(c.gamma * c.low)
 	}
 	r.ranked()
-	return demand{m, r.rank, r.theta, floor.value(), penalties.value()}
+	return demand{m, r.rank, r.theta, floor.Value(), penalties.Value()}
 }
 
 func (d *demand) span(i int) float64 {

@@ -50,15 +50,15 @@ func (c *curving) contract() (Curve, error) {
 		own, fixed = 0, own
 	}
 	cost, rest := rentUpTo(sources, d.floor-least)
-	var total neumaier
-	total.add(cost)
-	total.add((own + fixed) * least)
-	total.add(others)
-	total.add(d.penalties)
+	var total capacity.Sum
+	total.Add(cost)
+	total.Add((own + fixed) * least)
+	total.Add(others)
+	total.Add(d.penalties)
 	above := 0.0
 	for _, s := range d.stretches(rest) {
 		if s.theta > s.price {
-			total.add((s.price - s.theta) * s.length)
+			total.Add((s.price - s.theta) * s.length)
 			above += s.length
 		}
 	}
@@ -79,7 +79,7 @@ func (c *curving) contract() (Curve, error) {
 		pieces = append(pieces, piece{g.length, fixed + own - g.slope, g.margin})
 	}
 	pieces = append(pieces, piece{math.Inf(1), fixed, ""})
-	pieces, value := skip(pieces, begin-least, total.value())
+	pieces, value := skip(pieces, begin-least, total.Value())
 	c.lay(begin, value, pieces)
 	return c.curve, nil
 }
@@ -97,18 +97,18 @@ func takenFrom(all []source, vms float64) (taken []piece) {
 
 // skip goes a length along pieces, and answers what is left of them and the cost there.
 func skip(pieces []piece, length, cost float64) ([]piece, float64) {
-	var sum neumaier
-	sum.add(cost)
+	var sum capacity.Sum
+	sum.Add(cost)
 	for k := range pieces {
 		part := min(length, pieces[k].length)
-		sum.add(part * pieces[k].slope)
+		sum.Add(part * pieces[k].slope)
 		if length -= part; part < pieces[k].length {
 			rest := slices.Clone(pieces[k:])
 			rest[0].length -= part
-			return rest, sum.value()
+			return rest, sum.Value()
 		}
 	}
-	return nil, sum.value()
+	return nil, sum.Value()
 }
 
 // solved is the linear program of a changed problem, and its whole cost; false where there is no plan.
@@ -226,10 +226,10 @@ func (c *curving) penalty() (Curve, error) {
 	}
 	d := newDemand(m)
 	rent, rest := rentUpTo(m.sources(-2), d.floor)
-	var cost, slope neumaier
-	cost.add(rent + m.committed())
-	cost.add(c.from * d.penalties)
-	slope.add(d.penalties)
+	var cost, slope capacity.Sum
+	cost.Add(rent + m.committed())
+	cost.Add(c.from * d.penalties)
+	slope.Add(d.penalties)
 	var pieces []piece
 	last, name := c.from, ""
 	for _, s := range d.stretches(rest) {
@@ -238,17 +238,17 @@ func (c *curving) penalty() (Curve, error) {
 			at = s.price / s.theta
 		}
 		if at <= c.from {
-			cost.add((s.price - c.from*s.theta) * s.length)
+			cost.Add((s.price - c.from*s.theta) * s.length)
 		} else if !math.IsInf(at, 1) {
-			pieces = append(pieces, piece{at - last, slope.value(), name})
+			pieces = append(pieces, piece{at - last, slope.Value(), name})
 			last, name = at, m.classes[s.class].Name
 		}
-		slope.add(-s.theta * s.length)
+		slope.Add(-s.theta * s.length)
 		if s.theta == 0 {
 			break
 		}
 	}
-	c.lay(c.from, cost.value(), append(pieces, piece{math.Inf(1), slope.value(), name}))
+	c.lay(c.from, cost.Value(), append(pieces, piece{math.Inf(1), slope.Value(), name}))
 	return c.curve, nil
 }
 
@@ -316,20 +316,20 @@ func (c *curving) budget() (Curve, error) {
 		c.curve.Conflict = fmt.Sprintf("The contracts paid in any case and the promised jobs cost %s.", capacity.RoundMoney(least))
 		return c.curve, nil
 	}
-	var cost neumaier
-	cost.add(least)
-	cost.add(d.penalties)
+	var cost capacity.Sum
+	cost.Add(least)
+	cost.Add(d.penalties)
 	var pieces []piece
 	for _, s := range d.stretches(rest) {
 		switch {
 		case s.theta <= s.price:
 		case s.price == 0:
-			cost.add(-s.theta * s.length)
+			cost.Add(-s.theta * s.length)
 		default:
 			pieces = append(pieces, piece{s.length * s.price, 1 - s.theta/s.price, m.classes[s.class].Name})
 		}
 	}
-	pieces, value := skip(append(pieces, piece{math.Inf(1), 0, ""}), begin-least, cost.value())
+	pieces, value := skip(append(pieces, piece{math.Inf(1), 0, ""}), begin-least, cost.Value())
 	c.lay(begin, value, pieces)
 	return c.curve, nil
 }

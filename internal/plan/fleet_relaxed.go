@@ -85,7 +85,7 @@ func (f *fleet) relax() *fleetRelaxation {
 		return nil
 	}
 	r := &fleetRelaxation{nu: p.nu, mu: p.mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}
-	var sum neumaier
+	var sum capacity.Sum
 	var list []share
 	for i := range r.jobs {
 		r.jobs[i] = make([]float64, len(f.types))
@@ -97,16 +97,16 @@ func (f *fleet) relax() *fleetRelaxation {
 		}
 		for v, h := range r.jobs[i] {
 			r.vms[v] += h * f.types[v].classes[i].gamma
-			sum.add(-f.penalty[i] * h)
+			sum.Add(-f.penalty[i] * h)
 		}
 	}
 	for v := range r.vms {
 		if most := f.types[v].rental.reach(); r.vms[v] > most { // by float noise
 			r.vms[v] = most
 		}
-		sum.add(along(0, f.types[v].rental.lines(), r.vms[v]))
+		sum.Add(along(0, f.types[v].rental.lines(), r.vms[v]))
 	}
-	r.objective = sum.value()
+	r.objective = sum.Value()
 	r.bound = min(r.objective, f.boundAt(&b, f.straightWeigher, p.nu, p.mu, false))
 	f.margins(r, &b)
 	return r

@@ -199,7 +199,7 @@ func (f *fleet) weigher(b *box) weigher {
 // boundAt is the identity's bound: what no plan in the box costs less than. Without penalties and at a
 // price of 1 for a VM, or an amount of money, that is missing it is the least that must be missing.
 func (f *fleet) boundAt(b *box, weigh weigher, nu []float64, mu float64, missing bool) float64 {
-	var sum neumaier
+	var sum capacity.Sum
 	for i, penalty := range f.penalty {
 		if missing {
 			penalty = 0
@@ -208,27 +208,27 @@ func (f *fleet) boundAt(b *box, weigh weigher, nu []float64, mu float64, missing
 		if !ok {
 			return math.Inf(1)
 		}
-		sum.add(least)
+		sum.Add(least)
 	}
 	for v := range f.types {
 		t := &f.types[v]
-		sum.add(-nu[v] * float64(t.loads.grid.tolerance) / float64(t.loads.grid.perVM))
+		sum.Add(-nu[v] * float64(t.loads.grid.tolerance) / float64(t.loads.grid.perVM))
 		price := 1 + mu
 		if missing {
 			price = mu
 		}
 		start, line := f.line(b, v, nil)
-		sum.add(price*start - nu[v]*float64(b.low[v]))
+		sum.Add(price*start - nu[v]*float64(b.low[v]))
 		for _, s := range line {
 			if gain := price*s.price - nu[v]; gain < 0 {
-				sum.add(gain * s.length)
+				sum.Add(gain * s.length)
 			}
 		}
 	}
 	if mu > 0 {
-		sum.add(-mu * f.budget)
+		sum.Add(-mu * f.budget)
 	}
-	return sum.value()
+	return sum.Value()
 }
 
 // visit prices a part of the tree, looks for plans in it, and splits it; no parts where it is done.
@@ -265,12 +265,12 @@ func (s *fleetSearch) visit(n *treeNode) []*treeNode {
 func (f *fleet) evaluate(jobs [][]int64) *fleetPlan {
 	plan := &fleetPlan{jobs: jobs, vms: make([]int64, len(f.types))}
 	loads := make([]int64, len(f.types))
-	var sum neumaier
+	var sum capacity.Sum
 	for i, mix := range jobs {
 		for v, h := range mix {
 			if h > 0 {
 				loads[v] += f.types[v].loads.units(i, h)
-				sum.add(-f.penalty[i] * float64(h))
+				sum.Add(-f.penalty[i] * float64(h))
 			}
 		}
 	}
@@ -278,9 +278,9 @@ func (f *fleet) evaluate(jobs [][]int64) *fleetPlan {
 		return nil
 	}
 	for v, n := range plan.vms {
-		sum.add(f.types[v].rental.cost(n))
+		sum.Add(f.types[v].rental.cost(n))
 	}
-	plan.cost = sum.value()
+	plan.cost = sum.Value()
 	return plan
 }
 

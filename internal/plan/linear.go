@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // P2 solves the paper's integer program: jobs, reserved and on-demand VMs whole. The answer is
@@ -112,16 +114,16 @@ func (l *linear) perVM() int64 { return l.grid.perVM }
 
 // objective is P2's: VM cost minus the penalties avoided.
 func objective(s supply, vms int64, penalty []float64, jobs []int64) float64 {
-	var sum neumaier
+	var sum capacity.Sum
 	for from := 0; from < len(penalty); from += blockSize {
 		block := 0.0
 		for i, p := range penalty[from:min(from+blockSize, len(penalty))] {
 			block -= p * float64(jobs[from+i])
 		}
-		sum.add(block)
+		sum.Add(block)
 	}
-	sum.add(s.cost(vms))
-	return sum.value()
+	sum.Add(s.cost(vms))
+	return sum.Value()
 }
 
 // blockSize is how many terms are summed plainly before a compensated step: fast, and as exact as
@@ -401,18 +403,3 @@ func (l *linear) choices(class int, below float64, dst []choice) []choice {
 	}
 	return dst
 }
-
-// neumaier is a compensated sum: its error does not grow with the number of terms.
-type neumaier struct{ sum, rest float64 }
-
-func (n *neumaier) add(x float64) {
-	t := n.sum + x
-	if math.Abs(n.sum) >= math.Abs(x) {
-		n.rest += (n.sum - t) + x
-	} else {
-		n.rest += (x - t) + n.sum
-	}
-	n.sum = t
-}
-
-func (n *neumaier) value() float64 { return n.sum + n.rest }

@@ -3,6 +3,8 @@ package plan
 import (
 	"math"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // stayNear trades what the gap leaves open for calm: among the plans that are still within the
@@ -85,24 +87,24 @@ type walker struct {
 	supply supply
 	jobs   []int64
 	load   int64
-	worth  neumaier
+	worth  capacity.Sum
 }
 
 func (d *decision) newWalker(from []int64) *walker {
 	w := &walker{decision: d, supply: newSupply(d.tiers), jobs: slices.Clone(from), load: d.front.load(from)}
 	for i, h := range from {
-		w.worth.add(-d.classes[i].penalty * float64(h))
+		w.worth.Add(-d.classes[i].penalty * float64(h))
 	}
 	return w
 }
 
 func (w *walker) cost() float64 {
-	return w.supply.cost(ceilDiv(w.load, w.front.perVM())) + w.worth.value()
+	return w.supply.cost(ceilDiv(w.load, w.front.perVM())) + w.worth.Value()
 }
 
 func (w *walker) move(i int, h int64) {
 	w.load += w.front.units(i, h) - w.front.units(i, w.jobs[i])
-	w.worth.add(-w.classes[i].penalty * float64(h-w.jobs[i]))
+	w.worth.Add(-w.classes[i].penalty * float64(h-w.jobs[i]))
 	w.jobs[i] = h
 }
 

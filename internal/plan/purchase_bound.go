@@ -155,28 +155,28 @@ func (s *stage) ceiling() float64 {
 // saves at these prices is known, and buying it or not is then decided offer by offer. Any prices prove a
 // bound; good ones prove a good one. Nothing of the search enters here.
 func (w *weighing) bound(prices []float64) float64 {
-	var sum, size neumaier
-	sum.add(w.constant)
-	saved := make([]neumaier, len(w.offers))
+	var sum, size capacity.Sum
+	sum.Add(w.constant)
+	saved := make([]capacity.Sum, len(w.offers))
 	for i := range w.stages {
 		s := &w.stages[i]
 		price := min(max(0, prices[i]), s.ceiling())
 		cost := s.scale * w.proved(s, price)
-		sum.add(cost)
-		size.add(math.Abs(cost))
+		sum.Add(cost)
+		size.Add(math.Abs(cost))
 		for k, o := range w.offers {
 			if s.offered[k] && o.price < price {
-				saved[k].add(s.scale * (price - o.price))
+				saved[k].Add(s.scale * (price - o.price))
 			}
 		}
 	}
 	for k, o := range w.offers {
-		if net := o.certain - saved[k].value(); net < 0 {
-			sum.add(net * float64(o.most))
-			size.add(-net * float64(o.most))
+		if net := o.certain - saved[k].Value(); net < 0 {
+			sum.Add(net * float64(o.most))
+			size.Add(-net * float64(o.most))
 		}
 	}
-	return sum.value() - boundNoise*size.value()
+	return sum.Value() - boundNoise*size.Value()
 }
 
 // boundNoise, relative to all terms of a bound, is what their float64 may be wrong by.
@@ -197,12 +197,12 @@ func (w *weighing) cutAt(ctx context.Context, bought []float64) (cut, error) {
 	n := (len(w.stages) + chunk - 1) / chunk
 	parts := make([]cut, n)
 	err := each(ctx, n, w.crew, nil, func(_ context.Context, part int) error {
-		var sum neumaier
+		var sum capacity.Sum
 		slope, short := make([]float64, len(w.offers)), false
 		for i := part * chunk; i < min(len(w.stages), (part+1)*chunk); i++ {
 			s := &w.stages[i]
 			cost, price := w.lowest(s, bought)
-			sum.add(s.scale * cost)
+			sum.Add(s.scale * cost)
 			short = short || price == w.shortage
 			for k, o := range w.offers {
 				if s.offered[k] && o.price < price {
@@ -210,24 +210,24 @@ func (w *weighing) cutAt(ctx context.Context, bought []float64) (cut, error) {
 				}
 			}
 		}
-		parts[part] = cut{value: sum.value(), slope: slope, short: short}
+		parts[part] = cut{value: sum.Value(), slope: slope, short: short}
 		return nil
 	})
 	c := cut{at: slices.Clone(bought), slope: make([]float64, len(w.offers))}
-	var sum neumaier
-	sum.add(w.constant)
+	var sum capacity.Sum
+	sum.Add(w.constant)
 	for _, part := range parts {
-		sum.add(part.value)
+		sum.Add(part.value)
 		c.short = c.short || part.short
 		for k, x := range part.slope {
 			c.slope[k] += x
 		}
 	}
 	for k, o := range w.offers {
-		sum.add(o.certain * bought[k])
+		sum.Add(o.certain * bought[k])
 		c.slope[k] += o.certain
 	}
-	c.value = sum.value()
+	c.value = sum.Value()
 	return c, err
 }
 

@@ -119,19 +119,19 @@ func (w *weighing) exactCost(ctx context.Context, bought []int64) (cost, gap flo
 	if err != nil {
 		return 0, 0, err
 	}
-	var sum, open neumaier
-	sum.add(w.constant)
+	var sum, open capacity.Sum
+	sum.Add(w.constant)
 	for i := range costs {
 		if math.IsInf(costs[i], 1) {
 			return costs[i], 0, nil
 		}
-		sum.add(w.stages[i].scale * costs[i])
-		open.add(w.stages[i].scale * gaps[i])
+		sum.Add(w.stages[i].scale * costs[i])
+		open.Add(w.stages[i].scale * gaps[i])
 	}
 	for k, o := range w.offers {
-		sum.add(o.certain * float64(bought[k]))
+		sum.Add(o.certain * float64(bought[k]))
 	}
-	return sum.value(), open.value(), nil
+	return sum.Value(), open.Value(), nil
 }
 
 // heed tells how far a search is, of which nobody knows how many stages it will look at.
@@ -236,12 +236,12 @@ func (m *model) least(ctx context.Context) kept {
 
 // refusing adds the penalties of the jobs that are not admitted to what VMs cost.
 func (m *model) refusing(vms float64, admitted func(class int) float64) float64 {
-	sum := neumaier{}
-	sum.add(vms)
+	sum := capacity.Sum{}
+	sum.Add(vms)
 	for i := range m.classes {
-		sum.add(m.classes[i].penalty * (m.classes[i].high - admitted(i)))
+		sum.Add(m.classes[i].penalty * (m.classes[i].high - admitted(i)))
 	}
-	return sum.value()
+	return sum.Value()
 }
 
 // wholeKept bounds the answers that keepWholeSlots works out.

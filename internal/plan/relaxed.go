@@ -3,6 +3,8 @@ package plan
 import (
 	"math"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // relaxation is P2 as a linear program, solved in closed form: classes by falling ratio of penalty
@@ -38,7 +40,7 @@ type relaxation struct {
 func newRelaxation(m *model) (r *relaxation, short float64) {
 	n := len(m.classes)
 	r = &relaxation{supply: newSupply(m.tiers), classes: m.classes, theta: make([]float64, n), jobs: make([]float64, n)}
-	var floor neumaier
+	var floor capacity.Sum
 	for i := range m.classes {
 		c := &m.classes[i]
 		r.theta[i] = math.Inf(1)
@@ -48,9 +50,9 @@ func newRelaxation(m *model) (r *relaxation, short float64) {
 			r.theta[i] = 0
 		}
 		r.jobs[i] = c.low
-		floor.add(c.gamma * c.low)
+		floor.Add(c.gamma * c.low)
 	}
-	r.floor = floor.value()
+	r.floor = floor.Value()
 	if most := float64(r.supply.most()); r.floor > most*(1+1e-9)+loadNoise {
 		return nil, r.floor - most
 	}
@@ -131,13 +133,13 @@ func (r *relaxation) span(i int) float64 {
 }
 
 func (r *relaxation) fill() {
-	var used, cost neumaier
-	used.add(r.floor)
+	var used, cost capacity.Sum
+	used.Add(r.floor)
 	tier := 0
 	room := func() float64 { // of the tier
 		for tier < len(r.supply.price) {
 			_, to := r.supply.tier(tier)
-			if left := float64(to) - used.value(); left > 0 {
+			if left := float64(to) - used.Value(); left > 0 {
 				return left
 			}
 			tier++
@@ -158,19 +160,19 @@ func (r *relaxation) fill() {
 				}
 				if need <= left {
 					r.jobs[i] = c.high
-					used.add(need)
+					used.Add(need)
 					break
 				}
-				used.add(left)
+				used.Add(left)
 				r.jobs[i] = min(c.high, r.jobs[i]+left/c.gamma)
 				need -= left
 			}
 		}
-		cost.add(-c.penalty * r.jobs[i])
+		cost.Add(-c.penalty * r.jobs[i])
 	}
-	r.capacity = used.value()
-	cost.add(r.supply.costReal(r.capacity))
-	r.objective = cost.value()
+	r.capacity = used.Value()
+	cost.Add(r.supply.costReal(r.capacity))
+	r.objective = cost.Value()
 }
 
 // margins is the interval of optimal duals of the capacity row.

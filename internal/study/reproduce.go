@@ -228,11 +228,11 @@ var errNotProved = errors.New("a plan could not be proved to be the cheapest, so
 
 // mean is NaN of nothing, as quantile is.
 func mean(x []float64) float64 {
-	var s sum
+	var s capacity.Sum
 	for _, v := range x {
-		s.add(v)
+		s.Add(v)
 	}
-	return s.value() / float64(len(x))
+	return s.Value() / float64(len(x))
 }
 
 func median(x []float64) float64 { return quantile(x, 0.5) }

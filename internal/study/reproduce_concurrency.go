@@ -104,9 +104,9 @@ func (b *bench) vary(ctx context.Context, t table2, program capacity.Integrality
 // variation is (highest - lowest) / mean, and the variance over the mean squared.
 func variation(x []float64) (spread, cv float64) {
 	average := mean(x)
-	var squares sum
+	var squares capacity.Sum
 	for _, v := range x {
-		squares.add(math.Pow(v-average, 2))
+		squares.Add(math.Pow(v-average, 2))
 	}
-	return (quantile(x, 1) - quantile(x, 0)) / average, squares.value() / float64(len(x)) / (average * average)
+	return (quantile(x, 1) - quantile(x, 0)) / average, squares.Value() / float64(len(x)) / (average * average)
 }

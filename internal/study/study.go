@@ -170,25 +170,25 @@ func money(x float64) capacity.Money { return capacity.Money{Decimal: decimal.Ne
 // tiers do not suffice. Sums are compensated and a load that exceeds a whole number of
 // VMs by less than loadNoise counts as that number.
 func (in Instance) Objective(jobs []int64) float64 {
-	var load, avoided sum
+	var load, avoided capacity.Sum
 	for i, h := range jobs {
-		load.add(in.Gamma[i] * float64(h))
-		avoided.add(in.Penalty[i] * float64(h))
+		load.Add(in.Gamma[i] * float64(h))
+		avoided.Add(in.Penalty[i] * float64(h))
 	}
-	need := int64(math.Ceil(load.value() - loadNoise))
+	need := int64(math.Ceil(load.Value() - loadNoise))
 	tiers := slices.Clone(in.Supply)
 	slices.SortFunc(tiers, func(a, b Tier) int { return cmp.Compare(a.Price, b.Price) })
-	var cost sum
+	var cost capacity.Sum
 	for _, t := range tiers {
 		taken := min(need, t.VMs)
-		cost.add(t.Price * float64(taken))
+		cost.Add(t.Price * float64(taken))
 		need -= taken
 	}
 	if need > 0 {
 		return math.Inf(1)
 	}
-	cost.add(-avoided.value())
-	return cost.value()
+	cost.Add(-avoided.Value())
+	return cost.Value()
 }
 
 // Program is the instance as a mixed-integer program: its tiers first, then its classes.
@@ -210,18 +210,3 @@ func (in Instance) Program() *lp.Program {
 
 // loadNoise is in VMs: what decimals lose as float64 in the loads of a million classes.
 const loadNoise = 1e-7
-
-// sum adds floats and keeps what each addition loses (Neumaier).
-type sum struct{ total, lost float64 }
-
-func (s *sum) add(x float64) {
-	t := s.total + x
-	if math.Abs(s.total) >= math.Abs(x) {
-		s.lost += (s.total - t) + x
-	} else {
-		s.lost += (x - t) + s.total
-	}
-	s.total = t
-}
-
-func (s *sum) value() float64 { return s.total + s.lost }
