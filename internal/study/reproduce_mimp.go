@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"headroom/internal/capacity"
 	"headroom/internal/perf"
@@ -18,8 +19,9 @@ var mimp = Experiment{
 	Source: interferencePaper + ", table 3",
 	Claim:  "Max-progress misses fewer deadlines than earliest deadline first and far fewer than first in, first out, and takes 6.4 % less task time.",
 	Method: "20 VMs with 2 slots each, of which other work leaves 1 (6 VMs), 0.83 to 0.9 (6), 0.53 to 0.58 (6) and 0.15 to 0.35 (2). Six kinds of jobs come at random for 2.5 hours, a trace for each seed; the deadline is the mean time between jobs of the kind, and k-means has none. " +
-		"The paper prints neither its curves nor its traces: those here are EXAMPLES of our own with the names of usual jobs, at two loads. Tasks take what their curve says of the VM, and some noise. " +
-		"Every policy gets the same jobs, whose tasks draw the same numbers.",
+		"The paper prints neither its curves nor its traces: those here are EXAMPLES that we have chosen ourselves, with the names of usual jobs, and as many slots as its task time and duration say were busy, and some more. Two loads are those at which earliest deadline first misses few deadlines and first in, first out many. So the order of the policies is held against the paper, not their figures. " +
+		"How far the order rests on our choice is shown with other curves and other noise: it needs jobs that suffer differently from what is left of a VM, and where hardly anything is missed the last misses decide. " +
+		"Tasks take what their curve says of the VM, and some noise. Every policy gets the same jobs, whose tasks draw the same numbers.",
 	run: runMimp,
 }
 
@@ -43,6 +45,37 @@ var curvedJobs = []curved{
 	{"k-means", 50, 68, 0.9, 0.035, 600, true},
 }
 
+// curves is other curves and noise than the experiment's own, to see what rests on them: factors of what the kinds of
+// jobs have.
+type curves struct {
+	name               string
+	slow, steep, noise float64
+	alike              bool // all kinds suffer alike
+}
+
+var (
+	ownCurves   = curves{name: "own", slow: 1, steep: 1, noise: 1}
+	otherCurves = []curves{
+		{name: "noise twice", slow: 1, steep: 1, noise: 2},
+		{name: "all alike", slow: 1, steep: 1, noise: 1, alike: true},
+		{name: "no noise", slow: 1, steep: 1},
+		{name: "slow half", slow: 0.5, steep: 1, noise: 1},
+		{name: "slow twice", slow: 2, steep: 1, noise: 1},
+		{name: "steep none", slow: 1, noise: 1},
+		{name: "steep half", slow: 1, steep: 0.5, noise: 1},
+		{name: "steep twice", slow: 1, steep: 2, noise: 1},
+	}
+)
+
+// of is a kind of job with these curves.
+func (o curves) of(c curved) curved {
+	if o.alike {
+		c.slow, c.steep = 0.8, 0.03
+	}
+	c.slow, c.steep = c.slow*o.slow, c.steep*o.steep
+	return c
+}
+
 // steepest is the exponent of the part that suffers much.
 const steepest = 5
 
@@ -53,9 +86,9 @@ func (c curved) taskTime(scale float64) *perf.TaskTime {
 }
 
 // class is a kind's jobs, submitted at random until the end of a trace.
-func (c curved) class(s *stream, scale, period, until float64) sim.Class {
+func (c curved) class(s *stream, scale, period, until, noise float64) sim.Class {
 	t := c.taskTime(scale)
-	class := sim.Class{Name: c.name, TaskTime: t, Load: sim.Load{Kind: sim.Trace}, Tasks: sim.Tasks{Noise: &sim.Noise{Dedicated: 0.03, Loaded: 0.25}},
+	class := sim.Class{Name: c.name, TaskTime: t, Load: sim.Load{Kind: sim.Trace}, Tasks: sim.Tasks{Noise: &sim.Noise{Dedicated: 0.03 * noise, Loaded: 0.25 * noise}},
 		Profile: capacity.Profile{MapTasks: c.tasks, MapAvgSeconds: t.Seconds(1), MapMaxSeconds: t.Seconds(1)}}
 	if !c.free {
 		class.DeadlineSeconds = c.period
@@ -70,7 +103,7 @@ func (c curved) class(s *stream, scale, period, until float64) sim.Class {
 }
 
 // interfered is the cluster of table 3 and the jobs of a trace.
-func interfered(seed uint64, scale float64) sim.Input {
+func interfered(seed uint64, scale float64, with curves) sim.Input {
 	const slots, trace = 2, 9000
 	in := sim.Input{Seed: seed, Known: sim.KnownGiven}
 	for _, n := range []struct {
@@ -83,7 +116,7 @@ func interfered(seed uint64, scale float64) sim.Input {
 	}
 	s := stream{seed}
 	for _, c := range curvedJobs {
-		in.Classes = append(in.Classes, c.class(&s, scale, c.period, trace))
+		in.Classes = append(in.Classes, with.of(c).class(&s, scale, c.period, trace, with.noise))
 	}
 	return in
 }
@@ -98,45 +131,86 @@ func progressPolicies() (names []string, all []capacity.Policy) {
 			{Kind: capacity.PolicyMaxProgress}}
 }
 
+// progress is what policies come to on the same traces.
+type progress struct {
+	jobs, judged       int64 // of each policy
+	missed, hours, end []float64
+}
+
+func (b *bench) progressOf(ctx context.Context, traces int, scale float64, with curves, policies []capacity.Policy) (p progress, err error) {
+	p.missed, p.hours, p.end = make([]float64, len(policies)), make([]float64, len(policies)), make([]float64, len(policies))
+	for i := range policies {
+		b.drawn = 0 // the same traces
+		p.jobs, p.judged = 0, 0
+		for range traces {
+			in := interfered(b.nextSeed(), scale, with)
+			in.Policy.Policy = policies[i]
+			r, err := sim.Run(ctx, in, 1)
+			if err != nil {
+				return p, err
+			}
+			for _, c := range r.Classes {
+				p.jobs += c.Ended
+				p.hours[i] += c.OnNodes.TaskSeconds.Mean / 3600 / float64(traces)
+				p.end[i] = max(p.end[i], c.OnNodes.LastEnd.Mean)
+				if c.Deadline != nil {
+					p.judged += c.Ended
+					p.missed[i] += float64(c.Deadline.Missed)
+				}
+			}
+			b.step()
+		}
+	}
+	return p, nil
+}
+
 func runMimp(ctx context.Context, b *bench) error {
 	traces := b.instances(8, 8)
 	names, policies := progressPolicies()
 	scales := []float64{0.6, 0.7}
-	b.total = len(scales) * traces * len(policies)
-	b.Columns = []string{"task_scale", "policy", "traces", "jobs", "with_deadline", "missed", "task_hours_mean", "less_than_edf_percent", "last_end_s_mean"}
+	others := points(b, otherCurves, otherCurves[:2])
+	const fifo, edf, published, ours = 0, 1, 2, 4
+	compared := []int{fifo, edf, ours}
+	b.total = (len(scales)*len(policies) + len(others)*len(compared)) * traces
+	b.Columns = []string{"task_scale", "curves", "policy", "traces", "jobs", "with_deadline", "missed", "task_hours_mean", "less_than_edf_percent", "last_end_s_mean"}
 	for _, scale := range scales {
-		missed, hours := make([]float64, len(policies)), make([]float64, len(policies))
-		for p := range policies {
-			b.drawn = 0 // the same traces
-			var jobs, judged int64
-			end := 0.0
-			for range traces {
-				in := interfered(b.nextSeed(), scale)
-				in.Policy.Policy = policies[p]
-				r, err := sim.Run(ctx, in, 1)
-				if err != nil {
-					return err
-				}
-				for _, c := range r.Classes {
-					jobs += c.Ended
-					hours[p] += c.OnNodes.TaskSeconds.Mean / 3600 / float64(traces)
-					end = max(end, c.OnNodes.LastEnd.Mean)
-					if c.Deadline != nil {
-						judged += c.Ended
-						missed[p] += float64(c.Deadline.Missed)
-					}
-				}
-				b.step()
-			}
-			b.row(scale, names[p], traces, int(jobs), int(judged), missed[p], hours[p], percent(1-hours[p]/hours[min(p, 1)]), end)
+		p, err := b.progressOf(ctx, traces, scale, ownCurves, policies)
+		if err != nil {
+			return err
+		}
+		for i := range policies {
+			b.row(scale, ownCurves.name, names[i], traces, int(p.jobs), int(p.judged), p.missed[i], p.hours[i], percent(1-p.hours[i]/p.hours[min(i, edf)]), p.end[i])
 		}
 		at := fmt.Sprintf(", tasks times %g", scale)
-		b.within("misses of fifo for each of edf"+at, "fifo far more", missed[0]/missed[1], "", 2, math.Inf(1))
-		b.within("misses of max-progress beyond those of edf"+at, "fewer", missed[4]-missed[1], "", math.Inf(-1), 2)
-		b.within("task time saved by max-progress against edf"+at, "6.4 %", percent(1-hours[4]/hours[1]), "%", 1, 100)
-		b.within("misses of max-progress as published beyond those of edf"+at, "fewer", missed[2]-missed[1], "", 0, math.Inf(1)).
+		b.within("misses of fifo for each of edf"+at, "fifo far more", p.missed[fifo]/p.missed[edf], "", 2, math.Inf(1))
+		b.within("misses of max-progress beyond those of edf"+at, "fewer", p.missed[ours]-p.missed[edf], "", math.Inf(-1), 2)
+		b.within("task time saved by max-progress against edf"+at, "6.4 %", percent(1-p.hours[ours]/p.hours[edf]), "%", 1, 100)
+		b.within("misses of max-progress as published beyond those of edf"+at, "fewer", p.missed[published]-p.missed[edf], "", 0, math.Inf(1)).
 			limited("the published rule has no slack: the last tasks of jobs on track straggle on slow slots")
 	}
 	b.note("The published rule calls a job on track when its running tasks, taken to go on for ever at the same speed, come to enough by its deadline. That is no room for noise or for the last tasks, so it misses more deadlines than earliest deadline first. With times taken as 1.35 times as long, slots only where a task still ends in time, and other slots to whom they suit compared with elsewhere, the order of table 3 comes out. The 6.4 % of the paper need its curves.")
+	scale := scales[len(scales)-1]
+	var some []capacity.Policy
+	for _, i := range compared {
+		some = append(some, policies[i])
+	}
+	var broken []string
+	for _, with := range others {
+		p, err := b.progressOf(ctx, traces, scale, with, some)
+		if err != nil {
+			return err
+		}
+		for i, policy := range compared {
+			b.row(scale, with.name, names[policy], traces, int(p.jobs), int(p.judged), p.missed[i], p.hours[i], percent(1-p.hours[i]/p.hours[min(i, edf)]), p.end[i])
+		}
+		if !(p.missed[0] > 2*p.missed[1] && p.missed[2] <= p.missed[1]+2 && p.hours[2] <= 0.99*p.hours[1]) {
+			broken = append(broken, with.name)
+		}
+	}
+	said := "It holds with all of them."
+	if len(broken) > 0 {
+		said = fmt.Sprintf("It does not hold with %d: %s.", len(broken), strings.Join(broken, "; "))
+	}
+	b.note(fmt.Sprintf("The same order was looked for with %d other sets of curves and noise, tasks times %g. %s Where all kinds of jobs suffer alike it makes no difference who gets which slot, little is saved where the curves are flat, and where hardly anything is missed or noise is large single misses decide between max-progress and earliest deadline first.", len(others), scale, said))
 	return nil
 }
