@@ -38,9 +38,11 @@ programs run for which jobs stands in the file of --tasks; the server names a jo
 can send no command. Without that file nothing is run here.
 
   {"jobs": {"nightly-etl": {"command": ["/usr/local/bin/etl", "--part"], "limit_s": 3600},
-            "report-*":    {"command": ["/usr/local/bin/report"]}}}
+            "report-*":    {"command": ["/usr/local/bin/report"]}},
+   "classes": {"sql": {"command": ["/usr/local/bin/query"]}}}
 
-Programs are run as they stand, by no shell, with HEADROOM_JOB, HEADROOM_TASK (from 0), HEADROOM_TASK_KIND (map or
+A job without a command of its own has that of its class. Programs are run as they stand, by no shell, with
+HEADROOM_JOB, HEADROOM_CLASS, HEADROOM_TASK (from 0), HEADROOM_TASK_KIND (map or
 reduce), HEADROOM_JOB_NUMBER, HEADROOM_ATTEMPT, HEADROOM_ASSIGNMENT, HEADROOM_CLUSTER and HEADROOM_NODE in their
 environment. A task that takes longer than its limit_s (3600) is ended, and so is all that it has started.
 

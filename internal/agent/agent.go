@@ -263,10 +263,14 @@ func (a *agent) follow(answer Answer) error {
 func (a *agent) begin(x Assignment) error {
 	command, known := Command{}, false
 	if a.Commands != nil {
-		command, known = a.Commands.of(x.JobName)
+		command, known = a.Commands.of(x.JobName, x.Class)
 	}
 	if !known {
-		return a.fail(x, fmt.Sprintf("The node has no command for the job %q.", x.JobName))
+		of := fmt.Sprintf("the job %q", x.JobName)
+		if x.Class != "" && x.Class != x.JobName {
+			of += fmt.Sprintf(" or its class %q", x.Class)
+		}
+		return a.fail(x, "The node has no command for "+of+".")
 	}
 	cgroup := 0
 	if a.cgroup != nil {

@@ -22,7 +22,7 @@ import (
 func TestTasksAreRunOnceEach(t *testing.T) {
 	out := t.TempDir()
 	d := newDesk(t, 3, tasks("job-a", 12)...)
-	d.queue[3].JobName = "other"
+	d.queue[3].JobName, d.queue[3].Class = "other", "none"
 	a := newAgent(t, d, Command{Command: []string{script(t, `echo "$HEADROOM_JOB $HEADROOM_JOB_NUMBER $HEADROOM_TASK_KIND $HEADROOM_ATTEMPT $HEADROOM_CLUSTER $HEADROOM_NODE $1 $EXTRA key=$HEADROOM_API_KEY" >> `+out+`/$HEADROOM_TASK`), "first one"},
 		Environment: map[string]string{"EXTRA": "more"}})
 	t.Setenv("HEADROOM_API_KEY", "hrk_secret")
@@ -33,7 +33,7 @@ func TestTasksAreRunOnceEach(t *testing.T) {
 	}
 	for id, why := range d.over {
 		if id == 4 {
-			if why != `The node has no command for the job "other".` {
+			if why != `The node has no command for the job "other" or its class "none".` {
 				t.Errorf("a job without a command: %q", why)
 			}
 			continue

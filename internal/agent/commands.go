@@ -18,15 +18,18 @@ import (
 // of tasks alone.
 //
 //	{"jobs": {"nightly-etl": {"command": ["/usr/local/bin/etl", "--part"], "limit_s": 3600},
-//	          "report-*":    {"command": ["/usr/local/bin/report"]}}}
+//	          "report-*":    {"command": ["/usr/local/bin/report"]}},
+//	 "classes": {"sql": {"command": ["/usr/local/bin/query"]}}}
 //
-// A name that ends with * stands for all that begin like it; the longest that fits counts.
+// A job without a command of its own has that of its class. A name that ends with * stands for all that begin like
+// it; the longest that fits counts.
 type Commands struct {
-	Jobs map[string]Command `json:"jobs"`
+	Jobs    map[string]Command `json:"jobs"`
+	Classes map[string]Command `json:"classes"`
 }
 
 // Command is what runs for a task. It is run as it stands, by no shell; what is to be done is in the environment:
-// HEADROOM_JOB, HEADROOM_JOB_NUMBER, HEADROOM_TASK (from 0), HEADROOM_TASK_KIND (map or reduce), HEADROOM_ATTEMPT
+// HEADROOM_JOB, HEADROOM_CLASS, HEADROOM_JOB_NUMBER, HEADROOM_TASK (from 0), HEADROOM_TASK_KIND (map or reduce), HEADROOM_ATTEMPT
 // (from 1), HEADROOM_ASSIGNMENT, HEADROOM_CLUSTER and HEADROOM_NODE. Of the agent's own environment it has PATH,
 // HOME, LANG and TZ.
 type Command struct {
@@ -98,16 +101,21 @@ func readCommands(text []byte) (c Commands, err error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return c, errors.New("there is something after the commands; keep one object")
 	}
-	if len(c.Jobs) == 0 {
+	if len(c.Jobs)+len(c.Classes) == 0 {
 		return c, errors.New("there is no job; give {\"jobs\": {\"NAME\": {\"command\": [\"/path/to/program\", \"argument\"]}}}")
 	}
-	if len(c.Jobs) > mostJobs {
-		return c, fmt.Errorf("here are %d jobs; at most %d are kept. A name that ends with * stands for many", len(c.Jobs), mostJobs)
-	}
 	var wrong []error
-	for _, name := range slices.Sorted(maps.Keys(c.Jobs)) {
-		for _, err := range c.Jobs[name].check(name) {
-			wrong = append(wrong, fmt.Errorf("job %q: %w", name, err))
+	for _, all := range []struct {
+		one, many string
+		commands  map[string]Command
+	}{{"job", "jobs", c.Jobs}, {"class", "classes", c.Classes}} {
+		if len(all.commands) > mostJobs {
+			return c, fmt.Errorf("here are %d %s; at most %d are kept. A name that ends with * stands for many", len(all.commands), all.many, mostJobs)
+		}
+		for _, name := range slices.Sorted(maps.Keys(all.commands)) {
+			for _, err := range all.commands[name].check(name) {
+				wrong = append(wrong, fmt.Errorf("%s %q: %w", all.one, name, err))
+			}
 		}
 	}
 	if more := len(wrong) - mostFindings; more > 0 {
@@ -173,17 +181,25 @@ func runnable(program string) error {
 	return nil
 }
 
-// of is the command of a job.
-func (c Commands) of(job string) (Command, bool) {
-	if command, known := c.Jobs[job]; known {
+// of is the command of a job, else that of its class; "" is a class that nobody knows.
+func (c Commands) of(job, class string) (Command, bool) {
+	if command, known := named(c.Jobs, job); known || class == "" {
+		return command, known
+	}
+	return named(c.Classes, class)
+}
+
+// named is the command under a name, or under the longest beginning of it.
+func named(commands map[string]Command, wanted string) (Command, bool) {
+	if command, known := commands[wanted]; known {
 		return command, true
 	}
 	best, found := "", false
-	for name := range c.Jobs {
+	for name := range commands {
 		begin, pattern := strings.CutSuffix(name, "*")
-		if pattern && strings.HasPrefix(job, begin) && (!found || len(begin) > len(best)) {
+		if pattern && strings.HasPrefix(wanted, begin) && (!found || len(begin) > len(best)) {
 			best, found = begin, true
 		}
 	}
-	return c.Jobs[best+"*"], found
+	return commands[best+"*"], found
 }

@@ -45,11 +45,11 @@ func TestCommandFiles(t *testing.T) {
 				continue
 			}
 			for job, limit := range map[string]time.Duration{"etl": time.Minute, "report-2026": time.Hour, "etl2": time.Hour} {
-				if got, known := commands.of(job); !known || got.limit() != limit {
+				if got, known := commands.of(job, ""); !known || got.limit() != limit {
 					t.Errorf("%s: %+v, %v", job, got, known)
 				}
 			}
-			if got, _ := commands.of("report-2026"); got.Command[0] != program {
+			if got, _ := commands.of("report-2026", ""); got.Command[0] != program {
 				t.Errorf("the longest name that fits: %v", got.Command)
 			}
 			continue
@@ -68,6 +68,18 @@ func TestCommandFiles(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
+	}
+	classes, err := readCommands([]byte(`{"jobs":{"etl-*":{"command":["/bin/true","job"]}},"classes":{"nightly":{"command":["/bin/true","class"]},"n*":{"command":["/bin/true","pattern"]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for of, want := range map[[2]string]string{{"etl-1", "nightly"}: "job", {"x", "nightly"}: "class", {"nightly", "x"}: "", {"x", "night"}: "pattern", {"x", ""}: "", {"etl-1", ""}: "job"} {
+		if got, known := classes.of(of[0], of[1]); known != (want != "") || known && got.Command[1] != want {
+			t.Errorf("the job %q of the class %q: %v, want %q", of[0], of[1], got.Command, want)
+		}
+	}
+	if _, err := readCommands([]byte(`{"classes":{"a":{"command":["true"]}}}`)); err == nil || !strings.Contains(err.Error(), `class "a"`) {
+		t.Errorf("got %v", err)
 	}
 	if _, err := ReadCommands(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("got %v", err)

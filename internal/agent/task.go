@@ -56,7 +56,7 @@ func start(a Assignment, c Command, environment []string, cgroup int) (*task, er
 	for name, value := range c.Environment {
 		p.Env = append(p.Env, name+"="+value)
 	}
-	p.Env = append(append(p.Env, environment...), "HEADROOM_JOB="+a.JobName, "HEADROOM_JOB_NUMBER="+strconv.FormatInt(a.Job, 10),
+	p.Env = append(append(p.Env, environment...), "HEADROOM_JOB="+a.JobName, "HEADROOM_CLASS="+a.Class, "HEADROOM_JOB_NUMBER="+strconv.FormatInt(a.Job, 10),
 		"HEADROOM_TASK="+strconv.FormatInt(a.Task, 10), "HEADROOM_TASK_KIND="+string(a.Kind), "HEADROOM_ATTEMPT="+strconv.FormatInt(a.Attempt, 10),
 		"HEADROOM_ASSIGNMENT="+strconv.FormatInt(a.Assignment, 10))
 	p.Stdout, p.Stderr = &t.output, &t.output

@@ -67,6 +67,7 @@ type Assignment struct {
 	Assignment int64  `json:"assignment"`
 	Job        int64  `json:"job"`
 	JobName    string `json:"job_name"`
+	Class      string `json:"class"` // the job's; servers of earlier versions say none
 	Kind       string `json:"kind"`
 	Task       int64  `json:"task"`
 	Attempt    int64  `json:"attempt"`

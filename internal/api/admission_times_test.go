@@ -55,7 +55,11 @@ func TestPromisesSayWhatTheyRestOn(t *testing.T) {
 		t.Errorf("kept are %+v from %q", kept.Usage, kept.UsageFrom)
 	}
 	// Slots are shared, so that the reduce starts after the map, and its time is its own.
-	begun := s.beat("a", `{"seq":3,"running":[]}`).Assignments[0].Assignment
+	first := s.beat("a", `{"seq":3,"running":[]}`).Assignments[0]
+	if first.Class != "nightly" || first.JobName != "measured" {
+		t.Errorf("the node is told of a job %q of the class %q", first.JobName, first.Class)
+	}
+	begun := first.Assignment
 	next := s.beat("a", fmt.Sprintf(`{"seq":4,"running":[],"finished":[{"assignment":%d,"seconds":3}]}`, begun))
 	seen := capacity.TimesSource{From: capacity.TimesOfLive, Tasks: 1}
 	promise(40*3/4+8*60/4, capacity.TaskTimesFrom{Kind: capacity.MapTask, TimesSource: seen}, capacity.TaskTimesFrom{Kind: capacity.ReduceTask, TimesSource: profile})

@@ -190,6 +190,7 @@ type Assignment struct {
 	Assignment int64    `json:"assignment"` // its number in the cluster
 	Job        int64    `json:"job"`
 	JobName    string   `json:"job_name"`
+	Class      string   `json:"class,omitempty"` // the job's, to nodes
 	Kind       TaskKind `json:"kind"`
 	Task       int64    `json:"task"`            // its number among the job's of its kind, from 0
 	Attempt    int64    `json:"attempt"`         // from 1

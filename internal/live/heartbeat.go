@@ -314,7 +314,9 @@ func (b *beat) assign() error {
 				return Broken{fmt.Errorf("the policy %s chose a task of job %d that cannot start", b.settings.Policy.Kind, choice.Job.Number)}
 			}
 			r := b.start(b.n, j, choice.Task, b.policy.Why())
-			b.answer.Assignments = append(b.answer.Assignments, r.assignment())
+			a := r.assignment()
+			a.Class = j.Request.Class
+			b.answer.Assignments = append(b.answer.Assignments, a)
 		}
 	}
 	return nil

@@ -1715,6 +1715,9 @@ type Assignment struct {
 	// Attempt Which attempt of the task, from 1.
 	Attempt int64 `json:"attempt"`
 
+	// Class The job's, in answers to heartbeats.
+	Class *string `json:"class,omitempty"`
+
 	// Figures What it was decided by.
 	Figures []DecisionFigure `json:"figures,omitempty"`
 	Job     int64            `json:"job"`

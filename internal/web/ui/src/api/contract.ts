@@ -77,6 +77,7 @@ export type AskedScenario = {
 export type Assignment = {
   assignment: number;
   attempt: number;
+  class?: string;
   figures?: Array<DecisionFigure>;
   job: number;
   job_name: string;
