@@ -20,6 +20,7 @@ func TestWalks(t *testing.T) {
 	}{
 		{"now", walkNow},
 		{"what if", walkWhatIf},
+		{"history", walkHistory},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

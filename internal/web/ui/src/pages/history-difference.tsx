@@ -1,0 +1,193 @@
+// How one plan differs from another: the same bridge and the same decisions as in What if.
+import { get } from "../api/client.ts";
+import type { Difference, PlanRecord } from "../api/contract.ts";
+import { Bridge, costLines, difference, type Step } from "../charts/bridge.tsx";
+import { cent, headline, perPeriod, shares, text, type Units } from "../model/money.ts";
+import { count, percent } from "../model/words.ts";
+import { Decisions } from "../parts/decisions.tsx";
+import { Export } from "../parts/export.tsx";
+import { Shown } from "../parts/fetched.tsx";
+import { DataTable } from "../parts/table.tsx";
+import { fileName, save } from "../model/files.ts";
+import { useFetched } from "../state/fetched.ts";
+import { addressOf, route } from "../state/route.ts";
+import { each, moment, numbered, period, Periods } from "./history-words.tsx";
+
+interface Two {
+  from: PlanRecord;
+  to: PlanRecord;
+  difference: Difference;
+}
+
+export function Differ() {
+  const between = /^(\d+)\.\.(\d+)$/.exec(route.value.rest[0] ?? "");
+  if (!between) return <h1>There is no page at this address.</h1>;
+  return <Between from={Number(between[1])} to={Number(between[2])} />;
+}
+
+function Between({ from, to }: { from: number; to: number }) {
+  const name = route.value.cluster;
+  const two = useFetched<Two>(
+    async () => {
+      const [a, b, d] = await Promise.all([
+        get("GET /v1/clusters/{cluster}/plans/{plan}", { cluster: name, plan: String(from) }),
+        get("GET /v1/clusters/{cluster}/plans/{plan}", { cluster: name, plan: String(to) }),
+        get("GET /v1/clusters/{cluster}/plans/diff", { cluster: name }, { from: String(from), to: String(to) }),
+      ]);
+      return { from: a, to: b, difference: d };
+    },
+    name,
+    from,
+    to,
+  );
+  const seen = two.value.value;
+  return (
+    <>
+      <div class="headed">
+        {seen ? <h1>{sentence(seen)}</h1> : <h1 class="muted">{two.problem.value ? `Plans ${numbered(from)} and ${numbered(to)}` : "Reading plans …"}</h1>}
+        <span class="actions">
+          <Periods />
+          <Export
+            kept={[
+              { text: "JSON", press: () => seen && save(fileName("json", name, "plans", from, to), new Blob([JSON.stringify(seen.difference, null, 2)], { type: "application/json" })) },
+              { text: `Plan ${from} as XLSX`, href: `/v1/clusters/${encodeURIComponent(name)}/plans/${from}?format=xlsx`, file: `${name}-plan-${from}.xlsx` },
+              { text: `Plan ${to} as XLSX`, href: `/v1/clusters/${encodeURIComponent(name)}/plans/${to}?format=xlsx`, file: `${name}-plan-${to}.xlsx` },
+            ]}
+          />
+        </span>
+      </div>
+      <p class="small muted">
+        {seen && `Plan ${numbered(from)} of ${moment(seen.from.created_at)}, plan ${numbered(to)} of ${moment(seen.to.created_at)}. `}
+        <a href={addressOf(name, "history")}>All plans</a>
+      </p>
+      <Shown of={two} what="plans" height={500}>
+        {(seen) => (
+          <>
+            <Costs two={seen} />
+            <Decisions before={seen.from.plan.classes} after={seen.to.plan.classes} was={`Plan ${numbered(from)}`} is={`Plan ${numbered(to)}`} />
+            <Inputs of={seen.difference} />
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+interface Line {
+  name: string;
+  kind: Step["kind"];
+  from: Units;
+  to: Units;
+}
+
+/** linesOf are the lines of both plans' costs, for the period that is shown. */
+function linesOf({ from, to }: Two): Line[] {
+  const per = period();
+  const a = from.plan.cost;
+  const b = to.plan.cost;
+  return (["reserved", "reserved_idle", "on_demand", "spot", "penalties"] as const)
+    .map((key) => ({
+      name: key === "reserved_idle" ? "Reserved but idle" : costLines[key]!.name,
+      kind: key === "reserved_idle" ? "reserved" : costLines[key]!.kind,
+      from: perPeriod(a[key] ?? "0", a.period_s, per),
+      to: perPeriod(b[key] ?? "0", b.period_s, per),
+    }))
+    .filter((l) => l.from !== 0n || l.to !== 0n);
+}
+
+const sum = (all: Units[]) => all.reduce((a, b) => a + b, 0n);
+
+function sentence(two: Two): string {
+  const { from, to } = two;
+  const head = `From plan ${numbered(from.number)} to plan ${numbered(to.number)}`;
+  if (from.currency !== to.currency) return `${head} the currency changed from ${from.currency} to ${to.currency}.`;
+  const lines = linesOf(two);
+  const was = sum(lines.map((l) => l.from));
+  const change = sum(lines.map((l) => l.to)) - was;
+  const jobs = to.refused - from.refused;
+  const refused = jobs === 0 ? "" : jobs < 0 ? `, and ${count(-jobs, "job fewer is refused", "jobs fewer are refused")}` : `, and ${count(jobs, "job more is refused", "jobs more are refused")}`;
+  const vms = to.vms - from.vms;
+  const rented = vms === 0 ? `${count(to.vms, "VM is", "VMs are")} rented as before` : `${count(to.vms, "VM is", "VMs are")} rented, ${Math.abs(vms)} ${vms < 0 ? "fewer" : "more"}`;
+  const cost = change === 0n ? "the cost stays the same" : `the cost ${change < 0n ? "falls" : "rises"} by ${headline(change < 0n ? -change : change, to.currency)} ${each[period()]}${was === 0n ? "" : ` (${percent(Math.abs(Number(change)) / Number(was))})`}`;
+  return `${head} ${cost}: ${rented}${refused}.`;
+}
+
+function Costs({ two }: { two: Two }) {
+  const { from, to } = two;
+  const currency = to.currency;
+  if (from.currency !== currency) return null;
+  const lines = linesOf(two);
+  const was = sum(lines.map((l) => l.from));
+  const is = sum(lines.map((l) => l.to));
+  const steps = lines.filter((l) => l.from !== l.to).map((l) => ({ name: l.name, kind: l.kind, change: l.to - l.from }));
+  const names: [string, string] = [`Plan ${numbered(from.number)}`, `Plan ${numbered(to.number)}`];
+  const a = shares(lines.map((l) => l.from), cent);
+  const b = shares(lines.map((l) => l.to), cent);
+  const money = (u: Units) => text(u, currency, 2);
+  return (
+    <section class="card" aria-labelledby="cost">
+      <h2 id="cost">Cost {each[period()]}</h2>
+      {steps.length > 0 ? (
+        <Bridge from={was} to={is} names={names} steps={steps} currency={currency} said={`From ${headline(was, currency)} to ${headline(is, currency)}: ${steps.map((s) => `${s.name} ${difference(s.change, currency)}`).join(", ")}.`} />
+      ) : (
+        <p>No line of the cost changes.</p>
+      )}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Cost, {currency}</th>
+            <th scope="col" class="number">{names[0]}</th>
+            <th scope="col" class="number">{names[1]}</th>
+            <th scope="col" class="number">Change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...lines.map((l, i) => ({ name: l.name, from: a[i]!, to: b[i]! })), { name: "What the plan keeps lowest", from: sum(a), to: sum(b) }].map((l) => (
+            <tr key={l.name}>
+              <td>{l.name}</td>
+              <td class="number">{money(l.from)}</td>
+              <td class="number">{money(l.to)}</td>
+              <td class="number">{l.to === l.from ? "no change" : `${l.to > l.from ? "+" : ""}${money(l.to - l.from)}`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** named is a pointer as people read it, each name by itself. */
+function named(pointer: string) {
+  const parts = pointer.slice(1).split("/");
+  return parts.map((p, i) => (
+    <span key={i}>
+      {i > 0 && " › "}
+      <bdi>{p.replaceAll("~1", "/").replaceAll("~0", "~")}</bdi>
+    </span>
+  ));
+}
+
+function Inputs({ of }: { of: Difference }) {
+  const written = (v: unknown) => (v === null || v === undefined ? null : typeof v === "string" ? v : JSON.stringify(v));
+  return (
+    <section class="card" aria-labelledby="inputs">
+      <h2 id="inputs">Inputs that changed</h2>
+      {of.inputs.length === 0 ? (
+        <p>None.</p>
+      ) : (
+        <DataTable
+          caption="Inputs that changed"
+          columns={[
+            { key: "input", title: "Input", value: (i) => i.pointer, show: (i) => named(i.pointer) },
+            { key: "before", title: "Before", value: (i) => written(i.before) },
+            { key: "after", title: "After", value: (i) => written(i.after) },
+          ]}
+          rows={of.inputs}
+          name={(i) => i.pointer}
+          file={[route.value.cluster, "inputs"]}
+          filter={of.inputs.length > 20}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,42 @@
+// What the pages of the history have in common: the period that costs are shown for, and how plans are told of.
+import type { PlanSummary } from "../api/contract.ts";
+import { type Period, perPeriod, type Units } from "../model/money.ts";
+import { clock } from "../model/time.ts";
+import { Segments } from "../parts/segments.tsx";
+import { now } from "../state/clock.ts";
+import { cluster } from "../state/cluster.ts";
+import { choose, chosen } from "../state/route.ts";
+
+const periods = ["month", "hour", "day"] as const;
+const shown: readonly Period[] = ["hour", "day", "month"];
+export const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", month: "Month" };
+export const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a month" };
+export const numbered = (n: number) => new Intl.NumberFormat("en-US").format(n);
+
+/** moment is when something was, by the cluster's clocks. */
+export function moment(at: string): string {
+  return clock(new Date(at), cluster.value?.time_zone ?? "UTC", new Date(now.value));
+}
+
+export function period(): Period {
+  return chosen<Period>("per", periods);
+}
+
+export function Periods() {
+  return <Segments label="Costs for each" name="per" words={shown} texts={periodTexts} value={period()} choose={(w) => choose("per", w === "month" ? null : w)} />;
+}
+
+/** bill is what a plan pays for VMs; what refusing costs is on no bill. */
+export function bill(p: PlanSummary, per: Period): Units {
+  return perPeriod(p.total_cost, p.period_s, per) - perPeriod(p.penalties, p.period_s, per);
+}
+
+/** why says what a plan was made for, by what is known of it and of the one before. */
+export function why(p: PlanSummary, before: PlanSummary | undefined): string {
+  const planned = p.created_by === "planner" ? "" : `Asked for by ${p.created_by}`;
+  const later = Math.abs(Date.parse(p.at) - Date.parse(p.created_at)) > 60_000 ? `for ${moment(p.at)}` : "";
+  if (planned) return [planned, later].filter(Boolean).join(", ");
+  if (p.number === 1) return "The first plan";
+  if (!before) return "–";
+  return p.inputs_version > before.inputs_version ? "Inputs changed" : "A price, contract or forecast began or ended";
+}

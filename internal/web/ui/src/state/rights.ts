@@ -1,0 +1,17 @@
+// What a key may do here, and what to say when the service refuses.
+import type { Problem } from "../api/client.ts";
+import { session } from "./cluster.ts";
+import { route } from "./route.ts";
+
+const rank = { agent: 0, viewer: 1, planner: 2, operator: 3, admin: 4 } as const;
+
+/** may says whether the session's key has a role's rights, so that nothing is asked for in vain; it is the service
+ *  that decides. */
+export function may(role: keyof typeof rank): boolean {
+  return session.value === null || rank[session.value.role] >= rank[role];
+}
+
+/** refusal is why something was not done; of a right that is missing, whom to ask for which. */
+export function refusal(p: Problem, role: string): string {
+  return p.status === 403 ? `Your key may read ${route.value.cluster} but not change it. Ask an administrator for the role ${role}.` : p.message;
+}

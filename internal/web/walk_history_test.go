@@ -1,0 +1,239 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// a name that would be markup, a formula and text of another direction, were it not only a name
+const hostileName = "<img src=x onerror=alert(1)> =1+1 \u202eevil \u05d0\u05d1"
+
+// apply makes a cluster like a document.
+func (s *server) apply(t *testing.T, cluster string, document any, condition, version string) {
+	t.Helper()
+	body, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPut, s.address+"/v1/clusters/"+cluster+"/document", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(condition, version)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if said, _ := io.ReadAll(answer.Body); answer.StatusCode != 200 {
+		t.Fatalf("apply %s: %s\n%s", cluster, answer.Status, said)
+	}
+}
+
+// planned waits until a cluster's current plan has a number, and gives it.
+func (s *server) planned(t *testing.T, cluster string, number int) {
+	t.Helper()
+	var list struct {
+		Items []struct{ Number int }
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		s.get(t, "/v1/clusters/"+cluster+"/plans", &list)
+		if len(list.Items) > 0 && list.Items[0].Number >= number {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s has no plan %d: %+v", cluster, number, list.Items)
+		}
+	}
+}
+
+// past makes a cluster with three plans.
+func (s *server) past(t *testing.T, cluster string) {
+	t.Helper()
+	var document map[string]any
+	s.get(t, "/v1/clusters/demo/document", &document)
+	document["cluster"].(map[string]any)["name"] = cluster
+	document["classes"].([]any)[3].(map[string]any)["name"] = hostileName
+	s.apply(t, cluster, document, "If-None-Match", "*")
+	s.planned(t, cluster, 1)
+	document["prices"].([]any)[0].(map[string]any)["price"] = "0.419"
+	s.apply(t, cluster, document, "If-Match", s.version(t, cluster))
+	s.planned(t, cluster, 2)
+	for i, penalty := range []string{"", "0.31", "0.02", "9.00", "0.02"} {
+		if penalty != "" {
+			document["classes"].([]any)[i].(map[string]any)["penalty"] = penalty
+		}
+	}
+	s.apply(t, cluster, document, "If-Match", s.version(t, cluster))
+	s.planned(t, cluster, 3)
+}
+
+// version is the one that a cluster's inputs have.
+func (s *server) version(t *testing.T, cluster string) string {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, s.address+"/v1/clusters/"+cluster+"/document", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.Header.Get("ETag")
+}
+
+// dollars writes an amount as the page does: two places, half away from zero.
+func dollars(amount *big.Rat) string {
+	text := new(big.Rat).Abs(amount).FloatString(2)
+	whole, part, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if text = "$" + whole + "." + part; amount.Sign() < 0 {
+		return "−" + text
+	}
+	return text
+}
+
+func amount(t *testing.T, text string) *big.Rat {
+	t.Helper()
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		t.Fatalf("%q is no amount", text)
+	}
+	return r
+}
+
+// viewer is a key that may read alone.
+func (s *server) viewer(t *testing.T) *server {
+	t.Helper()
+	var made struct{ Token string }
+	s.send(t, "POST", "/v1/keys", map[string]any{"name": "reads alone", "role": "viewer"}, &made)
+	return &server{address: s.address, key: made.Token}
+}
+
+func walkHistory(t *testing.T, s *server, browser context.Context) {
+	s.past(t, "past")
+	type plan struct {
+		Number       int
+		TotalCost    string `json:"total_cost"`
+		Penalties    string
+		VMs, Refused float64
+	}
+	var list struct{ Items []plan }
+	s.get(t, "/v1/clusters/past/plans", &list)
+	ctx := s.tab(t, browser)
+	s.open(t, ctx, "/c/past/history?per=hour")
+	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 3 && document.querySelector(".chart svg")`)
+	cells := value[[][]string](t, ctx, `[...document.querySelectorAll("table.data tbody tr")].map((r) => [...r.cells].map((c) => { const x = c.cloneNode(true); x.querySelector(".narrow")?.remove(); return x.textContent.trim(); }))`)
+	for i, p := range list.Items {
+		bill := new(big.Rat).Sub(amount(t, p.TotalCost), amount(t, p.Penalties))
+		change := "–"
+		if i+1 < len(list.Items) {
+			before := new(big.Rat).Sub(amount(t, list.Items[i+1].TotalCost), amount(t, list.Items[i+1].Penalties))
+			switch d := new(big.Rat).Sub(bill, before); d.Sign() {
+			case 0:
+				change = "no change"
+			case 1:
+				change = "+" + dollars(d)
+			default:
+				change = dollars(d)
+			}
+		}
+		reason := "Inputs changed"
+		if p.Number == 1 {
+			reason = "The first plan"
+		}
+		number := fmt.Sprint(p.Number)
+		if i == 0 {
+			number += " now"
+		}
+		want := []string{number, reason, dollars(bill), fmt.Sprint(p.VMs), fmt.Sprint(p.Refused), change}
+		got := append([]string{cells[i][0]}, cells[i][2:]...)
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("plan %d reads %q, want %q", p.Number, got, want)
+		}
+		if i == 0 {
+			if lead := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.HasPrefix(lead, "Plan 3 rents VMs for "+dollars(bill)+" an hour") {
+				t.Errorf("the page leads with %q, want %s in it", lead, dollars(bill))
+			}
+		}
+	}
+	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.End))
+	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("Plan 3, ")`)
+	calm(t, ctx, "history")
+	looks(t, ctx, "history")
+	do(t, ctx, chromedp.EmulateViewport(1280, 900))
+
+	// Two ticks by keys lead to what differs.
+	for _, row := range []string{"3", "1"} {
+		do(t, ctx, chromedp.Focus(chromedp.CSS("table.data tbody tr:nth-child("+row+") input")), chromedp.KeyEvent(" "))
+	}
+	press(t, ctx, "Compare plan 1 with plan 3")
+	until(t, ctx, `location.pathname === "/c/past/history/1..3" && document.querySelector(".bridge svg")`)
+	if lead := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.HasPrefix(lead, "From plan 1 to plan 3 the cost ") {
+		t.Errorf("the page leads with %q", lead)
+	}
+	do(t, ctx, chromedp.Click(chromedp.CSS(`.segments label:nth-of-type(1) input`)))
+	until(t, ctx, `document.querySelector("#cost").textContent === "Cost an hour"`)
+	var difference struct {
+		Cost    []struct{ Name, From, To, Change string }
+		Classes []struct{ Name string }
+		Inputs  []struct{ Pointer string }
+	}
+	s.get(t, "/v1/clusters/past/plans/diff?from=1&to=3", &difference)
+	rows := value[map[string][]string](t, ctx, `Object.fromEntries([...document.querySelector("#cost").closest("section").querySelectorAll("tbody tr")].map((r) => [r.cells[0].textContent, [...r.cells].slice(1).map((c) => c.textContent)]))`)
+	names := map[string]string{"total": "What the plan keeps lowest", "reserved": "Reserved", "on_demand": "On demand", "penalties": "Refused jobs", "reserved_idle": "Reserved but idle", "spot": "Spot"}
+	for _, c := range difference.Cost {
+		got := rows[names[c.Name]]
+		if amount(t, c.From).Sign() == 0 && amount(t, c.To).Sign() == 0 {
+			if got != nil {
+				t.Errorf("%s is nothing in both plans and reads %q", c.Name, got)
+			}
+			continue
+		}
+		if len(got) != 3 || got[0] != dollars(amount(t, c.From)) || got[1] != dollars(amount(t, c.To)) {
+			t.Errorf("%s reads %q, want %s to %s", c.Name, got, c.From, c.To)
+		}
+	}
+	if shown := value[[]string](t, ctx, `[...document.querySelectorAll("table.decisions tbody bdi")].map((e) => e.textContent)`); len(shown) == 0 || len(shown) > len(difference.Classes) || !strings.Contains(strings.Join(shown, "|"), hostileName) {
+		t.Errorf("the decisions are of %q, want those of %+v", shown, difference.Classes)
+	}
+	if shown := value[int](t, ctx, `document.querySelector("#inputs").closest("section").querySelectorAll("tbody tr").length`); shown != len(difference.Inputs) || shown < 4 {
+		t.Errorf("%d inputs are shown, want %d", shown, len(difference.Inputs))
+	}
+	calm(t, ctx, "history-difference")
+	looks(t, ctx, "history-difference")
+	do(t, ctx, chromedp.EmulateViewport(1280, 900))
+
+	// One tick: it is proved again, and held.
+	s.open(t, ctx, "/c/past/history?pick=2")
+	press(t, ctx, "Verify")
+	until(t, ctx, `document.querySelector(".chosen").textContent.includes("Plan 2 was proved again by code that shares nothing with the code that planned: ")`)
+	press(t, ctx, "Pin")
+	until(t, ctx, `document.querySelector("main").textContent.includes("Plan 2 is pinned until ") && document.querySelector("h1").textContent.startsWith("Plan 2 ")`)
+	picture(t, ctx, "history-pinned")
+	press(t, ctx, "End the pin")
+	until(t, ctx, `!document.querySelector("main").textContent.includes("is pinned until") && document.querySelector("h1").textContent.startsWith("Plan 3 ")`)
+
+	reader := s.viewer(t)
+	ctx = reader.tab(t, browser)
+	reader.open(t, ctx, "/c/past/history?pick=2")
+	press(t, ctx, "Verify")
+	until(t, ctx, `document.querySelector(".chosen [role=alert]")?.textContent === "Your key may read past but not change it. Ask an administrator for the role planner."`)
+}
