@@ -21,6 +21,7 @@ func TestWalks(t *testing.T) {
 		{"now", walkNow},
 		{"what if", walkWhatIf},
 		{"history", walkHistory},
+		{"batch", walkBatch},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

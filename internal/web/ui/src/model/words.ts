@@ -70,3 +70,15 @@ export function verdict(c: ClassPlan, of: ProblemClass | undefined): { tone: Ton
 
 /** attention orders classes: the worst first. */
 export const attention: Record<ClassPlan["verdict"], number> = { impossible: 0, none: 1, minimum: 2, partial: 3, full: 4 };
+
+/** isolated keeps a name's direction of writing to itself, where it stands in a text that is no markup. */
+export function isolated(name: string): string {
+  return `\u2068${name}\u2069`;
+}
+
+/** isolating does so for every name of these that a sentence of the service has in it. */
+export function isolating(text: string, names: Iterable<string>): string {
+  let out = text;
+  for (const n of names) if (/[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(n)) out = out.replaceAll(n, isolated(n));
+  return out;
+}
