@@ -22,6 +22,7 @@ func TestWalks(t *testing.T) {
 		{"what if", walkWhatIf},
 		{"history", walkHistory},
 		{"batch", walkBatch},
+		{"live", walkLive},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

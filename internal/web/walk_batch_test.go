@@ -33,7 +33,7 @@ func (s *server) night(t *testing.T, cluster string) {
 	s.get(t, "/v1/clusters/demo/document", &document)
 	document["cluster"].(map[string]any)["name"] = cluster
 	document["classes"].([]any)[3].(map[string]any)["name"] = hostileName
-	s.apply(t, cluster, document, "If-None-Match", "*")
+	s.apply(t, cluster, document)
 	var all []map[string]any
 	for i, c := range document["classes"].([]any) {
 		name := c.(map[string]any)["name"]
@@ -81,7 +81,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	}
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/nights/batch?m=6&h=2&p=1.1&by=00:30")
-	leads(ctx, ask(6, "").Packing.leads(22 * 3600))
+	leads(ctx, ask(6, "").Packing.leads(22*3600))
 	compared := ask(6, "?compare=true").Compared
 	until(t, ctx, fmt.Sprintf(`document.querySelectorAll(".ways tbody tr").length === %d`, len(compared)))
 	names := map[string]string{"sequential": "One after another", "pair": "Pairs", "multi": "Together, exact", "pso": "The paper's swarm"}
@@ -104,11 +104,11 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	// A step of the slider by keys packs anew; the fewest machines are those of the interface.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(`input[type=range]`)), chromedp.KeyEvent(kb.ArrowRight))
 	until(t, ctx, `location.search.includes("m=7")`)
-	leads(ctx, ask(7, "").Packing.leads(22 * 3600))
+	leads(ctx, ask(7, "").Packing.leads(22*3600))
 	fewest := ask(7, "?by_hours=2.5").Machines
 	press(t, ctx, "Find")
 	until(t, ctx, fmt.Sprintf(`location.search.includes("m=%d&") || location.search.endsWith("m=%d")`, fewest.Machines, fewest.Machines))
-	leads(ctx, ask(fewest.Machines, "").Packing.leads(22 * 3600))
+	leads(ctx, ask(fewest.Machines, "").Packing.leads(22*3600))
 	do(t, ctx, chromedp.Click(chromedp.CSS(`.segments label:nth-of-type(2) input`)))
 	until(t, ctx, fmt.Sprintf(`document.querySelectorAll(".gantt text.row").length === %d && document.querySelectorAll(".machines li").length === %d`, fewest.Machines, fewest.Machines))
 	picture(t, ctx, "batch-machines")
@@ -117,11 +117,11 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Keep")
 	until(t, ctx, `location.search.includes("kept=")`)
 	link := strings.TrimPrefix(value[string](t, ctx, `location.href`), s.address)
-	leads(ctx, ask(fewest.Machines, "").Packing.leads(22 * 3600))
+	leads(ctx, ask(fewest.Machines, "").Packing.leads(22*3600))
 	reader := s.viewer(t)
 	other := reader.tab(t, browser)
 	reader.open(t, other, link)
-	leads(other, ask(fewest.Machines, "").Packing.leads(22 * 3600))
+	leads(other, ask(fewest.Machines, "").Packing.leads(22*3600))
 	reader.open(t, other, "/c/nights/batch")
 	until(t, other, `document.querySelector("main").textContent.includes("Your key may read nights but not change it. Ask an administrator for the role planner.")`)
 

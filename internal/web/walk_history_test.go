@@ -19,14 +19,25 @@ import (
 // a name that would be markup, a formula and text of another direction, were it not only a name
 const hostileName = "<img src=x onerror=alert(1)> =1+1 \u202eevil \u05d0\u05d1"
 
-// apply makes a cluster like a document.
-func (s *server) apply(t *testing.T, cluster string, document any, condition, version string) {
+// apply makes a new cluster like a document.
+func (s *server) apply(t *testing.T, cluster string, document any) {
 	t.Helper()
-	body, err := json.Marshal(document)
+	s.write(t, "/v1/clusters/"+cluster+"/document", document, "If-None-Match", "*")
+}
+
+// put replaces what still has a version.
+func (s *server) put(t *testing.T, path string, body any, version string) {
+	t.Helper()
+	s.write(t, path, body, "If-Match", version)
+}
+
+func (s *server) write(t *testing.T, path string, body any, condition, version string) {
+	t.Helper()
+	text, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPut, s.address+"/v1/clusters/"+cluster+"/document", bytes.NewReader(body))
+	r, err := http.NewRequest(http.MethodPut, s.address+path, bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +50,24 @@ func (s *server) apply(t *testing.T, cluster string, document any, condition, ve
 	}
 	defer answer.Body.Close()
 	if said, _ := io.ReadAll(answer.Body); answer.StatusCode != 200 {
-		t.Fatalf("apply %s: %s\n%s", cluster, answer.Status, said)
+		t.Fatalf("PUT %s: %s\n%s", path, answer.Status, said)
 	}
+}
+
+// etag is the version of what stands at a path.
+func (s *server) etag(t *testing.T, path string) string {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, s.address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.Header.Get("ETag")
 }
 
 // planned waits until a cluster's current plan has a number, and gives it.
@@ -67,34 +94,18 @@ func (s *server) past(t *testing.T, cluster string) {
 	s.get(t, "/v1/clusters/demo/document", &document)
 	document["cluster"].(map[string]any)["name"] = cluster
 	document["classes"].([]any)[3].(map[string]any)["name"] = hostileName
-	s.apply(t, cluster, document, "If-None-Match", "*")
+	s.apply(t, cluster, document)
 	s.planned(t, cluster, 1)
 	document["prices"].([]any)[0].(map[string]any)["price"] = "0.419"
-	s.apply(t, cluster, document, "If-Match", s.version(t, cluster))
+	s.put(t, "/v1/clusters/"+cluster+"/document", document, s.etag(t, "/v1/clusters/"+cluster+"/document"))
 	s.planned(t, cluster, 2)
 	for i, penalty := range []string{"", "0.31", "0.02", "9.00", "0.02"} {
 		if penalty != "" {
 			document["classes"].([]any)[i].(map[string]any)["penalty"] = penalty
 		}
 	}
-	s.apply(t, cluster, document, "If-Match", s.version(t, cluster))
+	s.put(t, "/v1/clusters/"+cluster+"/document", document, s.etag(t, "/v1/clusters/"+cluster+"/document"))
 	s.planned(t, cluster, 3)
-}
-
-// version is the one that a cluster's inputs have.
-func (s *server) version(t *testing.T, cluster string) string {
-	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, s.address+"/v1/clusters/"+cluster+"/document", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+s.key)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	return answer.Header.Get("ETag")
 }
 
 // dollars writes an amount as the page does: two places, half away from zero.

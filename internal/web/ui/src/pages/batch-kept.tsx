@@ -1,5 +1,6 @@
 // Packings that were kept, and a batch that somebody brings.
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { ask, list, Problem } from "../api/client.ts";
 import type { Batch, Fault, PackingSummary } from "../api/contract.ts";
 import { algorithms } from "../model/batch.ts";
@@ -19,7 +20,10 @@ import { may, refusal } from "../state/rights.ts";
 export function Kept() {
   const name = route.value.cluster;
   const id = query.value.get("kept");
-  const all = useFetched(() => list("GET /v1/clusters/{cluster}/packings", { cluster: name }), name, id);
+  const all = useFetched(() => list("GET /v1/clusters/{cluster}/packings", { cluster: name }), name);
+  useEffect(() => {
+    if (id && all.value.value && !all.value.value.some((p) => p.id === id)) all.again();
+  }, [id]);
   const bring = useSignal(false);
   const wrong = useSignal("");
   const zone = cluster.value?.time_zone ?? "UTC";

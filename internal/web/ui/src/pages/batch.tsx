@@ -17,7 +17,7 @@ import { choose, query, route } from "../state/route.ts";
 import { may, refusal } from "../state/rights.ts";
 
 const Answer = lazy(async () => (await import("./batch-answer.tsx")).Answer);
-const Kept = lazy(async () => (await import("./batch-kept.tsx")).Kept);
+const Kept = lazy(async () => (await import("./batch-kept.tsx")).Kept, 120);
 
 export function Batch() {
   const name = route.value.cluster;

@@ -1,6 +1,6 @@
 // History: the plans that were made, what each cost and why it came, and how any two of them differ.
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { list, Problem } from "../api/client.ts";
 import type { PlanSummary } from "../api/contract.ts";
 import { Chart, type Colours } from "../charts/chart.tsx";
@@ -31,7 +31,10 @@ export function History() {
 function Plans() {
   const name = route.value.cluster;
   const newest = current.value?.plan.number ?? 0;
-  const plans = useFetched(() => list("GET /v1/clusters/{cluster}/plans", { cluster: name }, { limit: 500 }, most), name, newest);
+  const plans = useFetched(() => list("GET /v1/clusters/{cluster}/plans", { cluster: name }, { limit: 500 }, most), name);
+  useEffect(() => {
+    if ((plans.value.value?.[0]?.number ?? newest) < newest) plans.again(); // what is here stays meanwhile
+  }, [newest]);
   const base = `/v1/clusters/${encodeURIComponent(name)}/plans`;
   return (
     <>

@@ -3,8 +3,8 @@ import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { Waiting } from "./fetched.tsx";
 
-/** lazy is a page whose script is fetched when it is first opened. */
-export function lazy(load: () => Promise<ComponentType>): ComponentType {
+/** lazy is a page, or a part of one that is about so high, whose script is fetched when it is first opened. */
+export function lazy(load: () => Promise<ComponentType>, height = 400): ComponentType {
   let page: ComponentType | null = null;
   return function Lazy() {
     const came = useSignal(page !== null);
@@ -26,7 +26,7 @@ export function lazy(load: () => Promise<ComponentType>): ComponentType {
       const Page = page;
       return <Page />;
     }
-    if (!failed.value) return <Waiting what="page" height={400} />;
+    if (!failed.value) return <Waiting what="page" height={height} />;
     return (
       <div class="banner error" role="alert">
         This page could not be read: Headroom does not answer, or has a new version since you opened it.
