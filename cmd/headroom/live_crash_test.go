@@ -23,7 +23,8 @@ import (
 // crashing is a server that is killed and started again on the same database, and whoever asks it meanwhile.
 type crashing struct {
 	*testing.T
-	address atomic.Pointer[string]
+	address  atomic.Pointer[string]
+	answered atomic.Int64 // requests
 
 	mu      sync.Mutex
 	holder  map[string]string // the node that has a task
@@ -34,7 +35,7 @@ const crashKey = "hrk_0123456789012345678901234567890123456789012"
 
 // ask asks until there is an answer that is not the end of a server or its beginning.
 func (c *crashing) ask(method, path string, body []byte, headers ...string) []byte {
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		status, text := 0, []byte(nil)
 		r, err := http.NewRequest(method, "http://"+*c.address.Load()+"/v1/clusters"+path, bytes.NewReader(body))
 		if err != nil {
@@ -56,6 +57,7 @@ func (c *crashing) ask(method, path string, body []byte, headers ...string) []by
 		c.mu.Unlock()
 		switch {
 		case status >= 200 && status < 300:
+			c.answered.Add(1)
 			return text
 		case status != 0 && status != http.StatusServiceUnavailable || time.Now().After(end):
 			c.Errorf("%s %s %s: %d %s", method, path, body, status, text)
@@ -145,7 +147,8 @@ func TestKilledServersLoseNoTask(t *testing.T) {
 	for range kills {
 		var working sync.WaitGroup
 		working.Go(submit)
-		time.Sleep(time.Duration(50+random.IntN(150)) * time.Millisecond)
+		most := c.answered.Load() + 1 + random.Int64N(100)
+		waitFor(t, "the server answers", func() bool { return c.answered.Load() >= most || c.Failed() })
 		s.kill(t)
 		s = start()
 		c.address.Store(&s.address)

@@ -118,6 +118,9 @@ func TestLiveClustersRefuse(t *testing.T) {
 			t.Errorf("%s %s %s: got %+v, want %s", c.method, c.path, c.body, p.Errors, c.pointer)
 		}
 	}
+	if p := s.ask(s.admin, "POST", at+"/jobs", `{"name":"a","maps":1,"weight":1e308}`).want(t, 400).problem(t); !strings.HasPrefix(p.Detail, "1e+308 is out of range") {
+		t.Errorf("got %s", p.Detail)
+	}
 	etag := s.ask(s.admin, "GET", at+"/live", nil).want(t, 200).etag()
 	for _, settings := range []string{
 		`{"policy":{"kind":"fifo","target":1}}`, `{"policy":{"kind":"fifo"},"heartbeat_s":100,"node_timeout_s":150}`,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,7 +283,7 @@ func shown(value any) string {
 }
 
 func plainNumber(x float64) string {
-	if x != 0 && (x < 1e-6 && x > -1e-6) {
+	if size := math.Abs(x); x != 0 && size < 1e-6 || size >= 1e21 {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'f', -1, 64)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"headroom/internal/capacity"
@@ -25,6 +26,8 @@ type Live interface {
 	// InOnce says whether a context is one that Once has handed out.
 	InOnce(ctx context.Context) bool
 
+	// JudgedChoices reads the choices of the policy learned that were judged, in the order of their judgements.
+	JudgedChoices(ctx context.Context, cluster string) iter.Seq2[*dispatch.Decision, error]
 	// Classifier is what the policy learned has learned.
 	Classifier(ctx context.Context, cluster string) (dispatch.Knowledge, error)
 	LiveSettings(ctx context.Context, cluster string) (capacity.LiveSettings, error)

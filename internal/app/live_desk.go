@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -39,8 +40,9 @@ type liveSeat struct {
 type liveAsk struct {
 	ctx   context.Context
 	do    liveChange
-	alone bool          // its change is a transaction of its own
-	bulk  bool          // it may take long
+	alone bool // its change is a transaction of its own
+	bulk  bool // it may take long
+	ahead *dispatch.Ahead
 	done  chan struct{} // closed when it is
 	lead  chan struct{} // closed when it is to decide for those who wait
 	err   error
@@ -183,6 +185,7 @@ func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some 
 	}
 	var decided *live.Cluster
 	stamp, err := a.ChangeLive(ctx, name, seat.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
+		judged.Ahead = some[0].ahead
 		w.judged = judged
 		if stored != nil {
 			if seat.cluster, err = live.Load(*stored, judged); err != nil {
@@ -243,7 +246,13 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 	if err := s.Validate(); err != nil {
 		return after, err
 	}
-	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	ahead, err := a.learnAhead(ctx, cluster, func(before capacity.Policy) (capacity.Policy, bool) {
+		return s.Policy, !reflect.DeepEqual(before, s.Policy)
+	})
+	if err != nil {
+		return after, err
+	}
+	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before := c.Settings()
 		if before.Version != version {
 			return &VersionError{Have: before.Version}
@@ -260,7 +269,11 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 
 // Relearn lets the policy learned learn everything again from its choices, and answers what it has learned.
 func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, error) {
-	err := a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	ahead, err := a.learnAhead(ctx, cluster, func(before capacity.Policy) (capacity.Policy, bool) { return before, true })
+	if err != nil {
+		return dispatch.Knowledge{}, err
+	}
+	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		err := c.Relearn(now, w.judged)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.KnowledgeKind, Name: cluster})
@@ -271,6 +284,27 @@ func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, 
 		return dispatch.Knowledge{}, err
 	}
 	return a.Classifier(ctx, cluster)
+}
+
+// learnAhead learns again what a policy is to know, while heartbeats go on; what they add is learned when they wait.
+// Policy says which one it is, by the one that decides now, and whether it has to learn again.
+func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now capacity.Policy) (capacity.Policy, bool)) (*dispatch.Ahead, error) {
+	now, err := a.LiveSettings(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	p, needs := policy(now.Policy)
+	if !needs || p.Kind != capacity.PolicyLearned {
+		return nil, nil
+	}
+	known, err := a.Classifier(ctx, cluster)
+	if errors.Is(err, capacity.NotFound) { // there is nothing to learn from
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return dispatch.LearnAhead(p, known.Versions, a.JudgedChoices(ctx, cluster))
 }
 
 // PutLiveNode declares a node, or says what it is from now on.

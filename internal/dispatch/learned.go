@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 	"slices"
 
 	"headroom/internal/capacity"
@@ -421,11 +422,34 @@ func (d *Learned) Resume(pending []Decision) (dropped []int64) {
 // rules give it, which is the caller's to store. Choices that wait to be judged go on waiting. Where the
 // policy is refused or reading ends with an error, nothing has changed.
 func (d *Learned) Relearn(p capacity.Policy, judged iter.Seq2[*Decision, error]) error {
+	_, err := d.RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return judged })
+	return err
+}
+
+// Ahead is what the choices up to a judgement teach, learned while others went on being judged: of a hundred thousand
+// a few are left then for the moment in which nothing else may happen.
+type Ahead struct {
+	learned *Learned
+	from    Versions
+	flipped []int64
+}
+
+// LearnAhead learns again as a policy of a document would that knows as much now.
+func LearnAhead(p capacity.Policy, known Versions, judged iter.Seq2[*Decision, error]) (*Ahead, error) {
+	a := &Ahead{learned: NewLearned(Shared, p), from: known}
+	var err error
+	a.flipped, err = a.learned.RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return judged })
+	return a, err
+}
+
+// RelearnAfter is Relearn with what was learned ahead, unless that is out of date, and of the choices then only those
+// after a judgement. It answers the numbers of those that were good and are not, or the other way round.
+func (d *Learned) RelearnAfter(ahead *Ahead, p capacity.Policy, judged func(after int64) iter.Seq2[*Decision, error]) (flipped []int64, err error) {
 	if err := p.Validate(""); err != nil {
-		return err
+		return nil, err
 	}
 	if p.Kind != capacity.PolicyLearned {
-		return fmt.Errorf("learn again: the policy is %s: %w", p.Kind, capacity.Invalid)
+		return nil, fmt.Errorf("learn again: the policy is %s: %w", p.Kind, capacity.Invalid)
 	}
 	before := *d
 	d.become(p.Filled())
@@ -434,19 +458,26 @@ func (d *Learned) Relearn(p capacity.Policy, judged iter.Seq2[*Decision, error])
 		d.versions.Rules++
 	}
 	d.judgements, d.last = 0, expected{}
-	for decision, err := range judged {
+	if ahead != nil && ahead.from == before.versions && reflect.DeepEqual(ahead.learned.policy, d.policy) {
+		d.classifier, d.judgements, flipped = ahead.learned.classifier, ahead.learned.judgements, ahead.flipped
+	}
+	for decision, err := range judged(d.judgements) {
 		if err == nil && decision.Judgement == nil {
 			err = fmt.Errorf("decision %d has no judgement: %w", decision.Number, capacity.Invalid)
 		}
 		if err != nil {
 			*d = before
-			return fmt.Errorf("learn again: %w", err)
+			return nil, fmt.Errorf("learn again: %w", err)
 		}
+		was := decision.Judgement.Good
 		d.judgements = max(d.judgements, decision.Judgement.Number)
 		d.learn(d.classifier, decision)
+		if decision.Judgement.Good != was {
+			flipped = append(flipped, decision.Number)
+		}
 	}
 	d.judgements = max(d.judgements, before.judgements)
-	return nil
+	return flipped, nil
 }
 
 func (d *Learned) Why() Why {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	gomaps "maps"
 	"math"
 	"slices"
@@ -328,10 +329,41 @@ func (b *byLearning) choose(w *world, s Slot) (*Job, Kind) {
 func (b *byLearning) relearn(p capacity.Policy) {
 	b.policy = p.Filled()
 	before := b.w.policy.(*Learned).Knowledge()
-	for _, policy := range []Policy{b.w.policy, b.w.recalled} {
-		if err := policy.(*Learned).Relearn(p, b.all); err != nil {
-			b.t.Fatal(err)
+	known := before.Versions
+	if b.relearns%3 == 2 { // it was learned ahead of something else
+		known.Classifier--
+	}
+	var flipped [2][]int64
+	ahead, err := LearnAhead(p, known, func(yield func(*Decision, error) bool) {
+		for d := range b.all {
+			seen, judgement := *d, *d.Judgement
+			seen.Judgement = &judgement
+			if d.Judgement.Number > before.Judgements/2 || !yield(&seen, nil) {
+				return
+			}
 		}
+	})
+	if err == nil { // before the other one, which gives the choices their labels
+		flipped[1], err = b.w.recalled.(*Learned).RelearnAfter(ahead, p, func(after int64) iter.Seq2[*Decision, error] {
+			if want := before.Judgements / 2; known == before.Versions && after != want || known != before.Versions && after != 0 {
+				b.t.Errorf("what was learned ahead of %+v until %d is used until %d by %+v", known, want, after, before.Versions)
+			}
+			return func(yield func(*Decision, error) bool) {
+				for d := range b.all {
+					seen, judgement := *d, *d.Judgement
+					seen.Judgement = &judgement
+					if d.Judgement.Number > after && !yield(&seen, nil) {
+						return
+					}
+				}
+			}
+		})
+	}
+	if err == nil {
+		flipped[0], err = b.w.policy.(*Learned).RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return b.all })
+	}
+	if err != nil || !slices.Equal(flipped[0], flipped[1]) {
+		b.t.Fatalf("%v; other labels have %v, and where some was learned ahead %v", err, flipped[0], flipped[1])
 	}
 	b.relearns++
 	if after := b.w.policy.(*Learned).Knowledge(); after.Classifier != before.Classifier+1 || after.Decisions != before.Decisions || after.Judgements != before.Judgements {

@@ -284,21 +284,11 @@ func (c *Cluster) dropped(numbers []int64) {
 
 // relearn lets the policy learned learn everything again, as the settings have it.
 func (c *Cluster) relearn(judged Judged) error {
-	r := &Relearned{Flipped: []int64{}}
-	err := c.policy.learned.Relearn(c.settings.Policy, func(yield func(*dispatch.Decision, error) bool) {
-		for d, err := range judged() {
-			good := err == nil && d.Judgement != nil && d.Judgement.Good
-			if !yield(d, err) {
-				return
-			}
-			if err == nil && d.Judgement.Good != good {
-				r.Flipped = append(r.Flipped, d.Number)
-			}
-		}
-	})
+	flipped, err := c.policy.learned.RelearnAfter(judged.Ahead, c.settings.Policy, judged.After)
 	if err != nil {
 		return err
 	}
+	r := &Relearned{Flipped: append([]int64{}, flipped...)}
 	r.Rules = c.policy.learned.Knowledge().Rules
 	c.policy.ask(c.settings.Policy)
 	c.changes.Relearned = r

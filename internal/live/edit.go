@@ -89,7 +89,7 @@ func (c *Cluster) PutNode(now float64, declared capacity.LiveNode) (after capaci
 	n.Type, n.Cores, n.Slots, n.Dedicated, n.ComputeUnits, n.UpdatedAt = declared.Type, declared.Cores, declared.Slots, declared.Dedicated, declared.ComputeUnits, Moment(c.Clock)
 	c.touchNode(n)
 	if n.State == capacity.NodeAlive { // policies reckon with what it was
-		err = c.retell(c.settings.Policy, nil)
+		err = c.retell(c.settings.Policy, Judged{})
 	}
 	return n.LiveNode, before, err
 }

@@ -136,6 +136,22 @@ func (k *kept) state() State {
 	return s
 }
 
+// choices are those that were judged, as a store has them.
+func (k *kept) choices() Judged {
+	return Judged{After: func(judgement int64) iter.Seq2[*dispatch.Decision, error] {
+		return func(yield func(*dispatch.Decision, error) bool) {
+			for d, err := range k.judged() {
+				if err == nil && d.Judgement.Number <= judgement {
+					continue
+				}
+				if !yield(d, err) {
+					return
+				}
+			}
+		}
+	}}
+}
+
 func (k *kept) judged() iter.Seq2[*dispatch.Decision, error] {
 	var all []dispatch.Decision
 	for _, d := range k.learned {
@@ -204,7 +220,7 @@ func newFleet(t *testing.T, settings capacity.LiveSettings, nodes int, seed uint
 
 func (f *fleet) load() *Cluster {
 	f.Helper()
-	c, err := Load(f.store.state(), f.store.judged)
+	c, err := Load(f.store.state(), f.store.choices())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func TestPoliciesAreSwitchedInMidFlight(t *testing.T) {
 			s.Slots = capacity.SlotsSeparate
 		}
 		before := len(f.store.learned)
-		if err := f.change(func(c *Cluster) error { return c.SetSettings(f.now, s, f.store.judged) }); err != nil {
+		if err := f.change(func(c *Cluster) error { return c.SetSettings(f.now, s, f.store.choices()) }); err != nil {
 			t.Fatal(err)
 		}
 		if doc.Kind == capacity.PolicyLearned && len(f.store.learned) < before/2 {
@@ -175,10 +175,10 @@ func TestPoliciesAreSwitchedInMidFlight(t *testing.T) {
 		}
 		f.check()
 		if doc.Kind == capacity.PolicyLearned {
-			if err := f.change(func(c *Cluster) error { return c.Relearn(f.now, f.store.judged) }); err != nil {
+			if err := f.change(func(c *Cluster) error { return c.Relearn(f.now, f.store.choices()) }); err != nil {
 				t.Fatal(err)
 			}
-		} else if err := f.cluster.Relearn(f.now, f.store.judged); !errors.Is(err, capacity.Conflict) {
+		} else if err := f.cluster.Relearn(f.now, f.store.choices()); !errors.Is(err, capacity.Conflict) {
 			t.Errorf("%s learns again: %v", doc.Kind, err)
 		}
 		f.check()

@@ -23,7 +23,7 @@ func TestReducesAreMeasured(t *testing.T) {
 		l := newLittle(t, 1)
 		s := l.store.Settings
 		s.Slots = c.slots
-		l.change(func(c *Cluster) error { return c.SetSettings(l.now, s, l.store.judged) })
+		l.change(func(c *Cluster) error { return c.SetSettings(l.now, s, l.store.choices()) })
 		l.change(func(cl *Cluster) error {
 			_, err := cl.Submit(l.now, capacity.LiveJobRequest{Name: "j", Class: "j", Maps: 2, Reduces: 1, Slowstart: c.slowstart, MaxAttempts: 4, Weight: 1}, "test")
 			return err

@@ -27,7 +27,7 @@ const mostDifferences = 20
 // NewReplay begins with a cluster as it was at a moment, under the settings to be tried.
 func NewReplay(from float64, s State) (*Replay, error) {
 	s.Memories, s.Pending = nil, nil // it begins knowing nothing
-	c, err := Load(s, nil)
+	c, err := Load(s, Judged{})
 	if err != nil {
 		return nil, err
 	}

@@ -163,8 +163,11 @@ type Relearned struct {
 	Flipped []int64 // numbers of those that were good and are not, or the other way round
 }
 
-// Judged reads the choices of the policy learned that were judged, in the order of their judgements.
-type Judged func() iter.Seq2[*dispatch.Decision, error]
+// Judged is the choices of the policy learned that were judged.
+type Judged struct {
+	After func(judgement int64) iter.Seq2[*dispatch.Decision, error] // reads those after one, in the order of their judgements
+	Ahead *dispatch.Ahead                                            // what was learned from the first; nil is nothing
+}
 
 // Changes is what is to be stored. What is new and what has changed is there as a whole.
 type Changes struct {

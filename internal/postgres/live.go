@@ -46,7 +46,9 @@ func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveSta
 				return nil, fmt.Errorf("read the live cluster %s: %w", cluster, err)
 			}
 		}
-		done, err := work(ctx, stored, func() iter.Seq2[*dispatch.Decision, error] { return judgedChoices(ctx, q, row.ClusterID) })
+		done, err := work(ctx, stored, live.Judged{After: func(judgement int64) iter.Seq2[*dispatch.Decision, error] {
+			return judgedChoices(judgement, row.ClusterID, func(work func(context.Context, querier) error) error { return work(ctx, q) })
+		}})
 		if err != nil || done.Empty() && len(done.Heartbeats) == 0 {
 			return nil, err
 		}

@@ -63,8 +63,23 @@ func saveLearned(b *pgx.Batch, cluster int64, w live.Changes, queue func(sql str
 	}
 }
 
-// judgedChoices reads the choices that were judged, in the order in which they were learned.
-func judgedChoices(ctx context.Context, q querier, cluster int64) iter.Seq2[*dispatch.Decision, error] {
+// JudgedChoices reads the choices of a cluster that were judged, in the order in which they were learned.
+func (s *Store) JudgedChoices(ctx context.Context, cluster string) iter.Seq2[*dispatch.Decision, error] {
+	return func(yield func(*dispatch.Decision, error) bool) {
+		var id int64
+		if err := s.read(ctx, func(ctx context.Context, q querier) (err error) {
+			id, err = clusterID(ctx, q, cluster)
+			return err
+		}); err != nil {
+			yield(nil, err)
+			return
+		}
+		judgedChoices(0, id, func(work func(context.Context, querier) error) error { return s.read(ctx, work) })(yield)
+	}
+}
+
+// judgedChoices reads those after a judgement, some at a time.
+func judgedChoices(after, cluster int64, read func(work func(context.Context, querier) error) error) iter.Seq2[*dispatch.Decision, error] {
 	const page = 5000
 	type row struct {
 		Decision  dispatch.Decision
@@ -73,11 +88,14 @@ func judgedChoices(ctx context.Context, q querier, cluster int64) iter.Seq2[*dis
 		Rules     int64
 	}
 	return func(yield func(*dispatch.Decision, error) bool) {
-		for after := int64(0); ; {
-			rows, err := collect[row](ctx, q, `
-				SELECT decision, judgement, good, rules FROM live_learned WHERE cluster_id = @cluster AND judgement > @after ORDER BY judgement LIMIT @limit`,
-				pgx.NamedArgs{"cluster": cluster, "after": after, "limit": page})
-			if err != nil {
+		for after := after; ; {
+			var rows []row
+			if err := read(func(ctx context.Context, q querier) (err error) {
+				rows, err = collect[row](ctx, q, `
+					SELECT decision, judgement, good, rules FROM live_learned WHERE cluster_id = @cluster AND judgement > @after ORDER BY judgement LIMIT @limit`,
+					pgx.NamedArgs{"cluster": cluster, "after": after, "limit": page})
+				return err
+			}); err != nil {
 				yield(nil, err)
 				return
 			}

@@ -13027,7 +13027,7 @@ type ClientInterface interface {
 
 	// Relearn Learn again
 	//
-	// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+	// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. Heartbeats go on meanwhile, by what was learned before.
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/relearn (the `Relearn` operationId).
 	Relearn(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -16737,7 +16737,7 @@ func (c *Client) ListRecordedJobs(ctx context.Context, cluster ClusterName, para
 
 // Relearn Learn again
 //
-// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. Heartbeats go on meanwhile, by what was learned before.
 //
 // Corresponds with POST /v1/clusters/{cluster}/relearn (the `Relearn` operationId).
 func (c *Client) Relearn(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -32501,7 +32501,7 @@ type ClientWithResponsesInterface interface {
 
 	// RelearnWithResponse Learn again
 	//
-	// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+	// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. Heartbeats go on meanwhile, by what was learned before.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -40457,7 +40457,7 @@ func (c *ClientWithResponses) ListRecordedJobsWithResponse(ctx context.Context, 
 
 // RelearnWithResponse Learn again
 //
-// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. The cluster's heartbeats wait meanwhile.
+// Judges every choice that is kept, up to the last 100,000, by the rules of today and learns from them anew. A change of the policy's rules, target, features or classifier does so by itself. Heartbeats go on meanwhile, by what was learned before.
 //
 // Returns a wrapper object for the known response body format(s).
 //
