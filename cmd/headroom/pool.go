@@ -28,9 +28,13 @@ says how far from it it is at most.
    "types": [{"name": "m1.large", "per_hour": "0.34", "disk_gb": 850, "compute_units": 4, "accelerator": false},
              {"name": "c1.medium", "per_hour": "0.17", "compute_units": 5, "core": false}],
    "jobs": [{"name": "nightly", "work": 90, "deadline_hours": 3}],
-   "storage": {"data_gb": 4250, "replication": 1}}`,
+   "storage": {"data_gb": 4250, "replication": 1}}
+
+The verbs with --cluster are about the pool of a cluster, which a server plans by itself, round after round: "set" says
+by what, "running" which machines run, "sample" how much data there is. "current" says what to rent and to give back.`,
 	}
 	c.AddCommand(poolPlanCommand(), poolEvaluateCommand(), poolRoundsCommand(), poolShareCommand(), poolTypesCommand(), poolVMTypesCommand())
+	c.AddCommand(clusterPoolCommands()...)
 	return c
 }
 
@@ -63,17 +67,11 @@ accelerators: which work is done where, and when each job ends.`,
 		}); err != nil {
 			return labelled(label, err)
 		}
-		if err := out.write(c, map[string]form{
+		return writePool(c, out, a.Status, map[string]form{
 			"table": func(w io.Writer) error { return tables.PoolPlan(w, p.Currency, a) },
 			"json":  asJSON(a),
 			"csv":   tables.PoolJobs(a.PoolOutcome).CSV,
-		}); err != nil {
-			return err
-		}
-		if a.Status == capacity.PoolInfeasible {
-			return &failure{code: exitInfeasible}
-		}
-		return nil
+		})
 	})
 }
 
@@ -148,17 +146,11 @@ round what to rent and what to give back, of which type and at which hour.
 		if err != nil {
 			return labelled(label, err)
 		}
-		if err := out.write(c, map[string]form{
+		return writePool(c, out, a.Status, map[string]form{
 			"table": func(w io.Writer) error { return tables.PoolCourse(w, p.Currency, a) },
 			"json":  asJSON(a),
 			"csv":   tables.PoolChanges(a).CSV,
-		}); err != nil {
-			return err
-		}
-		if a.Status == capacity.PoolInfeasible {
-			return &failure{code: exitInfeasible}
-		}
-		return nil
+		})
 	})
 }
 
@@ -247,6 +239,17 @@ own VMs are.`,
 		}
 		return out.write(c, map[string]form{"json": asJSON(s)})
 	})
+}
+
+// writePool prints a pool in the form asked for; one that cannot be done ends with a code of its own.
+func writePool(c *cobra.Command, out output, status capacity.PoolStatus, forms map[string]form) error {
+	if err := out.write(c, forms); err != nil {
+		return err
+	}
+	if status == capacity.PoolInfeasible {
+		return &failure{code: exitInfeasible}
+	}
+	return nil
 }
 
 func readPool(c *cobra.Command, args []string, override func(*capacity.PoolProblem)) (capacity.PoolProblem, string, error) {

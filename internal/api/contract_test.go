@@ -371,6 +371,9 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 		if name == "batch" && strings.HasSuffix(p.Ref, "/Batch") || name == "packing" && s.Properties["batch"] != nil {
 			members[name] = "any" // so is a packing that is kept, with its batch
 		}
+		if strings.HasSuffix(p.Ref, "/PoolBasis") || strings.HasSuffix(p.Ref, "/PoolSchedule") {
+			members[name] = "any" // and a plan of a pool, with what it answers
+		}
 	}
 	return members
 }

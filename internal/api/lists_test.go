@@ -117,6 +117,8 @@ func TestListsAsTables(t *testing.T) {
 	s.ask(s.admin, "PUT", "/v1/clusters/night/nodes/n", `{"type":"=1+1","cores":1,"slots":{"map":1,"reduce":0}}`).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters/night/jobs", `{"name":"=1+1","maps":1}`).want(t, 201)
 	s.beat("n", `{"seq":1,"running":[]}`)
+	s.planned("night")
+	s.ask(s.admin, "POST", "/v1/clusters/night/pool/storage-samples", `{"samples":[{"data_gb":1}]}`).want(t, 200)
 	lists := 0
 	each(s.doc, func(method, path string, _ *openapi3.PathItem, op *openapi3.Operation) {
 		if !strings.HasPrefix(op.OperationID, "list") {

@@ -111,6 +111,23 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 	}
 	switch {
+	case strings.HasPrefix(path+"/", "/v1/clusters/mine/pool/"):
+		s.planned("mine")
+		switch operation {
+		case "replacePoolSettings":
+			body, headers = strings.Replace(pooled, `"work":30`, `"submissions":1,"work":30`, 1), []string{"If-Match", s.ask(s.admin, "GET", path, nil).etag()}
+		case "deletePoolSettings": // a wrong version is as good as a right one to see who may
+			a := s.ask(token, method, path, nil, "If-Match", `"999"`)
+			if a.StatusCode == http.StatusPreconditionFailed {
+				a.StatusCode = http.StatusNoContent
+			}
+			return a
+		case "replacePoolMachines":
+			body = `{"machines":[{"type":"a","count":1}]}`
+		case "addStorageSamples":
+			body = `{"samples":[{"data_gb":1}]}`
+		}
+		path = strings.Replace(path, "{number}", "1", 1)
 	case operation == "planPool", operation == "poolVMTypes":
 		body = smallPool
 		if operation == "poolVMTypes" {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"headroom/internal/app"
@@ -78,15 +79,23 @@ func (s *server) ApplyDocument(ctx context.Context, r ApplyDocumentRequest) (rep
 
 // appliedTo is the inputs_version a document is for, 0 for a new cluster.
 func appliedTo(p ApplyDocumentParams, dryRun bool) (int64, error) {
-	switch {
-	case p.IfNoneMatch != nil && p.IfMatch != nil:
-		return 0, refusal{aboutParameter("If-Match", "one_of", "Send If-None-Match: * for a new cluster or If-Match for one that exists, not both.", nil)}
-	case p.IfNoneMatch != nil && *p.IfNoneMatch != "*":
-		return 0, refusal{aboutParameter("If-None-Match", "type", "Of If-None-Match only * is understood here; it says that the cluster must not exist yet.", nil)}
-	case p.IfNoneMatch != nil, p.IfMatch == nil && dryRun:
+	if dryRun && p.IfNoneMatch == nil && p.IfMatch == nil {
 		return 0, nil
-	case p.IfMatch == nil:
-		return 0, refusal{versionNeeded.problem("Send If-Match with the cluster's inputs_version in quotes (the ETag of its document), or If-None-Match: * for a new cluster.")}
 	}
-	return seenVersion(p.IfMatch)
+	return versionOrNew(p.IfMatch, p.IfNoneMatch, "the cluster", "Send If-Match with the cluster's inputs_version in quotes (the ETag of its document), or If-None-Match: * for a new cluster.")
+}
+
+// versionOrNew is the version of what is replaced, 0 where it must not exist yet.
+func versionOrNew(ifMatch, ifNoneMatch *string, what, needed string) (int64, error) {
+	switch {
+	case ifNoneMatch != nil && ifMatch != nil:
+		return 0, refusal{aboutParameter("If-Match", "one_of", fmt.Sprintf("Send If-None-Match: * where %s must not exist yet or If-Match for what exists, not both.", what), nil)}
+	case ifNoneMatch != nil && *ifNoneMatch != "*":
+		return 0, refusal{aboutParameter("If-None-Match", "type", fmt.Sprintf("Of If-None-Match only * is understood here; it says that %s must not exist yet.", what), nil)}
+	case ifNoneMatch != nil:
+		return 0, nil
+	case ifMatch == nil:
+		return 0, refusal{versionNeeded.problem(needed)}
+	}
+	return seenVersion(ifMatch)
 }

@@ -97,6 +97,8 @@ func (s *server) routes() {
 	polled.Get("/v1/clusters/{cluster}/plans/current", s.currentPlan)
 	polled.Get("/v1/clusters/{cluster}/plans/current/scaling", s.scaling)
 	polled.Get("/v1/clusters/{cluster}/plans/events", s.planEvents)
+	polled.Get("/v1/clusters/{cluster}/pool/plans/current", s.getCurrentPoolPlan)
+	polled.Get("/v1/clusters/{cluster}/pool/plans/current/scaling", s.getPoolScaling)
 	known.Get("/v1/runs/{id}", s.getRun)
 	known.Get("/v1/runs/{id}/result", s.getRunResult)
 	known.Get("/v1/runs/{id}/events", s.watchRun)

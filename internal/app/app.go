@@ -32,6 +32,8 @@ type App struct {
 	Keys  *auth.Keyring
 	Board *Board // the current plans in memory, once WatchPlans keeps it
 
+	Pools *PoolBoard // those of pools, likewise
+
 	RunWatch RunWatch // who waits for runs
 	results  sync.Map // of runs that this server works on: by id, a func() (RunResult, error) of what they have until now
 
@@ -63,6 +65,7 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 		c.ImportBytes = importBytes
 	}
 	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
+	a.Pools = &PoolBoard{source: store}
 	a.ended, a.end = context.WithCancel(context.Background())
 	a.Board = newBoard(store, a.Now, func(message string, err error) {
 		if c.Telemetry != nil {

@@ -57,7 +57,7 @@ type Shown struct {
 
 	tag   string // of the Current
 	event Event
-	texts texts
+	texts
 }
 
 func newBoard(source boardSource, now func() time.Time, warn func(string, error)) *Board {

@@ -27,10 +27,10 @@ const mostTexts = 64
 
 // Text is the answer to a question (any name for it) as it is in one second; write makes it where
 // it is not known.
-func (s *Shown) Text(question string, second int64, write func() (body []byte, etag string, err error)) (Text, error) {
-	s.texts.mu.RLock()
-	text, ok := s.texts.kept[question]
-	s.texts.mu.RUnlock()
+func (t *texts) Text(question string, second int64, write func() (body []byte, etag string, err error)) (Text, error) {
+	t.mu.RLock()
+	text, ok := t.kept[question]
+	t.mu.RUnlock()
 	if ok && text.second == second {
 		return text, nil
 	}
@@ -39,15 +39,15 @@ func (s *Shown) Text(question string, second int64, write func() (body []byte, e
 		return Text{}, err
 	}
 	text = Text{Body: body, Length: strconv.Itoa(len(body)), ETag: etag, second: second}
-	s.texts.mu.Lock()
-	defer s.texts.mu.Unlock()
-	if len(s.texts.kept) >= mostTexts {
-		clear(s.texts.kept)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.kept) >= mostTexts {
+		clear(t.kept)
 	}
-	if s.texts.kept == nil {
-		s.texts.kept = map[string]Text{}
+	if t.kept == nil {
+		t.kept = map[string]Text{}
 	}
-	s.texts.kept[question] = text
+	t.kept[question] = text
 	return text, nil
 }
 

@@ -36,6 +36,9 @@ func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) 
 			return a.follow(watching, followed{ObservationsChannel, "observations", seen.read})
 		},
 		func() (<-chan struct{}, error) {
+			return a.follow(watching, followed{PoolsChannel, "plans of pools", a.Pools.read})
+		},
+		func() (<-chan struct{}, error) {
 			return a.follow(watching, followed{CalibrationChannel, "calibrations", fits.read})
 		},
 	} {

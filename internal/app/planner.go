@@ -32,18 +32,30 @@ const (
 // another server or the next start takes up: the store knows what is to be planned.
 func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
+	ctx = auth.With(ctx, planner)
 	go func() {
 		defer close(ended)
-		a.planAll(auth.With(ctx, planner))
+		var both sync.WaitGroup
+		both.Go(func() { a.attend(ctx, duty{PlansChannel, a.Claim, a.planClaimed}) })
+		both.Go(func() { a.attend(ctx, duty{PoolsChannel, a.ClaimPool, a.planClaimedPool}) })
+		both.Wait()
 	}()
 	return ended
 }
 
-func (a *App) planAll(ctx context.Context) {
+// duty is a kind of plan that is made by itself.
+type duty struct {
+	channel string // on which the store tells that there may be one to make
+	claim   func(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
+	plan    func(ctx context.Context, claim Claim)
+}
+
+// attend makes plans of a kind whenever there are some to make.
+func (a *App) attend(ctx context.Context, d duty) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	woken := make(chan struct{}, 1)
-	all.Go(func() { a.wakePlanner(ctx, woken) })
+	all.Go(func() { a.wakePlanner(ctx, d.channel, woken) })
 	places := make(chan struct{}, a.solves.places)
 	for {
 		select {
@@ -51,11 +63,11 @@ func (a *App) planAll(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		claim, next, err := a.Claim(ctx, a.Now(), claimLife)
+		claim, next, err := d.claim(ctx, a.Now(), claimLife)
 		if claim != nil && err == nil {
 			all.Go(func() {
 				defer func() { <-places }()
-				a.planClaimed(ctx, *claim)
+				d.plan(ctx, *claim)
 			})
 			continue
 		}
@@ -86,9 +98,9 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // wakePlanner says when there may be something to plan earlier than was known.
-func (a *App) wakePlanner(ctx context.Context, woken chan<- struct{}) {
+func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- struct{}) {
 	for ctx.Err() == nil {
-		_ = a.Listen(ctx, PlansChannel, func(string) { // without it the planner looks now and then
+		_ = a.Listen(ctx, channel, func(string) { // without it the planner looks now and then
 			select {
 			case woken <- struct{}{}:
 			default:
@@ -105,7 +117,7 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		a.keepClaim(working, stop, claim)
+		a.keepClaim(working, stop, claim, a.KeepClaim)
 	}()
 	outcome, err := a.try(working, claim)
 	lost := working.Err() != nil
@@ -161,14 +173,14 @@ func (a *App) countAttempt(claim Claim, o Outcome, saved capacity.PlanRecord, un
 }
 
 // keepClaim claims anew while the work goes on, and stops it when the claim is lost.
-func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim) {
+func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.Context, Claim, time.Duration) error) {
 	for ticker := time.NewTicker(claimLife / 3); ; {
 		select {
 		case <-ctx.Done():
 			ticker.Stop()
 			return
 		case <-ticker.C:
-			if err := a.KeepClaim(ctx, claim, claimLife); errors.Is(err, ErrClaimLost) {
+			if err := keep(ctx, claim, claimLife); errors.Is(err, ErrClaimLost) {
 				stop()
 			}
 		}

@@ -16,6 +16,7 @@ import (
 type Store interface {
 	Planning
 	Packings
+	StoredPools
 	Live
 
 	// Clusters lists by name. only, unless nil, names those the caller may see.

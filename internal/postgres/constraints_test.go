@@ -29,6 +29,7 @@ var ours = []string{
 	"fit_series_pkey", "fit_series_cluster_fkey", "fit_series_job_key", "fit_series_kind_check", "fit_series_counts_check", "fits_pkey", "fits_series_fkey", "fits_counts_check",
 	"measurements_pkey", "measurements_series_fkey", "measurements_vms_check", "measurements_residual_check", "measurements_seconds_check", "measurements_usage_check", "measurements_kind_check",
 	"packings_pkey", "packings_cluster_fkey", "packings_seconds_check", "packings_counts_check",
+	"pools_pkey", "pools_cluster_fkey", "pools_machines_check", "pools_claim_check", "pool_plans_pkey", "pool_plans_cluster_fkey", "pool_plans_number_key", "storage_samples_pkey", "storage_samples_cluster_fkey", "storage_samples_gb_check",
 	"live_clusters_pkey", "live_clusters_cluster_fkey", "live_nodes_pkey", "live_nodes_cluster_fkey", "live_nodes_state_check", "live_jobs_pkey", "live_jobs_cluster_fkey", "live_jobs_state_check",
 	"live_runs_pkey", "live_runs_cluster_fkey", "live_runs_outcome_check", "live_runs_once", "live_memories_pkey", "live_memories_cluster_fkey", "live_learned_pkey", "live_learned_cluster_fkey", "live_learned_judgement_check", "live_learned_order", "live_measured_pkey", "live_measured_cluster_fkey", "live_heartbeats_pkey", "live_heartbeats_cluster_fkey",
 	"reports_cluster_fkey", "reports_pkey", "reports_sha256_check", "reports_size_check",

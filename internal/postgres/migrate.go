@@ -253,6 +253,9 @@ const grants = `
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON report_schedules TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON reports, report_parts TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON packings TO headroom_service;
+	    GRANT SELECT, INSERT, UPDATE, DELETE ON pools, storage_samples TO headroom_service;
+	    GRANT SELECT, INSERT, DELETE ON pool_changes TO headroom_service;
+	    GRANT SELECT, INSERT ON pool_plans TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats TO headroom_service;
 	    GRANT SELECT, INSERT ON plans, audit TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON admissions TO headroom_service;

@@ -107,7 +107,7 @@ func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r capaci
 // Settle stores what a try came to (see app.Planning).
 func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capacity.PlanRecord, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		id, err := lockClaimed(ctx, q, c)
+		id, err := lockClaimed(ctx, q, "planning", c)
 		if err != nil {
 			return err
 		}

@@ -71,17 +71,24 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (
 
 // KeepClaim claims for another while.
 func (s *Store) KeepClaim(ctx context.Context, c app.Claim, lease time.Duration) error {
-	return s.reclaim(ctx, c, `claimed_until = clock_timestamp() + make_interval(secs => @lease)`, lease)
+	return s.reclaim(ctx, "planning", c, keptClaim, lease)
 }
 
 // Release gives a cluster to whoever asks next.
 func (s *Store) Release(ctx context.Context, c app.Claim) error {
-	return s.reclaim(ctx, c, `claimed_by = NULL, claimed_until = NULL`, 0)
+	return s.reclaim(ctx, "planning", c, noClaim, 0)
 }
 
-func (s *Store) reclaim(ctx context.Context, c app.Claim, set string, lease time.Duration) error {
+// What becomes of a claim.
+const (
+	keptClaim = `claimed_until = clock_timestamp() + make_interval(secs => @lease)`
+	noClaim   = `claimed_by = NULL, claimed_until = NULL`
+)
+
+// reclaim changes a claim on a row of a table: planning, or pools.
+func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set string, lease time.Duration) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
-		done, err := q.Exec(ctx, `UPDATE planning SET `+set+` WHERE claimed_by = @token`, pgx.NamedArgs{"token": c.Token, "lease": lease.Seconds()})
+		done, err := q.Exec(ctx, `UPDATE `+table+` SET `+set+` WHERE claimed_by = @token`, pgx.NamedArgs{"token": c.Token, "lease": lease.Seconds()})
 		if err == nil && done.RowsAffected() == 0 {
 			return app.ErrClaimLost
 		}
@@ -89,9 +96,9 @@ func (s *Store) reclaim(ctx context.Context, c app.Claim, set string, lease time
 	})
 }
 
-// lockClaimed locks a cluster and its row of planning, and looks whether the claim still stands. One
+// lockClaimed locks a cluster and its row of a table, planning or pools, and looks whether the claim still stands. One
 // that ran out stands until somebody else takes it.
-func lockClaimed(ctx context.Context, q querier, c app.Claim) (id int64, err error) {
+func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id int64, err error) {
 	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, capacity.NotFound) {
 		return 0, app.ErrClaimLost
 	}
@@ -99,7 +106,7 @@ func lockClaimed(ctx context.Context, q querier, c app.Claim) (id int64, err err
 		return 0, err
 	}
 	var ours bool
-	err = q.QueryRow(ctx, `SELECT claimed_by IS NOT DISTINCT FROM @token::uuid FROM planning WHERE cluster_id = @cluster FOR UPDATE`,
+	err = q.QueryRow(ctx, `SELECT claimed_by IS NOT DISTINCT FROM @token::uuid FROM `+table+` WHERE cluster_id = @cluster FOR UPDATE`,
 		pgx.NamedArgs{"cluster": id, "token": c.Token}).Scan(&ours)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ours {
 		return 0, app.ErrClaimLost

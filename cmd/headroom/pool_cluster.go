@@ -1,0 +1,353 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	tables "headroom/internal/report"
+)
+
+// clusterPoolCommands are the verbs about the pool of a cluster, which a server keeps and plans.
+func clusterPoolCommands() []*cobra.Command {
+	return []*cobra.Command{poolSetCommand(), poolGetCommand(), poolUnsetCommand(), poolRunningCommand(), poolSampleCommand(), poolSamplesCommand(), poolBasisCommand(),
+		poolCurrentCommand(), poolHistoryCommand(), poolScalingCommand()}
+}
+
+// ofCluster makes a verb about the pool of a cluster.
+func ofCluster(c *cobra.Command, do func(c *cobra.Command, s *service, cluster string, args []string) error) *cobra.Command {
+	var to connection
+	var cluster string
+	to.addFlags(c)
+	c.Long += connectionHelp
+	c.Flags().StringVar(&cluster, "cluster", "", "the `cluster` whose pool it is")
+	_ = c.MarkFlagRequired("cluster")
+	return command(c, func(c *cobra.Command, args []string) error {
+		if cluster == "" || cluster == "." || cluster == ".." {
+			return &failure{exitUsage, fmt.Errorf("--cluster is %q, which names nothing", cluster)}
+		}
+		s, err := to.open()
+		if err != nil {
+			return err
+		}
+		return do(c, s, cluster, args)
+	})
+}
+
+// asked is an answer of the server as a value, with its text.
+func asked[T any](s *service, ask func() (*http.Response, error)) (value T, text answer, err error) {
+	if text, err = s.said(ask()); err == nil {
+		err = text.into(&value)
+	}
+	return value, text, err
+}
+
+func poolSetCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{
+		Use: "set FILE|- --cluster CLUSTER", Short: "Say by what a cluster's pool is planned",
+		Long: `Reads the settings of a pool as JSON or YAML and stores them, in the place of those that are there. From then on
+the server plans the pool by itself, whenever anything changes that it depends on and at the beginning of each round.
+How often a job is submitted is known from its "submissions", else from the forecast of its "class", else from the
+executions that were imported under its name.
+
+  hours: 4
+  rounds: 6
+  types:
+    - {name: m1.large, per_hour: "0.34", disk_gb: 850, compute_units: 4, accelerator: false}
+    - {name: c1.medium, per_hour: "0.17", compute_units: 5, core: false}
+  jobs:
+    - {name: nightly, work: 30, deadline_hours: 3}
+  storage: {replication: 1}`,
+		Example: "  headroom pool set pool.yaml --cluster shop", Args: cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, args []string) error {
+		tree, label, err := readTree(c, args[0])
+		if err != nil {
+			return err
+		}
+		tree.drop("version") // what "pool get" prints can be sent back
+		tree.drop("updated_at")
+		body, err := bind(tree, reflect.TypeFor[capacity.PoolSettings]())
+		if err != nil {
+			return ofFile(label, err)
+		}
+		seen, err := s.said(s.api.GetPoolSettings(c.Context(), cluster, nil))
+		condition := ifMatch(seen.etag)
+		if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusNotFound {
+			condition = edits{header("If-None-Match", "*")}
+		} else if err != nil {
+			return err
+		}
+		settings, said, err := asked[capacity.PoolSettings](s, func() (*http.Response, error) {
+			return s.api.ReplacePoolSettingsWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body), condition...)
+		})
+		if err != nil {
+			return ofFile(label, located(tree, err))
+		}
+		return out.write(c, map[string]form{"table": sayIt("%s", poolSaid(cluster, settings)), "json": indented(said.body)})
+	})
+}
+
+// poolSaid is settings in a sentence.
+func poolSaid(cluster string, s capacity.PoolSettings) string {
+	return fmt.Sprintf("The pool of cluster %s is planned in rounds of %d hours from %s on, %d ahead: %s, %s. Version %d.",
+		shown(cluster), s.Hours, s.FirstRoundAt.UTC().Format(time.RFC3339), s.Rounds, counted(int64(len(s.Types)), "type"), counted(int64(len(s.Jobs)), "job"), s.Version)
+}
+
+func poolGetCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "get --cluster CLUSTER", Short: "Show by what a cluster's pool is planned", Args: cobra.NoArgs}
+	out.addFlags(c, "table", "json")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
+		settings, said, err := asked[capacity.PoolSettings](s, func() (*http.Response, error) { return s.api.GetPoolSettings(c.Context(), cluster, nil) })
+		if err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{"table": sayIt("%s", poolSaid(cluster, settings)), "json": indented(said.body)})
+	})
+}
+
+func poolUnsetCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{Use: "unset --cluster CLUSTER", Short: "Stop planning a cluster's pool, after asking", Args: cobra.NoArgs}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
+		seen, err := s.said(s.api.GetPoolSettings(c.Context(), cluster, nil))
+		if err != nil {
+			return err
+		}
+		if err := confirm(c, yes, fmt.Sprintf("Stop planning the pool of cluster %s (its plans stay on record)?", shown(cluster))); err != nil {
+			return err
+		}
+		if _, err := s.said(s.api.DeletePoolSettings(c.Context(), cluster, nil, ifMatch(seen.etag)...)); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "The pool of cluster %s is planned no more.\n", shown(cluster))
+		return err
+	})
+}
+
+func poolRunningCommand() *cobra.Command {
+	var out output
+	var core, accelerators map[string]int64
+	var since string
+	var none bool
+	c := &cobra.Command{
+		Use: "running [FILE|-] --cluster CLUSTER", Short: "Say or show which machines of a cluster's pool run",
+		Long: `With flags or a file it says which machines run: all of them, those that are not named do not run. A file has entries
+with a time of their own:
+
+  machines:
+    - {type: m1.large, count: 5, since: 2026-03-01T18:10:00Z}
+    - {type: c1.medium, as: accelerator, count: 6, paid_until: 2026-03-01T23:10:00Z}`,
+		Example: "  headroom pool running --cluster shop --core m1.large=5 --accelerator c1.medium=6\n  headroom pool running --cluster shop", Args: cobra.MaximumNArgs(1),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().StringToInt64Var(&core, "core", nil, "core instances that run, by `type=count`")
+	c.Flags().StringToInt64Var(&accelerators, "accelerator", nil, "accelerators that run, by `type=count`")
+	c.Flags().StringVar(&since, "since", "", "since which `time` they run; whole hours after it are paid")
+	c.Flags().BoolVar(&none, "none", false, "nothing runs")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, args []string) error {
+		byFlags := none || len(core)+len(accelerators) > 0
+		if len(args) > 0 && byFlags || none && len(core)+len(accelerators) > 0 || since != "" && !byFlags {
+			return &failure{exitUsage, errors.New("say what runs in a file or by flags, or that nothing does")}
+		}
+		ask := func() (*http.Response, error) { return s.api.GetPoolMachines(c.Context(), cluster, nil) }
+		var tree *node
+		var label string
+		if len(args) > 0 || byFlags {
+			var body []byte
+			var err error
+			if len(args) > 0 {
+				if tree, label, err = readTree(c, args[0]); err == nil {
+					body, err = bind(tree, reflect.TypeFor[machineList]())
+				}
+			} else {
+				body, err = machinesOf(core, accelerators, since)
+			}
+			if err != nil {
+				return ofFile(label, err)
+			}
+			ask = func() (*http.Response, error) {
+				return s.api.ReplacePoolMachinesWithBody(c.Context(), cluster, jsonBody, bytes.NewReader(body))
+			}
+		}
+		m, said, err := asked[capacity.PoolMachines](s, ask)
+		if err != nil {
+			if tree != nil {
+				err = located(tree, err)
+			}
+			return ofFile(label, err)
+		}
+		return out.write(c, map[string]form{"table": tables.PoolMachines(m).Text, "json": indented(said.body)})
+	})
+}
+
+// machineList is a file of machines.
+type machineList struct {
+	Machines []capacity.PoolMachine `json:"machines"`
+}
+
+func machinesOf(core, accelerators map[string]int64, since string) ([]byte, error) {
+	list := machineList{Machines: []capacity.PoolMachine{}}
+	var began *time.Time
+	if since != "" {
+		text, _ := momentOf(since)
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return nil, &failure{exitUsage, fmt.Errorf("--since is %q; write a time like 2026-01-31T06:00:00Z", since)}
+		}
+		began = &at
+	}
+	for _, x := range []struct {
+		as     string
+		counts map[string]int64
+	}{{capacity.AsCore, core}, {capacity.AsAccelerator, accelerators}} {
+		for name, n := range x.counts {
+			list.Machines = append(list.Machines, capacity.PoolMachine{Type: name, As: x.as, Count: n, Since: began})
+		}
+	}
+	return json.Marshal(list)
+}
+
+func poolSampleCommand() *cobra.Command {
+	var out output
+	var at string
+	c := &cobra.Command{
+		Use: "sample GB --cluster CLUSTER", Short: "Say how much data a cluster has, before copies",
+		Example: "  headroom pool sample 4250 --cluster shop", Args: cobra.ExactArgs(1),
+	}
+	out.addFlags(c, "table", "json")
+	c.Flags().StringVar(&at, "at", "", "the `time` when it was as much (default now)")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, args []string) error {
+		gb, err := strconv.ParseFloat(args[0], 64)
+		if err != nil {
+			return &failure{exitUsage, fmt.Errorf("%q is no number of gigabytes", args[0])}
+		}
+		sample := map[string]any{"data_gb": json.RawMessage(strconv.FormatFloat(gb, 'g', -1, 64))}
+		if at != "" {
+			sample["at"], _ = momentOf(at)
+		}
+		body, err := json.Marshal(map[string]any{"samples": []any{sample}})
+		if err != nil {
+			return &failure{exitUsage, fmt.Errorf("%q is no number of gigabytes", args[0])}
+		}
+		said, err := s.said(s.api.AddStorageSamplesWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body)))
+		if err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{"table": sayIt("Cluster %s has %s GB.", shown(cluster), strconv.FormatFloat(gb, 'f', -1, 64)), "json": indented(said.body)})
+	})
+}
+
+func poolSamplesCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "samples --cluster CLUSTER", Short: "List how much data a cluster had, the newest first", Args: cobra.NoArgs}
+	out.addFlags(c, "table", "json", "csv")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
+		l := list{as: reflect.TypeFor[capacity.StorageSample](), columns: []string{"at", "data_gb", "sampled_by"}, none: "Nobody has said how much data there is."}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListStorageSamples(c.Context(), cluster, nil, edit...)
+		})
+	})
+}
+
+func poolBasisCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "basis --cluster CLUSTER", Short: "Show what a cluster's pool would be planned by now, and where that is known from", Args: cobra.NoArgs,
+		Long: `Shows what a cluster's pool would be planned by now, and where that is known from. As JSON, "problem" is what "pool
+rounds" takes.`}
+	out.addFlags(c, "table", "json")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
+		b, said, err := asked[capacity.PoolBasis](s, func() (*http.Response, error) { return s.api.GetPoolBasis(c.Context(), cluster) })
+		if err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{"table": func(w io.Writer) error { return tables.PoolSources(w, b.Sources) }, "json": indented(said.body)})
+	})
+}
+
+func poolCurrentCommand() *cobra.Command {
+	var out output
+	var number int64
+	c := &cobra.Command{Use: "current --cluster CLUSTER", Short: "Show what to rent and to give back, and why", Args: cobra.NoArgs,
+		Long: "Shows the current plan of a cluster's pool: what to rent and to give back at which time, the rounds, and where its\nfigures come from."}
+	out.addFlags(c, "table", "json", "csv")
+	c.Flags().Int64Var(&number, "number", 0, "the plan of this `number` and not the current one")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
+		type stored struct {
+			Number    int64                   `json:"number"`
+			Plan      capacity.PoolSchedule   `json:"plan"`
+			Freshness *capacity.PoolFreshness `json:"freshness"`
+		}
+		p, said, err := asked[stored](s, func() (*http.Response, error) {
+			if number != 0 {
+				return s.api.GetPoolPlan(c.Context(), cluster, number, nil)
+			}
+			return s.api.GetCurrentPoolPlan(c.Context(), cluster, nil)
+		})
+		if err != nil {
+			return err
+		}
+		return writePool(c, out, p.Plan.Status, map[string]form{
+			"table": func(w io.Writer) error {
+				if err := sayIt("Plan %d.%s", p.Number, freshly(p.Freshness))(w); err != nil {
+					return err
+				}
+				return tables.PoolSchedule(w, p.Plan)
+			},
+			"json": indented(said.body), "csv": tables.PoolSteps(p.Plan).CSV,
+		})
+	})
+}
+
+// freshly says how fresh a current plan is.
+func freshly(f *capacity.PoolFreshness) string {
+	if f == nil {
+		return ""
+	}
+	said := fmt.Sprintf(" Confirmed at %s.", f.ConfirmedAt.UTC().Format(time.RFC3339))
+	if f.Stale {
+		said += " It is stale."
+	}
+	if f.LastAttempt != nil && f.LastAttempt.Failed {
+		said += " A newer one could not be made: " + shown(f.LastAttempt.Detail)
+	}
+	return said
+}
+
+func poolHistoryCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "history --cluster CLUSTER", Short: "List the plans of a cluster's pool, the newest first", Args: cobra.NoArgs}
+	out.addFlags(c, "table", "json", "csv")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
+		l := list{as: reflect.TypeFor[capacity.PoolPlanSummary](), columns: []string{"number", "at", "reason", "status", "cost", "currency", "from", "until", "rounds", "steps"}, none: "The pool has not been planned."}
+		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
+			return s.api.ListPoolPlans(c.Context(), cluster, nil, edit...)
+		})
+	})
+}
+
+func poolScalingCommand() *cobra.Command {
+	var out output
+	c := &cobra.Command{Use: "scaling --cluster CLUSTER", Short: "Show what autoscalers of a cluster's pool are told", Args: cobra.NoArgs}
+	out.addFlags(c, "table", "json")
+	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
+		scaling, said, err := asked[capacity.PoolScaling](s, func() (*http.Response, error) { return s.api.GetPoolScaling(c.Context(), cluster, nil) })
+		if err != nil {
+			return err
+		}
+		return out.write(c, map[string]form{"table": func(w io.Writer) error { return tables.PoolScaling(w, scaling) }, "json": indented(said.body)})
+	})
+}

@@ -1,0 +1,291 @@
+package capacity
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// PoolFacts is what is stored of a cluster that its pool is planned by.
+type PoolFacts struct {
+	Settings PoolSettings
+	Outlook  Outlook // over the rounds
+	Machines PoolMachines
+	Samples  []StorageSample // that count as measured, by time
+	Recorded RecordedHours
+	Current  *PoolSchedule // that holds now; nil is none
+	Number   int64         // its number, and the version of the settings it was made by
+	Version  int64
+}
+
+// RecordedHours is how many executions of jobs were submitted in the hours that count as measured.
+type RecordedHours struct {
+	From, Until time.Time // whole hours; equal where no execution of the cluster is dated
+	Jobs        map[string]map[int32]int64
+}
+
+// PoolBasis is what a pool's plan answers, and where it is known from.
+type PoolBasis struct {
+	At       time.Time         `json:"at"`
+	From     time.Time         `json:"from"` // of the round that is under way, or the first one
+	Problem  PoolCourseProblem `json:"problem"`
+	Machines []PoolMachine     `json:"machines"` // that run
+	Sources  PoolSources       `json:"sources"`
+	Version  int64             `json:"settings_version"`
+}
+
+// Sum is the same for bases that ask the same: where it is known from may differ.
+func (b PoolBasis) Sum() ([]byte, error) {
+	b.At, b.Sources = time.Time{}, PoolSources{}
+	text, err := json.Marshal(b)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	return sum[:], nil
+}
+
+// PoolSources is where the figures of a plan come from.
+type PoolSources struct {
+	Jobs     []JobSource `json:"jobs"`
+	Data     DataSource  `json:"data"`
+	Warnings []Warning   `json:"warnings"` // what is missing, or old
+}
+
+// The sources of a figure.
+const (
+	FromSettings   = "settings"
+	FromForecast   = "forecast"
+	FromExecutions = "executions"
+	FromSamples    = "storage_samples"
+	FromJobs       = "jobs"
+	FromNowhere    = "missing"
+)
+
+// JobSource is where it is known from how often a job is submitted.
+type JobSource struct {
+	Job   string       `json:"job"`
+	Hours []HourSource `json:"hours"` // all hours of the rounds, by their source
+}
+
+// HourSource is hours whose figures come from one source.
+type HourSource struct {
+	From          string     `json:"from"`
+	Hours         int64      `json:"hours"`
+	Submissions   float64    `json:"submissions"` // in them all
+	Class         string     `json:"class,omitempty"`
+	RecordedAs    string     `json:"recorded_as,omitempty"`
+	Executions    int64      `json:"executions,omitempty"` // that were counted,
+	MeasuredFrom  *time.Time `json:"measured_from,omitempty"`
+	MeasuredUntil *time.Time `json:"measured_until,omitempty"`
+	Pattern       string     `json:"pattern,omitempty"` // hour_of_week, or mean
+	Detail        string     `json:"detail"`
+}
+
+// How executions of hours past become submissions of hours to come.
+const (
+	PatternWeek = "hour_of_week" // the mean of the same hour of the weeks measured, by the cluster's clocks
+	PatternMean = "mean"         // of all hours, where they are less than a week
+)
+
+// DataSource is where it is known from how much data there is, and how it grows.
+type DataSource struct {
+	From          string     `json:"from"`
+	GB            float64    `json:"data_gb"`
+	At            *time.Time `json:"at,omitempty"` // when there was as much
+	GrowthFrom    string     `json:"growth_from"`
+	GBPerHour     float64    `json:"gb_per_hour"` // of samples
+	Samples       int64      `json:"samples"`
+	MeasuredFrom  *time.Time `json:"measured_from,omitempty"`
+	MeasuredUntil *time.Time `json:"measured_until,omitempty"`
+	Detail        string     `json:"detail"`
+}
+
+// PoolSchedule is a pool over time: what should run when, and what to rent and to give back for that.
+type PoolSchedule struct {
+	Status   PoolStatus       `json:"status"` // the worst of its rounds'
+	Cost     Money            `json:"cost"`   // of the rounds that it planned itself and that have a pool
+	Currency string           `json:"currency"`
+	From     time.Time        `json:"from"`
+	Until    time.Time        `json:"until"`
+	Rounds   []ScheduledRound `json:"rounds"`
+	Targets  []PoolTarget     `json:"targets"` // by time; one holds until the next of its type and use
+	Steps    []PoolStep       `json:"steps"`   // by time
+	Sources  PoolSources      `json:"sources"`
+	Warnings []Warning        `json:"warnings"`
+}
+
+// ScheduledRound is a round of a schedule.
+type ScheduledRound struct {
+	From      time.Time `json:"from"`
+	Until     time.Time `json:"until"`
+	DecidedBy int64     `json:"decided_by"` // the plan that decided it before it was under way, whose word stands; 0 is this one
+	DataGB    float64   `json:"data_gb"`
+	Plan      PoolPlan  `json:"plan"`
+}
+
+// PoolTarget is how many machines should run from a moment on.
+type PoolTarget struct {
+	At    time.Time `json:"at"`
+	Type  string    `json:"type"`
+	As    string    `json:"as"`
+	Count int64     `json:"count"`
+}
+
+// PoolStep is machines to rent or to give back.
+type PoolStep struct {
+	At    time.Time `json:"at"`
+	Type  string    `json:"type"`
+	As    string    `json:"as"`
+	Count int64     `json:"count"` // above 0 they are rented, below 0 given back
+	Why   string    `json:"why"`
+}
+
+// PoolPlanSummary is a plan of a pool in a row.
+type PoolPlanSummary struct {
+	ID              string     `json:"id"`
+	Number          int64      `json:"number"`
+	Cluster         string     `json:"cluster"`
+	At              time.Time  `json:"at"` // the moment it was made for
+	CreatedAt       time.Time  `json:"created_at"`
+	CreatedBy       string     `json:"created_by"`
+	SettingsVersion int64      `json:"settings_version"`
+	Reason          string     `json:"reason"` // what asked for it
+	Status          PoolStatus `json:"status"`
+	Cost            Money      `json:"cost"`
+	Currency        string     `json:"currency"`
+	Starts          time.Time  `json:"from" db:"starts"`
+	Ends            time.Time  `json:"until" db:"ends"`
+	Rounds          int64      `json:"rounds"`
+	Steps           int64      `json:"steps"`
+}
+
+// PoolPlanRecord is a plan as it is stored, with what it answers.
+type PoolPlanRecord struct {
+	PoolPlanSummary
+	Basis json.RawMessage `json:"basis"` // a PoolBasis
+	Plan  json.RawMessage `json:"plan"`  // a PoolSchedule
+
+	Sum []byte `json:"-" db:"-"` // of the basis
+}
+
+// SummarizePool is what a schedule comes to.
+func SummarizePool(s PoolSchedule) PoolPlanSummary {
+	return PoolPlanSummary{Status: s.Status, Cost: s.Cost, Currency: s.Currency, Starts: s.From, Ends: s.Until, Rounds: int64(len(s.Rounds)), Steps: int64(len(s.Steps))}
+}
+
+// PoolFreshness is how fresh a pool's current plan is.
+type PoolFreshness struct {
+	ConfirmedAt time.Time  `json:"confirmed_at"` // when what it answers was last seen to be what is asked
+	ValidUntil  time.Time  `json:"valid_until"`
+	Stale       bool       `json:"stale"`
+	ChangedAt   *time.Time `json:"changed_at"`   // the first change that no plan has seen; null is none
+	LastAttempt *Attempt   `json:"last_attempt"` // to make a newer one, where it failed or changed nothing
+}
+
+// CurrentPool is a pool's current plan and what is known about how fresh it is.
+type CurrentPool struct {
+	Record      PoolPlanRecord
+	ConfirmedAt time.Time
+	Boundary    *time.Time // when the next round begins
+	ChangedAt   *time.Time
+	LastAttempt *Attempt
+}
+
+// PoolConfirmed is how long it is at most until a pool is looked at again.
+const PoolConfirmed = time.Hour
+
+// ValidUntil is when the next round begins, or two hours after the plan was last confirmed, whichever comes first.
+func (c CurrentPool) ValidUntil() time.Time {
+	until := c.ConfirmedAt.Add(2 * PoolConfirmed)
+	if c.Boundary != nil && c.Boundary.Before(until) {
+		until = *c.Boundary
+	}
+	return until
+}
+
+// Freshness is how fresh the plan is at a moment.
+func (c CurrentPool) Freshness(now time.Time) PoolFreshness {
+	f := PoolFreshness{ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(), ChangedAt: c.ChangedAt, LastAttempt: c.LastAttempt}
+	f.Stale = !now.Before(f.ValidUntil) || c.ChangedAt != nil && now.Sub(*c.ChangedAt) > InputsGrace
+	return f
+}
+
+// Tag is another one whenever the plan, or anything of its freshness but being stale, is.
+func (c CurrentPool) Tag() string {
+	f := c.Freshness(time.Time{})
+	f.Stale = false
+	text, err := json.Marshal(f)
+	if err != nil {
+		panic(fmt.Sprintf("write how fresh a plan is: %v", err)) // it holds times and sentences alone
+	}
+	sum := sha256.Sum256(text)
+	return fmt.Sprintf("%d-%x", c.Record.Number, sum[:4])
+}
+
+// PoolScaling is what an autoscaler of machines of several types follows.
+type PoolScaling struct {
+	PlanID      string     `json:"plan_id"`
+	Number      int64      `json:"number"`
+	GeneratedAt time.Time  `json:"generated_at"`
+	ConfirmedAt time.Time  `json:"confirmed_at"`
+	ValidUntil  time.Time  `json:"valid_until"`
+	AgeSeconds  int64      `json:"age_s"`
+	Stale       bool       `json:"stale"`
+	Status      PoolStatus `json:"status"`
+
+	Machines PoolCount            `json:"machines"` // of all types
+	Types    map[string]PoolCount `json:"types"`
+	Items    []PoolItem           `json:"items"` // the types as rows, by name
+	Next     []PoolStep           `json:"next"`  // what to rent and to give back next, at its moment; none where nothing is left to do
+}
+
+// PoolCount is how many machines should run.
+type PoolCount struct {
+	Total        int64 `json:"total"`
+	Core         int64 `json:"core"`
+	Accelerators int64 `json:"accelerators"`
+}
+
+// PoolItem is a PoolCount as a row.
+type PoolItem struct {
+	Type string `json:"type"`
+	PoolCount
+}
+
+// ScalingAt is what autoscalers are told of a pool's current plan at a moment. s is its schedule. After the schedule's end
+// its last targets hold.
+func (c CurrentPool) ScalingAt(now time.Time, s PoolSchedule) PoolScaling {
+	f := c.Freshness(now)
+	out := PoolScaling{PlanID: c.Record.ID, Number: c.Record.Number, GeneratedAt: c.Record.CreatedAt.UTC(), ConfirmedAt: f.ConfirmedAt, ValidUntil: f.ValidUntil,
+		AgeSeconds: max(0, int64(now.Sub(c.Record.CreatedAt)/time.Second)), Stale: f.Stale, Status: s.Status, Types: map[string]PoolCount{}, Items: []PoolItem{}, Next: []PoolStep{}}
+	for _, t := range s.Targets {
+		n := out.Types[t.Type]
+		if !t.At.After(now) {
+			if t.As == AsCore {
+				n.Core = t.Count
+			} else {
+				n.Accelerators = t.Count
+			}
+		}
+		out.Types[t.Type] = n
+	}
+	for name, n := range out.Types {
+		n.Total = n.Core + n.Accelerators
+		out.Types[name] = n
+		out.Items = append(out.Items, PoolItem{name, n})
+		out.Machines.Core += n.Core
+		out.Machines.Accelerators += n.Accelerators
+		out.Machines.Total += n.Total
+	}
+	slices.SortFunc(out.Items, func(a, b PoolItem) int { return cmp.Compare(a.Type, b.Type) })
+	for _, x := range s.Steps {
+		if x.At.After(now) && (len(out.Next) == 0 || x.At.Equal(out.Next[0].At)) {
+			out.Next = append(out.Next, x)
+		}
+	}
+	return out
+}
