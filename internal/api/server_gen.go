@@ -315,6 +315,9 @@ type CreatedKey = createdKey
 // CreatedWebhook A new webhook with its secret.
 type CreatedWebhook = createdWebhook
 
+// DataSource Where it is known from how much data there is, and how it grows.
+type DataSource = capacity.DataSource
+
 // DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
 type DayJobs = []*float64
 
@@ -432,6 +435,9 @@ type HistoryRefusal = history.Refusal
 // HistorySample What one execution of maps and reduces looks like.
 type HistorySample = history.Sample
 
+// HourSource Hours whose figures come from one source.
+type HourSource = capacity.HourSource
+
 // ImportedJob What an import came to for one job.
 type ImportedJob = app.ImportedJob
 
@@ -455,6 +461,9 @@ type JobFitList = list[perf.JobFit]
 
 // JobRange How many jobs run at once. Fractions are allowed where the cluster is planned relaxed.
 type JobRange = capacity.JobRange
+
+// JobSource Where it is known from how often a job is submitted.
+type JobSource = capacity.JobSource
 
 // JobTasks A job's tasks of one kind.
 type JobTasks = capacity.JobTasks
@@ -685,6 +694,84 @@ type PolicyTrialDifference = capacity.PolicyTrialDifference
 // PolicyTrialRequest A policy to be tried on what has happened.
 type PolicyTrialRequest = capacity.PolicyTrialRequest
 
+// PoolAccelerator Accelerators of a type that start with the round and are given back after so many hours.
+type PoolAccelerator = capacity.PoolAccelerator
+
+// PoolBasis What a plan of a pool answers, and where it is known from.
+type PoolBasis = capacity.PoolBasis
+
+// PoolCore Core instances of a type.
+type PoolCore = capacity.PoolCore
+
+// PoolCourseProblem Instance types, what runs, what is submitted in each round, and data that comes in and stays.
+type PoolCourseProblem = capacity.PoolCourseProblem
+
+// PoolDisks How data is kept.
+type PoolDisks = capacity.PoolDisks
+
+// PoolJobDone Where a job's work is done and when it ends. Every type works on its jobs in the order of their deadlines.
+type PoolJobDone = capacity.PoolJobDone
+
+// PoolMachine Machines of a kind that run.
+type PoolMachine = capacity.PoolMachine
+
+// PoolMachineList All machines that run.
+type PoolMachineList = poolMachineList
+
+// PoolMachines All machines that run, as somebody has said.
+type PoolMachines = capacity.PoolMachines
+
+// PoolMix Instances of some types. A plan finds it, an evaluation is given it.
+type PoolMix = capacity.PoolMix
+
+// PoolOptions How to solve it.
+type PoolOptions = capacity.PoolOptions
+
+// PoolPlan The cheapest mix that was found, and what none costs less than.
+type PoolPlan = capacity.PoolPlan
+
+// PoolPlanList A page of plans, the newest first.
+type PoolPlanList = list[capacity.PoolPlanSummary]
+
+// PoolPlanRecord A plan of a pool, and what it answers.
+type PoolPlanRecord = capacity.PoolPlanRecord
+
+// PoolPlanSummary A plan of a pool in a row.
+type PoolPlanSummary = capacity.PoolPlanSummary
+
+// PoolRunning Core instances of a type that run.
+type PoolRunning = capacity.PoolRunning
+
+// PoolSchedule A pool over time: what should run when, and what to rent and to give back for that.
+type PoolSchedule = capacity.PoolSchedule
+
+// PoolSettings By what a cluster's pool is planned, round after round.
+type PoolSettings = capacity.PoolSettings
+
+// PoolSource A job that is submitted again and again, and where it is known from how often.
+type PoolSource = capacity.PoolSource
+
+// PoolSources Where the figures of a plan come from.
+type PoolSources = capacity.PoolSources
+
+// PoolStep Machines to rent or to give back.
+type PoolStep = capacity.PoolStep
+
+// PoolStorage What the core instances' disks hold.
+type PoolStorage = capacity.PoolStorage
+
+// PoolSubmittedJob A job that is submitted again and again.
+type PoolSubmittedJob = capacity.PoolSubmittedJob
+
+// PoolTarget How many machines should run from a moment on.
+type PoolTarget = capacity.PoolTarget
+
+// PoolType A kind of instance.
+type PoolType = capacity.PoolType
+
+// PoolWorkOn A part of a job's work.
+type PoolWorkOn = capacity.PoolWorkOn
+
 // PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
 type PowerFit = capacity.PowerFit
 
@@ -817,6 +904,9 @@ type ScenarioList = list[capacity.Scenario]
 // ScenarioOutcome What a problem comes to.
 type ScenarioOutcome = plan.Outcome
 
+// ScheduledRound A round of a schedule.
+type ScheduledRound = capacity.ScheduledRound
+
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
 
@@ -858,6 +948,21 @@ type StandingOfferList = list[capacity.StandingOffer]
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
+
+// StorageSample How much data there was.
+type StorageSample = capacity.StorageSample
+
+// StorageSampleBatch Samples that are sent together.
+type StorageSampleBatch = storageSampleBatch
+
+// StorageSampleList A page of samples, the newest first.
+type StorageSampleList = list[capacity.StorageSample]
+
+// StorageSampleRequest A sample.
+type StorageSampleRequest = capacity.StorageSampleRequest
+
+// StorageSamplesTaken What became of samples.
+type StorageSamplesTaken = storageSamplesTaken
 
 // StoredExecution A past execution of a job, without its sample.
 type StoredExecution = history.StoredExecution
@@ -1690,6 +1795,48 @@ type GetPlanParams struct {
 	Format *SheetFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
+// DeletePoolSettingsParams defines parameters for DeletePoolSettings.
+type DeletePoolSettingsParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReplacePoolSettingsParams defines parameters for ReplacePoolSettings.
+type ReplacePoolSettingsParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListPoolPlansParams defines parameters for ListPoolPlans.
+type ListPoolPlansParams struct {
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+}
+
+// ListStorageSamplesParams defines parameters for ListStorageSamples.
+type ListStorageSamplesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
 // ListPricesParams defines parameters for ListPrices.
 type ListPricesParams struct {
 	// Limit How many rows a page has at most.
@@ -2016,6 +2163,15 @@ type CreatePlanJSONRequestBody = PlanRequest
 
 // PinPlanJSONRequestBody defines body for PinPlan for application/json ContentType.
 type PinPlanJSONRequestBody = PinRequest
+
+// ReplacePoolSettingsJSONRequestBody defines body for ReplacePoolSettings for application/json ContentType.
+type ReplacePoolSettingsJSONRequestBody = PoolSettings
+
+// ReplacePoolMachinesJSONRequestBody defines body for ReplacePoolMachines for application/json ContentType.
+type ReplacePoolMachinesJSONRequestBody = PoolMachineList
+
+// AddStorageSamplesJSONRequestBody defines body for AddStorageSamples for application/json ContentType.
+type AddStorageSamplesJSONRequestBody = StorageSampleBatch
 
 // FetchPricesJSONRequestBody defines body for FetchPrices for application/json ContentType.
 type FetchPricesJSONRequestBody = PriceFetch
@@ -2366,6 +2522,36 @@ type ServerInterface interface {
 	// VerifyPlan Verify a plan
 	// (POST /v1/clusters/{cluster}/plans/{plan}/verify)
 	VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef)
+	// DeletePoolSettings Stop planning the pool
+	// (DELETE /v1/clusters/{cluster}/pool)
+	DeletePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeletePoolSettingsParams)
+	// GetPoolSettings Read by what the pool is planned
+	// (GET /v1/clusters/{cluster}/pool)
+	GetPoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ReplacePoolSettings Say by what the pool is planned
+	// (PUT /v1/clusters/{cluster}/pool)
+	ReplacePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplacePoolSettingsParams)
+	// GetPoolBasis Ask what the pool would be planned by now
+	// (GET /v1/clusters/{cluster}/pool/basis)
+	GetPoolBasis(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// GetPoolMachines Read which machines run
+	// (GET /v1/clusters/{cluster}/pool/machines)
+	GetPoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ReplacePoolMachines Say which machines run
+	// (PUT /v1/clusters/{cluster}/pool/machines)
+	ReplacePoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName)
+	// ListPoolPlans List plans of the pool
+	// (GET /v1/clusters/{cluster}/pool/plans)
+	ListPoolPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPoolPlansParams)
+	// GetPoolPlan Read a plan of the pool
+	// (GET /v1/clusters/{cluster}/pool/plans/{number})
+	GetPoolPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, number int64)
+	// ListStorageSamples List how much data there was
+	// (GET /v1/clusters/{cluster}/pool/storage-samples)
+	ListStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListStorageSamplesParams)
+	// AddStorageSamples Say how much data there was
+	// (POST /v1/clusters/{cluster}/pool/storage-samples)
+	AddStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName)
 	// FetchPrices Import a price sheet from an address
 	// (POST /v1/clusters/{cluster}/price-imports/fetch)
 	FetchPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName)
@@ -2990,6 +3176,66 @@ func (_ Unimplemented) GetPlanProblem(w http.ResponseWriter, r *http.Request, cl
 // VerifyPlan Verify a plan
 // (POST /v1/clusters/{cluster}/plans/{plan}/verify)
 func (_ Unimplemented) VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeletePoolSettings Stop planning the pool
+// (DELETE /v1/clusters/{cluster}/pool)
+func (_ Unimplemented) DeletePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeletePoolSettingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPoolSettings Read by what the pool is planned
+// (GET /v1/clusters/{cluster}/pool)
+func (_ Unimplemented) GetPoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplacePoolSettings Say by what the pool is planned
+// (PUT /v1/clusters/{cluster}/pool)
+func (_ Unimplemented) ReplacePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplacePoolSettingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPoolBasis Ask what the pool would be planned by now
+// (GET /v1/clusters/{cluster}/pool/basis)
+func (_ Unimplemented) GetPoolBasis(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPoolMachines Read which machines run
+// (GET /v1/clusters/{cluster}/pool/machines)
+func (_ Unimplemented) GetPoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplacePoolMachines Say which machines run
+// (PUT /v1/clusters/{cluster}/pool/machines)
+func (_ Unimplemented) ReplacePoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListPoolPlans List plans of the pool
+// (GET /v1/clusters/{cluster}/pool/plans)
+func (_ Unimplemented) ListPoolPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPoolPlansParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetPoolPlan Read a plan of the pool
+// (GET /v1/clusters/{cluster}/pool/plans/{number})
+func (_ Unimplemented) GetPoolPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, number int64) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListStorageSamples List how much data there was
+// (GET /v1/clusters/{cluster}/pool/storage-samples)
+func (_ Unimplemented) ListStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListStorageSamplesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AddStorageSamples Say how much data there was
+// (POST /v1/clusters/{cluster}/pool/storage-samples)
+func (_ Unimplemented) AddStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7469,6 +7715,439 @@ func (siw *ServerInterfaceWrapper) VerifyPlan(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// DeletePoolSettings operation middleware
+func (siw *ServerInterfaceWrapper) DeletePoolSettings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeletePoolSettingsParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeletePoolSettings(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPoolSettings operation middleware
+func (siw *ServerInterfaceWrapper) GetPoolSettings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPoolSettings(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplacePoolSettings operation middleware
+func (siw *ServerInterfaceWrapper) ReplacePoolSettings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReplacePoolSettingsParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplacePoolSettings(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPoolBasis operation middleware
+func (siw *ServerInterfaceWrapper) GetPoolBasis(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPoolBasis(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPoolMachines operation middleware
+func (siw *ServerInterfaceWrapper) GetPoolMachines(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPoolMachines(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ReplacePoolMachines operation middleware
+func (siw *ServerInterfaceWrapper) ReplacePoolMachines(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReplacePoolMachines(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListPoolPlans operation middleware
+func (siw *ServerInterfaceWrapper) ListPoolPlans(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPoolPlansParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "numbers" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListPoolPlans(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPoolPlan operation middleware
+func (siw *ServerInterfaceWrapper) GetPoolPlan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "number" -------------
+	var number int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "number", chi.URLParam(r, "number"), &number, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "number", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPoolPlan(w, r, cluster, number)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListStorageSamples operation middleware
+func (siw *ServerInterfaceWrapper) ListStorageSamples(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListStorageSamplesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListStorageSamples(w, r, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddStorageSamples operation middleware
+func (siw *ServerInterfaceWrapper) AddStorageSamples(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddStorageSamples(w, r, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // FetchPrices operation middleware
 func (siw *ServerInterfaceWrapper) FetchPrices(w http.ResponseWriter, r *http.Request) {
 
@@ -10238,6 +10917,36 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/clusters/{cluster}/plans/pin", wrapper.PinPlan)
 	})
 	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/clusters/{cluster}/pool", wrapper.DeletePoolSettings)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/pool", wrapper.GetPoolSettings)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/pool", wrapper.ReplacePoolSettings)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/pool/basis", wrapper.GetPoolBasis)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/pool/machines", wrapper.GetPoolMachines)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/clusters/{cluster}/pool/machines", wrapper.ReplacePoolMachines)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/pool/plans", wrapper.ListPoolPlans)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/pool/plans/{number}", wrapper.GetPoolPlan)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/clusters/{cluster}/pool/storage-samples", wrapper.ListStorageSamples)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/clusters/{cluster}/pool/storage-samples", wrapper.AddStorageSamples)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/clusters/{cluster}/price-imports/fetch", wrapper.FetchPrices)
 	})
 	r.Group(func(r chi.Router) {
@@ -10875,6 +11584,64 @@ type VerifyPlanRequest struct {
 	Plan    PlanRef
 }
 
+// DeletePoolSettingsRequest is what DeletePoolSettings is asked.
+type DeletePoolSettingsRequest struct {
+	Cluster ClusterName
+	Params  DeletePoolSettingsParams
+}
+
+// GetPoolSettingsRequest is what GetPoolSettings is asked.
+type GetPoolSettingsRequest struct {
+	Cluster ClusterName
+}
+
+// ReplacePoolSettingsRequest is what ReplacePoolSettings is asked.
+type ReplacePoolSettingsRequest struct {
+	Cluster ClusterName
+	Params  ReplacePoolSettingsParams
+	Body    *ReplacePoolSettingsJSONRequestBody
+}
+
+// GetPoolBasisRequest is what GetPoolBasis is asked.
+type GetPoolBasisRequest struct {
+	Cluster ClusterName
+}
+
+// GetPoolMachinesRequest is what GetPoolMachines is asked.
+type GetPoolMachinesRequest struct {
+	Cluster ClusterName
+}
+
+// ReplacePoolMachinesRequest is what ReplacePoolMachines is asked.
+type ReplacePoolMachinesRequest struct {
+	Cluster ClusterName
+	Body    *ReplacePoolMachinesJSONRequestBody
+}
+
+// ListPoolPlansRequest is what ListPoolPlans is asked.
+type ListPoolPlansRequest struct {
+	Cluster ClusterName
+	Params  ListPoolPlansParams
+}
+
+// GetPoolPlanRequest is what GetPoolPlan is asked.
+type GetPoolPlanRequest struct {
+	Cluster ClusterName
+	Number  int64
+}
+
+// ListStorageSamplesRequest is what ListStorageSamples is asked.
+type ListStorageSamplesRequest struct {
+	Cluster ClusterName
+	Params  ListStorageSamplesParams
+}
+
+// AddStorageSamplesRequest is what AddStorageSamples is asked.
+type AddStorageSamplesRequest struct {
+	Cluster ClusterName
+	Body    *AddStorageSamplesJSONRequestBody
+}
+
 // FetchPricesRequest is what FetchPrices is asked.
 type FetchPricesRequest struct {
 	Cluster ClusterName
@@ -11432,6 +12199,36 @@ type StrictServerInterface interface {
 	// Verify a plan
 	// (POST /v1/clusters/{cluster}/plans/{plan}/verify)
 	VerifyPlan(ctx context.Context, request VerifyPlanRequest) (reply[Report], error)
+	// Stop planning the pool
+	// (DELETE /v1/clusters/{cluster}/pool)
+	DeletePoolSettings(ctx context.Context, request DeletePoolSettingsRequest) (reply[nothing], error)
+	// Read by what the pool is planned
+	// (GET /v1/clusters/{cluster}/pool)
+	GetPoolSettings(ctx context.Context, request GetPoolSettingsRequest) (reply[PoolSettings], error)
+	// Say by what the pool is planned
+	// (PUT /v1/clusters/{cluster}/pool)
+	ReplacePoolSettings(ctx context.Context, request ReplacePoolSettingsRequest) (reply[PoolSettings], error)
+	// Ask what the pool would be planned by now
+	// (GET /v1/clusters/{cluster}/pool/basis)
+	GetPoolBasis(ctx context.Context, request GetPoolBasisRequest) (reply[PoolBasis], error)
+	// Read which machines run
+	// (GET /v1/clusters/{cluster}/pool/machines)
+	GetPoolMachines(ctx context.Context, request GetPoolMachinesRequest) (reply[PoolMachines], error)
+	// Say which machines run
+	// (PUT /v1/clusters/{cluster}/pool/machines)
+	ReplacePoolMachines(ctx context.Context, request ReplacePoolMachinesRequest) (reply[PoolMachines], error)
+	// List plans of the pool
+	// (GET /v1/clusters/{cluster}/pool/plans)
+	ListPoolPlans(ctx context.Context, request ListPoolPlansRequest) (reply[PoolPlanList], error)
+	// Read a plan of the pool
+	// (GET /v1/clusters/{cluster}/pool/plans/{number})
+	GetPoolPlan(ctx context.Context, request GetPoolPlanRequest) (reply[PoolPlanRecord], error)
+	// List how much data there was
+	// (GET /v1/clusters/{cluster}/pool/storage-samples)
+	ListStorageSamples(ctx context.Context, request ListStorageSamplesRequest) (reply[StorageSampleList], error)
+	// Say how much data there was
+	// (POST /v1/clusters/{cluster}/pool/storage-samples)
+	AddStorageSamples(ctx context.Context, request AddStorageSamplesRequest) (reply[StorageSamplesTaken], error)
 	// Import a price sheet from an address
 	// (POST /v1/clusters/{cluster}/price-imports/fetch)
 	FetchPrices(ctx context.Context, request FetchPricesRequest) (reply[Run], error)
@@ -12562,6 +13359,131 @@ func (h *strictHandler) GetPlanProblem(w http.ResponseWriter, r *http.Request, c
 func (h *strictHandler) VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
 	request := VerifyPlanRequest{Cluster: cluster, Plan: plan}
 	answer, err := h.operations.VerifyPlan(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) DeletePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeletePoolSettingsParams) {
+	request := DeletePoolSettingsRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.DeletePoolSettings(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetPoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := GetPoolSettingsRequest{Cluster: cluster}
+	answer, err := h.operations.GetPoolSettings(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ReplacePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplacePoolSettingsParams) {
+	request := ReplacePoolSettingsRequest{Cluster: cluster, Params: params}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ReplacePoolSettings(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetPoolBasis(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := GetPoolBasisRequest{Cluster: cluster}
+	answer, err := h.operations.GetPoolBasis(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetPoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := GetPoolMachinesRequest{Cluster: cluster}
+	answer, err := h.operations.GetPoolMachines(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ReplacePoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := ReplacePoolMachinesRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.ReplacePoolMachines(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListPoolPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPoolPlansParams) {
+	request := ListPoolPlansRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListPoolPlans(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) GetPoolPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, number int64) {
+	request := GetPoolPlanRequest{Cluster: cluster, Number: number}
+	answer, err := h.operations.GetPoolPlan(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) ListStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListStorageSamplesParams) {
+	request := ListStorageSamplesRequest{Cluster: cluster, Params: params}
+	answer, err := h.operations.ListStorageSamples(r.Context(), request)
+	if err == nil {
+		err = answer.write(w, r)
+	}
+	if err != nil {
+		h.failed(w, r, err)
+	}
+}
+
+func (h *strictHandler) AddStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
+	request := AddStorageSamplesRequest{Cluster: cluster}
+
+	if err := readBody(r, &request.Body); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	answer, err := h.operations.AddStorageSamples(r.Context(), request)
 	if err == nil {
 		err = answer.write(w, r)
 	}

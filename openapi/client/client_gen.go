@@ -163,6 +163,27 @@ const (
 	CorePolicyKindNonpreemptive  CorePolicyKind = "nonpreemptive"
 )
 
+// Defines values for CurrentPoolPlanStatus.
+const (
+	CurrentPoolPlanStatusFeasible   CurrentPoolPlanStatus = "feasible"
+	CurrentPoolPlanStatusInfeasible CurrentPoolPlanStatus = "infeasible"
+	CurrentPoolPlanStatusOptimal    CurrentPoolPlanStatus = "optimal"
+)
+
+// Defines values for DataSourceFrom.
+const (
+	DataSourceFromMissing        DataSourceFrom = "missing"
+	DataSourceFromSettings       DataSourceFrom = "settings"
+	DataSourceFromStorageSamples DataSourceFrom = "storage_samples"
+)
+
+// Defines values for DataSourceGrowthFrom.
+const (
+	DataSourceGrowthFromJobs           DataSourceGrowthFrom = "jobs"
+	DataSourceGrowthFromMissing        DataSourceGrowthFrom = "missing"
+	DataSourceGrowthFromStorageSamples DataSourceGrowthFrom = "storage_samples"
+)
+
 // Defines values for DeadlineCostWhat.
 const (
 	DeadlineCostWhatCheapest DeadlineCostWhat = "cheapest"
@@ -252,6 +273,20 @@ const (
 	HorizonRequestDetailClasses HorizonRequestDetail = "classes"
 	HorizonRequestDetailPeriods HorizonRequestDetail = "periods"
 	HorizonRequestDetailSummary HorizonRequestDetail = "summary"
+)
+
+// Defines values for HourSourceFrom.
+const (
+	HourSourceFromExecutions HourSourceFrom = "executions"
+	HourSourceFromForecast   HourSourceFrom = "forecast"
+	HourSourceFromMissing    HourSourceFrom = "missing"
+	HourSourceFromSettings   HourSourceFrom = "settings"
+)
+
+// Defines values for HourSourcePattern.
+const (
+	HourSourcePatternHourOfWeek HourSourcePattern = "hour_of_week"
+	HourSourcePatternMean       HourSourcePattern = "mean"
 )
 
 // Defines values for ImportedSheetFormat.
@@ -520,11 +555,57 @@ const (
 	PoolCourseStatusOptimal    PoolCourseStatus = "optimal"
 )
 
+// Defines values for PoolMachineAs.
+const (
+	PoolMachineAsAccelerator PoolMachineAs = "accelerator"
+	PoolMachineAsCore        PoolMachineAs = "core"
+)
+
 // Defines values for PoolPlanStatus.
 const (
 	PoolPlanStatusFeasible   PoolPlanStatus = "feasible"
 	PoolPlanStatusInfeasible PoolPlanStatus = "infeasible"
 	PoolPlanStatusOptimal    PoolPlanStatus = "optimal"
+)
+
+// Defines values for PoolPlanRecordStatus.
+const (
+	PoolPlanRecordStatusFeasible   PoolPlanRecordStatus = "feasible"
+	PoolPlanRecordStatusInfeasible PoolPlanRecordStatus = "infeasible"
+	PoolPlanRecordStatusOptimal    PoolPlanRecordStatus = "optimal"
+)
+
+// Defines values for PoolPlanSummaryStatus.
+const (
+	PoolPlanSummaryStatusFeasible   PoolPlanSummaryStatus = "feasible"
+	PoolPlanSummaryStatusInfeasible PoolPlanSummaryStatus = "infeasible"
+	PoolPlanSummaryStatusOptimal    PoolPlanSummaryStatus = "optimal"
+)
+
+// Defines values for PoolScalingStatus.
+const (
+	PoolScalingStatusFeasible   PoolScalingStatus = "feasible"
+	PoolScalingStatusInfeasible PoolScalingStatus = "infeasible"
+	PoolScalingStatusOptimal    PoolScalingStatus = "optimal"
+)
+
+// Defines values for PoolScheduleStatus.
+const (
+	PoolScheduleStatusFeasible   PoolScheduleStatus = "feasible"
+	PoolScheduleStatusInfeasible PoolScheduleStatus = "infeasible"
+	PoolScheduleStatusOptimal    PoolScheduleStatus = "optimal"
+)
+
+// Defines values for PoolStepAs.
+const (
+	PoolStepAsAccelerator PoolStepAs = "accelerator"
+	PoolStepAsCore        PoolStepAs = "core"
+)
+
+// Defines values for PoolTargetAs.
+const (
+	PoolTargetAsAccelerator PoolTargetAs = "accelerator"
+	PoolTargetAsCore        PoolTargetAs = "core"
 )
 
 // Defines values for PowerFitMethod.
@@ -1317,6 +1398,26 @@ const (
 	GetPlanParamsFormatCsv  GetPlanParamsFormat = "csv"
 	GetPlanParamsFormatJson GetPlanParamsFormat = "json"
 	GetPlanParamsFormatXlsx GetPlanParamsFormat = "xlsx"
+)
+
+// Defines values for ListPoolPlansParamsFormat.
+const (
+	ListPoolPlansParamsFormatCsv  ListPoolPlansParamsFormat = "csv"
+	ListPoolPlansParamsFormatJson ListPoolPlansParamsFormat = "json"
+	ListPoolPlansParamsFormatXlsx ListPoolPlansParamsFormat = "xlsx"
+)
+
+// Defines values for ListPoolPlansParamsNumbers.
+const (
+	ListPoolPlansParamsNumbersDecimal ListPoolPlansParamsNumbers = "decimal"
+	ListPoolPlansParamsNumbersFloat   ListPoolPlansParamsNumbers = "float"
+)
+
+// Defines values for ListStorageSamplesParamsFormat.
+const (
+	ListStorageSamplesParamsFormatCsv  ListStorageSamplesParamsFormat = "csv"
+	ListStorageSamplesParamsFormatJson ListStorageSamplesParamsFormat = "json"
+	ListStorageSamplesParamsFormatXlsx ListStorageSamplesParamsFormat = "xlsx"
 )
 
 // Defines values for ListPricesParamsFormat.
@@ -2976,6 +3077,46 @@ type CurrentPlan struct {
 	VmsSpot     float64 `json:"vms_spot"`
 }
 
+// CurrentPoolPlan A pool's current plan, and how fresh it is.
+type CurrentPoolPlan struct {
+	// At The moment it was made for.
+	At time.Time `json:"at"`
+
+	// Basis What a plan of a pool answers, and where it is known from.
+	Basis   PoolBasis `json:"basis"`
+	Cluster string    `json:"cluster"`
+
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost      Money     `json:"cost"`
+	CreatedAt time.Time `json:"created_at"`
+	CreatedBy string    `json:"created_by"`
+	Currency  string    `json:"currency"`
+
+	// Freshness How fresh a pool's current plan is.
+	Freshness PoolFreshness      `json:"freshness"`
+	From      time.Time          `json:"from"`
+	Id        openapi_types.UUID `json:"id"`
+	Number    int64              `json:"number"`
+
+	// Plan A pool over time: what should run when, and what to rent and to give back for that.
+	Plan PoolSchedule `json:"plan"`
+
+	// Reason What asked for it: inputs, boundary (a round begins), or confirmation.
+	Reason          string                `json:"reason"`
+	Rounds          int64                 `json:"rounds"`
+	SettingsVersion int64                 `json:"settings_version"`
+	Status          CurrentPoolPlanStatus `json:"status"`
+
+	// Steps Things to rent or to give back.
+	Steps int64     `json:"steps"`
+	Until time.Time `json:"until"`
+}
+
+// CurrentPoolPlanStatus defines model for CurrentPoolPlan.Status.
+type CurrentPoolPlanStatus string
+
 // CurvePoint One end of a straight line. Its slope is that from here on, per unit of the parameter; null at the end.
 type CurvePoint struct {
 	At float64 `json:"at"`
@@ -3032,6 +3173,28 @@ type DataReading struct {
 	// SaturatedAt How many may read at once: cap_mb_s / mb_s, rounded down. Null where they read nothing, so that any number may.
 	SaturatedAt *int64 `json:"saturated_at"`
 }
+
+// DataSource Where it is known from how much data there is, and how it grows.
+type DataSource struct {
+	// At When there was as much.
+	At     *time.Time     `json:"at,omitempty"`
+	DataGb float64        `json:"data_gb"`
+	Detail string         `json:"detail"`
+	From   DataSourceFrom `json:"from"`
+
+	// GbPerHour Of samples. Data that shrinks is planned as it is.
+	GbPerHour     float64              `json:"gb_per_hour"`
+	GrowthFrom    DataSourceGrowthFrom `json:"growth_from"`
+	MeasuredFrom  *time.Time           `json:"measured_from,omitempty"`
+	MeasuredUntil *time.Time           `json:"measured_until,omitempty"`
+	Samples       int64                `json:"samples"`
+}
+
+// DataSourceFrom defines model for DataSource.From.
+type DataSourceFrom string
+
+// DataSourceGrowthFrom defines model for DataSource.GrowthFrom.
+type DataSourceGrowthFrom string
 
 // DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
 type DayJobs = []*float64
@@ -3891,6 +4054,31 @@ type HostHints struct {
 	Settings []GroupSetting `json:"settings"`
 }
 
+// HourSource Hours whose figures come from one source.
+type HourSource struct {
+	// Class Whose forecast it is.
+	Class  *string `json:"class,omitempty"`
+	Detail string  `json:"detail"`
+
+	// Executions That were counted.
+	Executions    *int64             `json:"executions,omitempty"`
+	From          HourSourceFrom     `json:"from"`
+	Hours         int64              `json:"hours"`
+	MeasuredFrom  *time.Time         `json:"measured_from,omitempty"`
+	MeasuredUntil *time.Time         `json:"measured_until,omitempty"`
+	Pattern       *HourSourcePattern `json:"pattern,omitempty"`
+	RecordedAs    *string            `json:"recorded_as,omitempty"`
+
+	// Submissions In them all.
+	Submissions float64 `json:"submissions"`
+}
+
+// HourSourceFrom defines model for HourSource.From.
+type HourSourceFrom string
+
+// HourSourcePattern defines model for HourSource.Pattern.
+type HourSourcePattern string
+
 // ImportCount How many things of a kind an import makes, changes, and finds as they should be.
 type ImportCount struct {
 	Created   int64 `json:"created"`
@@ -4172,6 +4360,13 @@ type JobRange struct {
 
 	// Min How many are promised.
 	Min float64 `json:"min"`
+}
+
+// JobSource Where it is known from how often a job is submitted.
+type JobSource struct {
+	// Hours All hours of the rounds, by their source.
+	Hours []HourSource `json:"hours"`
+	Job   string       `json:"job"`
 }
 
 // JobTasks A job's tasks of one kind.
@@ -5930,6 +6125,24 @@ type PoolAccelerator struct {
 	Type  string `json:"type"`
 }
 
+// PoolBasis What a plan of a pool answers, and where it is known from.
+type PoolBasis struct {
+	At time.Time `json:"at"`
+
+	// From Of the round that is under way, or the first one.
+	From time.Time `json:"from"`
+
+	// Machines That run.
+	Machines []PoolMachine `json:"machines"`
+
+	// Problem Instance types, what runs, what is submitted in each round, and data that comes in and stays.
+	Problem         PoolCourseProblem `json:"problem"`
+	SettingsVersion int64             `json:"settings_version"`
+
+	// Sources Where the figures of a plan come from.
+	Sources PoolSources `json:"sources"`
+}
+
 // PoolChange What to rent or to give back at an hour.
 type PoolChange struct {
 	As PoolChangeAs `json:"as"`
@@ -5953,6 +6166,13 @@ type PoolCore struct {
 	Cost  *Money `json:"cost,omitempty"`
 	Count int64  `json:"count"`
 	Type  string `json:"type"`
+}
+
+// PoolCount How many machines should run.
+type PoolCount struct {
+	Accelerators int64 `json:"accelerators"`
+	Core         int64 `json:"core"`
+	Total        int64 `json:"total"`
 }
 
 // PoolCourse What to do round after round.
@@ -6000,6 +6220,18 @@ type PoolCourseProblem struct {
 	Types   []PoolType   `json:"types"`
 }
 
+// PoolDisks How data is kept.
+type PoolDisks struct {
+	// DataGb How much there is, before copies, where there are no storage samples.
+	DataGb *float64 `json:"data_gb,omitempty"`
+
+	// Fill Share of a disk that is filled.
+	Fill *float64 `json:"fill,omitempty"`
+
+	// Replication Copies of everything.
+	Replication *float64 `json:"replication,omitempty"`
+}
+
 // PoolEvaluation What a given mix comes to.
 type PoolEvaluation struct {
 	// AcceleratorCost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
@@ -6037,6 +6269,30 @@ type PoolEvaluation struct {
 	Warnings   []Warning `json:"warnings"`
 }
 
+// PoolFreshness How fresh a pool's current plan is.
+type PoolFreshness struct {
+	// ChangedAt The first change that no plan has seen; null is none.
+	ChangedAt *time.Time `json:"changed_at"`
+
+	// ConfirmedAt When what it answers was last seen to be what is asked.
+	ConfirmedAt time.Time `json:"confirmed_at"`
+
+	// LastAttempt The last try to make a newer plan, where it failed or changed nothing; null is none.
+	LastAttempt *Attempt `json:"last_attempt"`
+	Stale       bool     `json:"stale"`
+
+	// ValidUntil When the next round begins, or two hours after confirmed_at, whichever comes first.
+	ValidUntil time.Time `json:"valid_until"`
+}
+
+// PoolItem Machines of a type that should run.
+type PoolItem struct {
+	Accelerators int64  `json:"accelerators"`
+	Core         int64  `json:"core"`
+	Total        int64  `json:"total"`
+	Type         string `json:"type"`
+}
+
 // PoolJob Work that can be divided among any number of instances, and is there when the round starts.
 type PoolJob struct {
 	// DeadlineHours From the round's start; 0 is the round's end.
@@ -6062,6 +6318,36 @@ type PoolJobDone struct {
 	Late        bool         `json:"late"`
 	Name        string       `json:"name"`
 	On          []PoolWorkOn `json:"on"`
+}
+
+// PoolMachine Machines of a kind that run.
+type PoolMachine struct {
+	As    *PoolMachineAs `json:"as,omitempty"`
+	Count int64          `json:"count"`
+
+	// PaidUntil When the hour that is paid ends; left out, whole hours after `since`.
+	PaidUntil *time.Time `json:"paid_until,omitempty"`
+	Since     *time.Time `json:"since,omitempty"`
+	Type      string     `json:"type"`
+}
+
+// PoolMachineAs defines model for PoolMachine.As.
+type PoolMachineAs string
+
+// PoolMachineList All machines that run.
+type PoolMachineList struct {
+	Machines []PoolMachine `json:"machines"`
+}
+
+// PoolMachines All machines that run, as somebody has said.
+type PoolMachines struct {
+	Machines []PoolMachine `json:"machines"`
+
+	// SaidAt null: nobody has.
+	SaidAt *time.Time `json:"said_at"`
+
+	// SaidBy The name of the key.
+	SaidBy string `json:"said_by"`
 }
 
 // PoolMix Instances of some types. A plan finds it, an evaluation is given it.
@@ -6122,6 +6408,82 @@ type PoolPlan struct {
 // PoolPlanStatus optimal: no mix costs less. feasible: no more is known than the gap.
 type PoolPlanStatus string
 
+// PoolPlanList A page of plans, the newest first.
+type PoolPlanList struct {
+	Items []PoolPlanSummary `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// PoolPlanRecord A plan of a pool, and what it answers.
+type PoolPlanRecord struct {
+	// At The moment it was made for.
+	At time.Time `json:"at"`
+
+	// Basis What a plan of a pool answers, and where it is known from.
+	Basis   PoolBasis `json:"basis"`
+	Cluster string    `json:"cluster"`
+
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost      Money              `json:"cost"`
+	CreatedAt time.Time          `json:"created_at"`
+	CreatedBy string             `json:"created_by"`
+	Currency  string             `json:"currency"`
+	From      time.Time          `json:"from"`
+	Id        openapi_types.UUID `json:"id"`
+	Number    int64              `json:"number"`
+
+	// Plan A pool over time: what should run when, and what to rent and to give back for that.
+	Plan PoolSchedule `json:"plan"`
+
+	// Reason What asked for it: inputs, boundary (a round begins), or confirmation.
+	Reason          string               `json:"reason"`
+	Rounds          int64                `json:"rounds"`
+	SettingsVersion int64                `json:"settings_version"`
+	Status          PoolPlanRecordStatus `json:"status"`
+
+	// Steps Things to rent or to give back.
+	Steps int64     `json:"steps"`
+	Until time.Time `json:"until"`
+}
+
+// PoolPlanRecordStatus defines model for PoolPlanRecord.Status.
+type PoolPlanRecordStatus string
+
+// PoolPlanSummary A plan of a pool in a row.
+type PoolPlanSummary struct {
+	// At The moment it was made for.
+	At      time.Time `json:"at"`
+	Cluster string    `json:"cluster"`
+
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost      Money              `json:"cost"`
+	CreatedAt time.Time          `json:"created_at"`
+	CreatedBy string             `json:"created_by"`
+	Currency  string             `json:"currency"`
+	From      time.Time          `json:"from"`
+	Id        openapi_types.UUID `json:"id"`
+	Number    int64              `json:"number"`
+
+	// Reason What asked for it: inputs, boundary (a round begins), or confirmation.
+	Reason          string                `json:"reason"`
+	Rounds          int64                 `json:"rounds"`
+	SettingsVersion int64                 `json:"settings_version"`
+	Status          PoolPlanSummaryStatus `json:"status"`
+
+	// Steps Things to rent or to give back.
+	Steps int64     `json:"steps"`
+	Until time.Time `json:"until"`
+}
+
+// PoolPlanSummaryStatus defines model for PoolPlanSummary.Status.
+type PoolPlanSummaryStatus string
+
 // PoolProblem Instance types, work with deadlines, and data. At most 50,000 pairs of a job and a type.
 type PoolProblem struct {
 	// Currency Example: USD
@@ -6169,6 +6531,148 @@ type PoolRunning struct {
 	Type  string `json:"type"`
 }
 
+// PoolScaling What an autoscaler of machines of several types follows.
+type PoolScaling struct {
+	// AgeS Since generated_at.
+	AgeS        int64     `json:"age_s"`
+	ConfirmedAt time.Time `json:"confirmed_at"`
+	GeneratedAt time.Time `json:"generated_at"`
+
+	// Items The same as rows.
+	Items []PoolItem `json:"items"`
+
+	// Machines How many machines should run.
+	Machines PoolCount `json:"machines"`
+
+	// Next What to rent and to give back next, at its moment; none where nothing is left to do.
+	Next []PoolStep `json:"next"`
+
+	// Number Of the plan.
+	Number int64  `json:"number"`
+	PlanId string `json:"plan_id"`
+
+	// Stale The last good plan, but to be taken with care.
+	Stale  bool              `json:"stale"`
+	Status PoolScalingStatus `json:"status"`
+
+	// Types By name.
+	Types      map[string]PoolCount `json:"types"`
+	ValidUntil time.Time            `json:"valid_until"`
+}
+
+// PoolScalingStatus defines model for PoolScaling.Status.
+type PoolScalingStatus string
+
+// PoolSchedule A pool over time: what should run when, and what to rent and to give back for that.
+type PoolSchedule struct {
+	// Cost An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
+	//
+	// Example: 0.20
+	Cost     Money            `json:"cost"`
+	Currency string           `json:"currency"`
+	From     time.Time        `json:"from"`
+	Rounds   []ScheduledRound `json:"rounds"`
+
+	// Sources Where the figures of a plan come from.
+	Sources PoolSources `json:"sources"`
+
+	// Status The worst of the rounds that this plan decided.
+	Status PoolScheduleStatus `json:"status"`
+
+	// Steps By time.
+	Steps []PoolStep `json:"steps"`
+
+	// Targets By time. One holds until the next of its type and use.
+	Targets  []PoolTarget `json:"targets"`
+	Until    time.Time    `json:"until"`
+	Warnings []Warning    `json:"warnings"`
+}
+
+// PoolScheduleStatus The worst of the rounds that this plan decided.
+type PoolScheduleStatus string
+
+// PoolSettings By what a cluster's pool is planned, round after round.
+type PoolSettings struct {
+	// FirstRoundAt The beginning of an hour, from which on rounds follow each other. Left out, the hour in which the settings are stored.
+	FirstRoundAt *time.Time `json:"first_round_at,omitempty"`
+
+	// Hours Of a round.
+	Hours int64        `json:"hours"`
+	Jobs  []PoolSource `json:"jobs,omitempty"`
+
+	// MeasuredHours How far back executions and storage samples count, from the last of them on.
+	MeasuredHours *int64 `json:"measured_hours,omitempty"`
+
+	// Options How to solve it.
+	Options *PoolOptions `json:"options,omitempty"`
+
+	// Rounds That a plan looks ahead, with the one that is under way; at most 2,208 hours together.
+	Rounds *int64 `json:"rounds,omitempty"`
+
+	// StartupHours How long a machine that is started does no work yet. Core instances that run need none.
+	StartupHours *float64 `json:"startup_hours,omitempty"`
+
+	// Storage How data is kept.
+	Storage   *PoolDisks `json:"storage,omitempty"`
+	Types     []PoolType `json:"types"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+
+	// Version Also the ETag.
+	Version *int64 `json:"version,omitempty"`
+}
+
+// PoolSource A job that is submitted again and again, and where it is known from how often.
+type PoolSource struct {
+	// Class Whose forecast says how often the job is submitted: jobs at once, which each take the class's deadline. Hours without a forecast go by executions.
+	Class *string `json:"class,omitempty"`
+
+	// DeadlineHours From the start of the round; 0 is its end.
+	DeadlineHours *float64 `json:"deadline_hours,omitempty"`
+
+	// LeavesGb Data that a submission leaves behind. It counts where storage samples do not say how data grows.
+	LeavesGb         *float64 `json:"leaves_gb,omitempty"`
+	MemoryGibPerTask *float64 `json:"memory_gib_per_task,omitempty"`
+
+	// Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
+	Name Name `json:"name"`
+
+	// Rates As of the jobs of a pool.
+	Rates map[string]float64 `json:"rates,omitempty"`
+
+	// RecordedAs What executions call the job; left out, its name.
+	RecordedAs *string `json:"recorded_as,omitempty"`
+
+	// Submissions In each round, where that is known. Then neither a forecast nor executions count.
+	Submissions *float64 `json:"submissions,omitempty"`
+
+	// Work Of one submission, in hours of an instance whose rate is 1.
+	Work float64 `json:"work"`
+}
+
+// PoolSources Where the figures of a plan come from.
+type PoolSources struct {
+	// Data Where it is known from how much data there is, and how it grows.
+	Data DataSource  `json:"data"`
+	Jobs []JobSource `json:"jobs"`
+
+	// Warnings What is missing, or old.
+	Warnings []Warning `json:"warnings"`
+}
+
+// PoolStep Machines to rent or to give back.
+type PoolStep struct {
+	As PoolStepAs `json:"as"`
+	At time.Time  `json:"at"`
+
+	// Count Above 0 they are rented, below 0 given back.
+	Count int64  `json:"count"`
+	Type  string `json:"type"`
+	Why   string `json:"why"`
+}
+
+// PoolStepAs defines model for PoolStep.As.
+type PoolStepAs string
+
 // PoolStorage What the core instances' disks hold.
 type PoolStorage struct {
 	DataGb float64 `json:"data_gb"`
@@ -6198,6 +6702,17 @@ type PoolSubmittedJob struct {
 	// Work Of one submission, in hours of an instance whose rate is 1.
 	Work float64 `json:"work"`
 }
+
+// PoolTarget How many machines should run from a moment on.
+type PoolTarget struct {
+	As    PoolTargetAs `json:"as"`
+	At    time.Time    `json:"at"`
+	Count int64        `json:"count"`
+	Type  string       `json:"type"`
+}
+
+// PoolTargetAs defines model for PoolTarget.As.
+type PoolTargetAs string
 
 // PoolType A kind of instance.
 type PoolType struct {
@@ -7348,6 +7863,20 @@ type ScenarioOutcome struct {
 	Vms RentedVMs `json:"vms"`
 }
 
+// ScheduledRound A round of a schedule.
+type ScheduledRound struct {
+	// DataGb At its end, before copies.
+	DataGb float64 `json:"data_gb"`
+
+	// DecidedBy The plan whose word on the round that is under way stands; 0 is this one.
+	DecidedBy int64     `json:"decided_by"`
+	From      time.Time `json:"from"`
+
+	// Plan The cheapest mix that was found, and what none costs less than.
+	Plan  PoolPlan  `json:"plan"`
+	Until time.Time `json:"until"`
+}
+
 // SecretRequest Another secret for a webhook.
 type SecretRequest struct {
 	// Secret `whsec_` and 24 to 64 random bytes in base64; one is made unless given.
@@ -7911,6 +8440,45 @@ type StopTask struct {
 	// Code A stable name of the reason: node_dead, forgotten, superseded, job_over, over, unknown.
 	Code   string `json:"code"`
 	Reason string `json:"reason"`
+}
+
+// StorageSample How much data there was.
+type StorageSample struct {
+	At time.Time `json:"at"`
+
+	// DataGb Before copies.
+	DataGb float64 `json:"data_gb"`
+
+	// SampledBy The name of the key.
+	SampledBy string `json:"sampled_by"`
+}
+
+// StorageSampleBatch Samples that are sent together.
+type StorageSampleBatch struct {
+	Samples []StorageSampleRequest `json:"samples"`
+}
+
+// StorageSampleList A page of samples, the newest first.
+type StorageSampleList struct {
+	Items []StorageSample `json:"items"`
+
+	// NextCursor Where the next page starts; null on the last one.
+	NextCursor *NextCursor `json:"next_cursor"`
+}
+
+// StorageSampleRequest A sample.
+type StorageSampleRequest struct {
+	// At Left out, now.
+	At *time.Time `json:"at,omitempty"`
+
+	// DataGb Before copies.
+	DataGb float64 `json:"data_gb"`
+}
+
+// StorageSamplesTaken What became of samples.
+type StorageSamplesTaken struct {
+	// Samples That were taken; of two of the same moment the last one counts.
+	Samples int64 `json:"samples"`
 }
 
 // StoredExecution A past execution of a job, without its sample.
@@ -10209,6 +10777,99 @@ type GetPlanProblemParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// DeletePoolSettingsParams defines parameters for DeletePoolSettings.
+type DeletePoolSettingsParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetPoolSettingsParams defines parameters for GetPoolSettings.
+type GetPoolSettingsParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ReplacePoolSettingsParams defines parameters for ReplacePoolSettings.
+type ReplacePoolSettingsParams struct {
+	// IfMatch The ETag last seen. Without it the request is refused with 428.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetPoolMachinesParams defines parameters for GetPoolMachines.
+type GetPoolMachinesParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListPoolPlansParams defines parameters for ListPoolPlans.
+type ListPoolPlansParams struct {
+	// Limit How many rows a page has at most.
+	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListPoolPlansParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	Numbers *ListPoolPlansParamsNumbers `form:"numbers,omitempty" json:"numbers,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListPoolPlansParamsFormat defines parameters for ListPoolPlans.
+type ListPoolPlansParamsFormat string
+
+// ListPoolPlansParamsNumbers defines parameters for ListPoolPlans.
+type ListPoolPlansParamsNumbers string
+
+// GetCurrentPoolPlanParams defines parameters for GetCurrentPoolPlan.
+type GetCurrentPoolPlanParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetPoolScalingParams defines parameters for GetPoolScaling.
+type GetPoolScalingParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetPoolPlanParams defines parameters for GetPoolPlan.
+type GetPoolPlanParams struct {
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListStorageSamplesParams defines parameters for ListStorageSamples.
+type ListStorageSamplesParams struct {
+	// Limit How many items a page has at most.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	Format *ListStorageSamplesParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// IfNoneMatch The ETag last seen; where nothing has changed the answer is 304.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListStorageSamplesParamsFormat defines parameters for ListStorageSamples.
+type ListStorageSamplesParamsFormat string
+
+// AddStorageSamplesParams defines parameters for AddStorageSamples.
+type AddStorageSamplesParams struct {
+	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // PlanClusterPoolParams defines parameters for PlanClusterPool.
 type PlanClusterPoolParams struct {
 	// IdempotencyKey Makes repeating the request harmless, for 24 hours.
@@ -11072,6 +11733,15 @@ type CreatePlanJSONRequestBody = PlanRequest
 
 // PinPlanJSONRequestBody defines body for PinPlan for application/json ContentType.
 type PinPlanJSONRequestBody = PinRequest
+
+// ReplacePoolSettingsJSONRequestBody defines body for ReplacePoolSettings for application/json ContentType.
+type ReplacePoolSettingsJSONRequestBody = PoolSettings
+
+// ReplacePoolMachinesJSONRequestBody defines body for ReplacePoolMachines for application/json ContentType.
+type ReplacePoolMachinesJSONRequestBody = PoolMachineList
+
+// AddStorageSamplesJSONRequestBody defines body for AddStorageSamples for application/json ContentType.
+type AddStorageSamplesJSONRequestBody = StorageSampleBatch
 
 // PlanClusterPoolJSONRequestBody defines body for PlanClusterPool for application/json ContentType.
 type PlanClusterPoolJSONRequestBody = ClusterPoolProblem
@@ -12758,6 +13428,125 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 	VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePoolSettings Stop planning the pool
+	//
+	// What runs is forgotten as well; plans and storage samples stay.
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/pool (the `DeletePoolSettings` operationId).
+	DeletePoolSettings(ctx context.Context, cluster ClusterName, params *DeletePoolSettingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolSettings Read by what the pool is planned
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool (the `GetPoolSettings` operationId).
+	GetPoolSettings(ctx context.Context, cluster ClusterName, params *GetPoolSettingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplacePoolSettingsWithBody Say by what the pool is planned
+	//
+	// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+	//
+	// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+	//
+	// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+	ReplacePoolSettingsWithBody(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplacePoolSettings Say by what the pool is planned
+	//
+	// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+	//
+	// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+	//
+	// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+	ReplacePoolSettings(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, body ReplacePoolSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolBasis Ask what the pool would be planned by now
+	//
+	// The problem of the rounds to come as it follows from what is stored at this moment, and where each figure comes from: of which executions and hours, which forecast, which samples. `POST /v1/pools/rounds` takes `problem`.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/basis (the `GetPoolBasis` operationId).
+	GetPoolBasis(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolMachines Read which machines run
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/machines (the `GetPoolMachines` operationId).
+	GetPoolMachines(ctx context.Context, cluster ClusterName, params *GetPoolMachinesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplacePoolMachinesWithBody Say which machines run
+	//
+	// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+	ReplacePoolMachinesWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplacePoolMachines Say which machines run
+	//
+	// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+	ReplacePoolMachines(ctx context.Context, cluster ClusterName, body ReplacePoolMachinesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPoolPlans List plans of the pool
+	//
+	// The newest first, one flat row each. They never change, and are kept as plans of the cluster are.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans (the `ListPoolPlans` operationId).
+	ListPoolPlans(ctx context.Context, cluster ClusterName, params *ListPoolPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCurrentPoolPlan Read the pool's current plan
+	//
+	// The plan that holds now, what it answers, and how fresh it is. A newer one takes its place when anything changes that it depends on, and at the beginning of each round; where that cannot be made this one stays, and `freshness.last_attempt` says why. It is answered from memory, also while the database is away; then it is marked stale. Its ETag changes with the plan and with what is known of its freshness.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current (the `GetCurrentPoolPlan` operationId).
+	GetCurrentPoolPlan(ctx context.Context, cluster ClusterName, params *GetCurrentPoolPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolScaling Read what autoscalers of the pool follow
+	//
+	// How many machines of each type should run at this moment, for autoscalers that poll: `types.NAME.total`, `items.#(type=="NAME").core` and so on, and in `next` what is to be rented or given back next, at its moment. It is answered from memory and is 200 whenever there is a plan, with `stale` when it should be taken with care: from the beginning of the next round until that is planned, two hours after `confirmed_at`, where a change has waited for more than a minute, or while the database is away. Only a pool that has never had a plan gives 503. After the last round of a plan its core instances stay.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current/scaling (the `GetPoolScaling` operationId).
+	GetPoolScaling(ctx context.Context, cluster ClusterName, params *GetPoolScalingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPoolPlan Read a plan of the pool
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans/{number} (the `GetPoolPlan` operationId).
+	GetPoolPlan(ctx context.Context, cluster ClusterName, number int64, params *GetPoolPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListStorageSamples List how much data there was
+	//
+	// The newest first. Of a cluster the latest 10,000 are kept.
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/storage-samples (the `ListStorageSamples` operationId).
+	ListStorageSamples(ctx context.Context, cluster ClusterName, params *ListStorageSamplesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddStorageSamplesWithBody Say how much data there was
+	//
+	// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+	AddStorageSamplesWithBody(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddStorageSamples Say how much data there was
+	//
+	// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+	AddStorageSamples(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, body AddStorageSamplesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PlanClusterPoolWithBody Plan a pool of a cluster's VM types
 	//
@@ -16159,6 +16948,275 @@ func (c *Client) GetPlanProblem(ctx context.Context, cluster ClusterName, plan P
 // Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 func (c *Client) VerifyPlan(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewVerifyPlanRequest(c.Server, cluster, plan)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePoolSettings Stop planning the pool
+//
+// What runs is forgotten as well; plans and storage samples stay.
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/pool (the `DeletePoolSettings` operationId).
+func (c *Client) DeletePoolSettings(ctx context.Context, cluster ClusterName, params *DeletePoolSettingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePoolSettingsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolSettings Read by what the pool is planned
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool (the `GetPoolSettings` operationId).
+func (c *Client) GetPoolSettings(ctx context.Context, cluster ClusterName, params *GetPoolSettingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolSettingsRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplacePoolSettingsWithBody Say by what the pool is planned
+//
+// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+//
+// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+//
+// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+func (c *Client) ReplacePoolSettingsWithBody(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplacePoolSettingsRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplacePoolSettings Say by what the pool is planned
+//
+// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+//
+// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+//
+// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+func (c *Client) ReplacePoolSettings(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, body ReplacePoolSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplacePoolSettingsRequest(c.Server, cluster, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolBasis Ask what the pool would be planned by now
+//
+// The problem of the rounds to come as it follows from what is stored at this moment, and where each figure comes from: of which executions and hours, which forecast, which samples. `POST /v1/pools/rounds` takes `problem`.
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/basis (the `GetPoolBasis` operationId).
+func (c *Client) GetPoolBasis(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolBasisRequest(c.Server, cluster)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolMachines Read which machines run
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/machines (the `GetPoolMachines` operationId).
+func (c *Client) GetPoolMachines(ctx context.Context, cluster ClusterName, params *GetPoolMachinesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolMachinesRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplacePoolMachinesWithBody Say which machines run
+//
+// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+func (c *Client) ReplacePoolMachinesWithBody(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplacePoolMachinesRequestWithBody(c.Server, cluster, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplacePoolMachines Say which machines run
+//
+// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+func (c *Client) ReplacePoolMachines(ctx context.Context, cluster ClusterName, body ReplacePoolMachinesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplacePoolMachinesRequest(c.Server, cluster, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPoolPlans List plans of the pool
+//
+// The newest first, one flat row each. They never change, and are kept as plans of the cluster are.
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans (the `ListPoolPlans` operationId).
+func (c *Client) ListPoolPlans(ctx context.Context, cluster ClusterName, params *ListPoolPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPoolPlansRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCurrentPoolPlan Read the pool's current plan
+//
+// The plan that holds now, what it answers, and how fresh it is. A newer one takes its place when anything changes that it depends on, and at the beginning of each round; where that cannot be made this one stays, and `freshness.last_attempt` says why. It is answered from memory, also while the database is away; then it is marked stale. Its ETag changes with the plan and with what is known of its freshness.
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current (the `GetCurrentPoolPlan` operationId).
+func (c *Client) GetCurrentPoolPlan(ctx context.Context, cluster ClusterName, params *GetCurrentPoolPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCurrentPoolPlanRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolScaling Read what autoscalers of the pool follow
+//
+// How many machines of each type should run at this moment, for autoscalers that poll: `types.NAME.total`, `items.#(type=="NAME").core` and so on, and in `next` what is to be rented or given back next, at its moment. It is answered from memory and is 200 whenever there is a plan, with `stale` when it should be taken with care: from the beginning of the next round until that is planned, two hours after `confirmed_at`, where a change has waited for more than a minute, or while the database is away. Only a pool that has never had a plan gives 503. After the last round of a plan its core instances stay.
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current/scaling (the `GetPoolScaling` operationId).
+func (c *Client) GetPoolScaling(ctx context.Context, cluster ClusterName, params *GetPoolScalingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolScalingRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPoolPlan Read a plan of the pool
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans/{number} (the `GetPoolPlan` operationId).
+func (c *Client) GetPoolPlan(ctx context.Context, cluster ClusterName, number int64, params *GetPoolPlanParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPoolPlanRequest(c.Server, cluster, number, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListStorageSamples List how much data there was
+//
+// The newest first. Of a cluster the latest 10,000 are kept.
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/storage-samples (the `ListStorageSamples` operationId).
+func (c *Client) ListStorageSamples(ctx context.Context, cluster ClusterName, params *ListStorageSamplesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListStorageSamplesRequest(c.Server, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddStorageSamplesWithBody Say how much data there was
+//
+// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+func (c *Client) AddStorageSamplesWithBody(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddStorageSamplesRequestWithBody(c.Server, cluster, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddStorageSamples Say how much data there was
+//
+// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+func (c *Client) AddStorageSamples(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, body AddStorageSamplesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddStorageSamplesRequest(c.Server, cluster, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -25246,6 +26304,735 @@ func NewVerifyPlanRequest(server string, cluster ClusterName, plan PlanRef) (*ht
 	return req, nil
 }
 
+// NewDeletePoolSettingsRequest constructs an http.Request for the DeletePoolSettings method
+func NewDeletePoolSettingsRequest(server string, cluster ClusterName, params *DeletePoolSettingsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPoolSettingsRequest constructs an http.Request for the GetPoolSettings method
+func NewGetPoolSettingsRequest(server string, cluster ClusterName, params *GetPoolSettingsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplacePoolSettingsRequest calls the generic ReplacePoolSettings builder with application/json body
+func NewReplacePoolSettingsRequest(server string, cluster ClusterName, params *ReplacePoolSettingsParams, body ReplacePoolSettingsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplacePoolSettingsRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewReplacePoolSettingsRequestWithBody constructs an http.Request for the ReplacePoolSettings method, with any body, and a specified content type
+func NewReplacePoolSettingsRequestWithBody(server string, cluster ClusterName, params *ReplacePoolSettingsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPoolBasisRequest constructs an http.Request for the GetPoolBasis method
+func NewGetPoolBasisRequest(server string, cluster ClusterName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/basis", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPoolMachinesRequest constructs an http.Request for the GetPoolMachines method
+func NewGetPoolMachinesRequest(server string, cluster ClusterName, params *GetPoolMachinesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/machines", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplacePoolMachinesRequest calls the generic ReplacePoolMachines builder with application/json body
+func NewReplacePoolMachinesRequest(server string, cluster ClusterName, body ReplacePoolMachinesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplacePoolMachinesRequestWithBody(server, cluster, "application/json", bodyReader)
+}
+
+// NewReplacePoolMachinesRequestWithBody constructs an http.Request for the ReplacePoolMachines method, with any body, and a specified content type
+func NewReplacePoolMachinesRequestWithBody(server string, cluster ClusterName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/machines", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListPoolPlansRequest constructs an http.Request for the ListPoolPlans method
+func NewListPoolPlansRequest(server string, cluster ClusterName, params *ListPoolPlansParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/plans", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Numbers != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "numbers", *params.Numbers, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetCurrentPoolPlanRequest constructs an http.Request for the GetCurrentPoolPlan method
+func NewGetCurrentPoolPlanRequest(server string, cluster ClusterName, params *GetCurrentPoolPlanParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/plans/current", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPoolScalingRequest constructs an http.Request for the GetPoolScaling method
+func NewGetPoolScalingRequest(server string, cluster ClusterName, params *GetPoolScalingParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/plans/current/scaling", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPoolPlanRequest constructs an http.Request for the GetPoolPlan method
+func NewGetPoolPlanRequest(server string, cluster ClusterName, number int64, params *GetPoolPlanParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "number", number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/plans/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListStorageSamplesRequest constructs an http.Request for the ListStorageSamples method
+func NewListStorageSamplesRequest(server string, cluster ClusterName, params *ListStorageSamplesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/storage-samples", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Format != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAddStorageSamplesRequest calls the generic AddStorageSamples builder with application/json body
+func NewAddStorageSamplesRequest(server string, cluster ClusterName, params *AddStorageSamplesParams, body AddStorageSamplesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddStorageSamplesRequestWithBody(server, cluster, params, "application/json", bodyReader)
+}
+
+// NewAddStorageSamplesRequestWithBody constructs an http.Request for the AddStorageSamples method, with any body, and a specified content type
+func NewAddStorageSamplesRequestWithBody(server string, cluster ClusterName, params *AddStorageSamplesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/clusters/%s/pool/storage-samples", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewPlanClusterPoolRequest calls the generic PlanClusterPool builder with application/json body
 func NewPlanClusterPoolRequest(server string, cluster ClusterName, params *PlanClusterPoolParams, body PlanClusterPoolJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -32213,6 +34000,143 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/clusters/{cluster}/plans/{plan}/verify (the `VerifyPlan` operationId).
 	VerifyPlanWithResponse(ctx context.Context, cluster ClusterName, plan PlanRef, reqEditors ...RequestEditorFn) (*VerifyPlanResponse, error)
 
+	// DeletePoolSettingsWithResponse Stop planning the pool
+	//
+	// What runs is forgotten as well; plans and storage samples stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/clusters/{cluster}/pool (the `DeletePoolSettings` operationId).
+	DeletePoolSettingsWithResponse(ctx context.Context, cluster ClusterName, params *DeletePoolSettingsParams, reqEditors ...RequestEditorFn) (*DeletePoolSettingsResponse, error)
+
+	// GetPoolSettingsWithResponse Read by what the pool is planned
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool (the `GetPoolSettings` operationId).
+	GetPoolSettingsWithResponse(ctx context.Context, cluster ClusterName, params *GetPoolSettingsParams, reqEditors ...RequestEditorFn) (*GetPoolSettingsResponse, error)
+
+	// ReplacePoolSettingsWithBodyWithResponse Say by what the pool is planned
+	//
+	// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+	//
+	// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+	//
+	// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+	ReplacePoolSettingsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplacePoolSettingsResponse, error)
+
+	// ReplacePoolSettingsWithResponse Say by what the pool is planned
+	//
+	// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+	//
+	// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+	//
+	// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+	ReplacePoolSettingsWithResponse(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, body ReplacePoolSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplacePoolSettingsResponse, error)
+
+	// GetPoolBasisWithResponse Ask what the pool would be planned by now
+	//
+	// The problem of the rounds to come as it follows from what is stored at this moment, and where each figure comes from: of which executions and hours, which forecast, which samples. `POST /v1/pools/rounds` takes `problem`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/basis (the `GetPoolBasis` operationId).
+	GetPoolBasisWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*GetPoolBasisResponse, error)
+
+	// GetPoolMachinesWithResponse Read which machines run
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/machines (the `GetPoolMachines` operationId).
+	GetPoolMachinesWithResponse(ctx context.Context, cluster ClusterName, params *GetPoolMachinesParams, reqEditors ...RequestEditorFn) (*GetPoolMachinesResponse, error)
+
+	// ReplacePoolMachinesWithBodyWithResponse Say which machines run
+	//
+	// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+	ReplacePoolMachinesWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplacePoolMachinesResponse, error)
+
+	// ReplacePoolMachinesWithResponse Say which machines run
+	//
+	// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+	ReplacePoolMachinesWithResponse(ctx context.Context, cluster ClusterName, body ReplacePoolMachinesJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplacePoolMachinesResponse, error)
+
+	// ListPoolPlansWithResponse List plans of the pool
+	//
+	// The newest first, one flat row each. They never change, and are kept as plans of the cluster are.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans (the `ListPoolPlans` operationId).
+	ListPoolPlansWithResponse(ctx context.Context, cluster ClusterName, params *ListPoolPlansParams, reqEditors ...RequestEditorFn) (*ListPoolPlansResponse, error)
+
+	// GetCurrentPoolPlanWithResponse Read the pool's current plan
+	//
+	// The plan that holds now, what it answers, and how fresh it is. A newer one takes its place when anything changes that it depends on, and at the beginning of each round; where that cannot be made this one stays, and `freshness.last_attempt` says why. It is answered from memory, also while the database is away; then it is marked stale. Its ETag changes with the plan and with what is known of its freshness.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current (the `GetCurrentPoolPlan` operationId).
+	GetCurrentPoolPlanWithResponse(ctx context.Context, cluster ClusterName, params *GetCurrentPoolPlanParams, reqEditors ...RequestEditorFn) (*GetCurrentPoolPlanResponse, error)
+
+	// GetPoolScalingWithResponse Read what autoscalers of the pool follow
+	//
+	// How many machines of each type should run at this moment, for autoscalers that poll: `types.NAME.total`, `items.#(type=="NAME").core` and so on, and in `next` what is to be rented or given back next, at its moment. It is answered from memory and is 200 whenever there is a plan, with `stale` when it should be taken with care: from the beginning of the next round until that is planned, two hours after `confirmed_at`, where a change has waited for more than a minute, or while the database is away. Only a pool that has never had a plan gives 503. After the last round of a plan its core instances stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current/scaling (the `GetPoolScaling` operationId).
+	GetPoolScalingWithResponse(ctx context.Context, cluster ClusterName, params *GetPoolScalingParams, reqEditors ...RequestEditorFn) (*GetPoolScalingResponse, error)
+
+	// GetPoolPlanWithResponse Read a plan of the pool
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/plans/{number} (the `GetPoolPlan` operationId).
+	GetPoolPlanWithResponse(ctx context.Context, cluster ClusterName, number int64, params *GetPoolPlanParams, reqEditors ...RequestEditorFn) (*GetPoolPlanResponse, error)
+
+	// ListStorageSamplesWithResponse List how much data there was
+	//
+	// The newest first. Of a cluster the latest 10,000 are kept.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/clusters/{cluster}/pool/storage-samples (the `ListStorageSamples` operationId).
+	ListStorageSamplesWithResponse(ctx context.Context, cluster ClusterName, params *ListStorageSamplesParams, reqEditors ...RequestEditorFn) (*ListStorageSamplesResponse, error)
+
+	// AddStorageSamplesWithBodyWithResponse Say how much data there was
+	//
+	// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+	AddStorageSamplesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddStorageSamplesResponse, error)
+
+	// AddStorageSamplesWithResponse Say how much data there was
+	//
+	// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+	AddStorageSamplesWithResponse(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, body AddStorageSamplesJSONRequestBody, reqEditors ...RequestEditorFn) (*AddStorageSamplesResponse, error)
+
 	// PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
 	//
 	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
@@ -35865,6 +37789,353 @@ func (r VerifyPlanResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r VerifyPlanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeletePoolSettingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r DeletePoolSettingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeletePoolSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetPoolSettingsResponse304Headers the declared response headers of an HTTP 304 response for GetPoolSettings
+type GetPoolSettingsResponse304Headers struct {
+	ETag *string
+}
+
+type GetPoolSettingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolSettings
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetPoolSettingsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPoolSettingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPoolSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplacePoolSettingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolSettings
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplacePoolSettingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplacePoolSettingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetPoolBasisResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolBasis
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPoolBasisResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPoolBasisResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetPoolMachinesResponse304Headers the declared response headers of an HTTP 304 response for GetPoolMachines
+type GetPoolMachinesResponse304Headers struct {
+	ETag *string
+}
+
+type GetPoolMachinesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolMachines
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetPoolMachinesResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPoolMachinesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPoolMachinesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplacePoolMachinesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolMachines
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplacePoolMachinesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplacePoolMachinesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListPoolPlansResponse304Headers the declared response headers of an HTTP 304 response for ListPoolPlans
+type ListPoolPlansResponse304Headers struct {
+	ETag *string
+}
+
+type ListPoolPlansResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolPlanList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListPoolPlansResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPoolPlansResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPoolPlansResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetCurrentPoolPlanResponse304Headers the declared response headers of an HTTP 304 response for GetCurrentPoolPlan
+type GetCurrentPoolPlanResponse304Headers struct {
+	ETag *string
+}
+
+type GetCurrentPoolPlanResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CurrentPoolPlan
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetCurrentPoolPlanResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCurrentPoolPlanResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCurrentPoolPlanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetPoolScalingResponse304Headers the declared response headers of an HTTP 304 response for GetPoolScaling
+type GetPoolScalingResponse304Headers struct {
+	ETag *string
+}
+
+type GetPoolScalingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolScaling
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetPoolScalingResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPoolScalingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPoolScalingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetPoolPlanResponse304Headers the declared response headers of an HTTP 304 response for GetPoolPlan
+type GetPoolPlanResponse304Headers struct {
+	ETag *string
+}
+
+type GetPoolPlanResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PoolPlanRecord
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetPoolPlanResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPoolPlanResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPoolPlanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListStorageSamplesResponse304Headers the declared response headers of an HTTP 304 response for ListStorageSamples
+type ListStorageSamplesResponse304Headers struct {
+	ETag *string
+}
+
+type ListStorageSamplesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StorageSampleList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListStorageSamplesResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListStorageSamplesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListStorageSamplesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type AddStorageSamplesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StorageSamplesTaken
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refusal
+}
+
+// Status returns HTTPResponse.Status
+func (r AddStorageSamplesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddStorageSamplesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -39987,6 +42258,233 @@ func (c *ClientWithResponses) VerifyPlanWithResponse(ctx context.Context, cluste
 		return nil, err
 	}
 	return ParseVerifyPlanResponse(rsp)
+}
+
+// DeletePoolSettingsWithResponse Stop planning the pool
+//
+// What runs is forgotten as well; plans and storage samples stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/clusters/{cluster}/pool (the `DeletePoolSettings` operationId).
+func (c *ClientWithResponses) DeletePoolSettingsWithResponse(ctx context.Context, cluster ClusterName, params *DeletePoolSettingsParams, reqEditors ...RequestEditorFn) (*DeletePoolSettingsResponse, error) {
+	rsp, err := c.DeletePoolSettings(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeletePoolSettingsResponse(rsp)
+}
+
+// GetPoolSettingsWithResponse Read by what the pool is planned
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool (the `GetPoolSettings` operationId).
+func (c *ClientWithResponses) GetPoolSettingsWithResponse(ctx context.Context, cluster ClusterName, params *GetPoolSettingsParams, reqEditors ...RequestEditorFn) (*GetPoolSettingsResponse, error) {
+	rsp, err := c.GetPoolSettings(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPoolSettingsResponse(rsp)
+}
+
+// ReplacePoolSettingsWithBodyWithResponse Say by what the pool is planned
+//
+// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+//
+// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+//
+// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+func (c *ClientWithResponses) ReplacePoolSettingsWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplacePoolSettingsResponse, error) {
+	rsp, err := c.ReplacePoolSettingsWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplacePoolSettingsResponse(rsp)
+}
+
+// ReplacePoolSettingsWithResponse Say by what the pool is planned
+//
+// From then on the service plans the cluster's pool by itself: when anything changes that it depends on (the settings, the machines that run, storage samples, executions, forecasts, prices) and at the beginning of each round. What to rent and to give back stands in `GET …/pool/plans/current`, and for autoscalers in `…/current/scaling`. New settings need `If-None-Match: *`, those that exist `If-Match`.
+//
+// How often a job is submitted is known from its `submissions`, else from the forecast of `class`, else from the executions that have the name `recorded_as` (or the job's own): the mean of the same hour of each week measured, or of all hours where those are less than a week. How much data there is and how it grows is known from storage samples; where there are none, from `data_gb` and from what jobs leave behind. What is known from nowhere is left out and said. `per_hour`, `memory_gib`, `compute_units` and `most` of types that are named as the cluster's VM types are theirs where they are left out.
+//
+// Rounds follow each other from `first_round_at` on; where it is left out they begin with the hour in which the settings are stored. A round that has been under way for five minutes stays as it was decided, unless the settings change or the data has no place in it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool (the `ReplacePoolSettings` operationId).
+func (c *ClientWithResponses) ReplacePoolSettingsWithResponse(ctx context.Context, cluster ClusterName, params *ReplacePoolSettingsParams, body ReplacePoolSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplacePoolSettingsResponse, error) {
+	rsp, err := c.ReplacePoolSettings(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplacePoolSettingsResponse(rsp)
+}
+
+// GetPoolBasisWithResponse Ask what the pool would be planned by now
+//
+// The problem of the rounds to come as it follows from what is stored at this moment, and where each figure comes from: of which executions and hours, which forecast, which samples. `POST /v1/pools/rounds` takes `problem`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/basis (the `GetPoolBasis` operationId).
+func (c *ClientWithResponses) GetPoolBasisWithResponse(ctx context.Context, cluster ClusterName, reqEditors ...RequestEditorFn) (*GetPoolBasisResponse, error) {
+	rsp, err := c.GetPoolBasis(ctx, cluster, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPoolBasisResponse(rsp)
+}
+
+// GetPoolMachinesWithResponse Read which machines run
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/machines (the `GetPoolMachines` operationId).
+func (c *ClientWithResponses) GetPoolMachinesWithResponse(ctx context.Context, cluster ClusterName, params *GetPoolMachinesParams, reqEditors ...RequestEditorFn) (*GetPoolMachinesResponse, error) {
+	rsp, err := c.GetPoolMachines(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPoolMachinesResponse(rsp)
+}
+
+// ReplacePoolMachinesWithBodyWithResponse Say which machines run
+//
+// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+func (c *ClientWithResponses) ReplacePoolMachinesWithBodyWithResponse(ctx context.Context, cluster ClusterName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplacePoolMachinesResponse, error) {
+	rsp, err := c.ReplacePoolMachinesWithBody(ctx, cluster, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplacePoolMachinesResponse(rsp)
+}
+
+// ReplacePoolMachinesWithResponse Say which machines run
+//
+// All of them: those that are not named do not run. Plans say what to rent and to give back beside them. Machines that are no longer needed go when the hour that is paid for is over: at `paid_until`, or whole hours after `since`. It is in the audit log.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/clusters/{cluster}/pool/machines (the `ReplacePoolMachines` operationId).
+func (c *ClientWithResponses) ReplacePoolMachinesWithResponse(ctx context.Context, cluster ClusterName, body ReplacePoolMachinesJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplacePoolMachinesResponse, error) {
+	rsp, err := c.ReplacePoolMachines(ctx, cluster, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplacePoolMachinesResponse(rsp)
+}
+
+// ListPoolPlansWithResponse List plans of the pool
+//
+// The newest first, one flat row each. They never change, and are kept as plans of the cluster are.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans (the `ListPoolPlans` operationId).
+func (c *ClientWithResponses) ListPoolPlansWithResponse(ctx context.Context, cluster ClusterName, params *ListPoolPlansParams, reqEditors ...RequestEditorFn) (*ListPoolPlansResponse, error) {
+	rsp, err := c.ListPoolPlans(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPoolPlansResponse(rsp)
+}
+
+// GetCurrentPoolPlanWithResponse Read the pool's current plan
+//
+// The plan that holds now, what it answers, and how fresh it is. A newer one takes its place when anything changes that it depends on, and at the beginning of each round; where that cannot be made this one stays, and `freshness.last_attempt` says why. It is answered from memory, also while the database is away; then it is marked stale. Its ETag changes with the plan and with what is known of its freshness.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current (the `GetCurrentPoolPlan` operationId).
+func (c *ClientWithResponses) GetCurrentPoolPlanWithResponse(ctx context.Context, cluster ClusterName, params *GetCurrentPoolPlanParams, reqEditors ...RequestEditorFn) (*GetCurrentPoolPlanResponse, error) {
+	rsp, err := c.GetCurrentPoolPlan(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCurrentPoolPlanResponse(rsp)
+}
+
+// GetPoolScalingWithResponse Read what autoscalers of the pool follow
+//
+// How many machines of each type should run at this moment, for autoscalers that poll: `types.NAME.total`, `items.#(type=="NAME").core` and so on, and in `next` what is to be rented or given back next, at its moment. It is answered from memory and is 200 whenever there is a plan, with `stale` when it should be taken with care: from the beginning of the next round until that is planned, two hours after `confirmed_at`, where a change has waited for more than a minute, or while the database is away. Only a pool that has never had a plan gives 503. After the last round of a plan its core instances stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans/current/scaling (the `GetPoolScaling` operationId).
+func (c *ClientWithResponses) GetPoolScalingWithResponse(ctx context.Context, cluster ClusterName, params *GetPoolScalingParams, reqEditors ...RequestEditorFn) (*GetPoolScalingResponse, error) {
+	rsp, err := c.GetPoolScaling(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPoolScalingResponse(rsp)
+}
+
+// GetPoolPlanWithResponse Read a plan of the pool
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/plans/{number} (the `GetPoolPlan` operationId).
+func (c *ClientWithResponses) GetPoolPlanWithResponse(ctx context.Context, cluster ClusterName, number int64, params *GetPoolPlanParams, reqEditors ...RequestEditorFn) (*GetPoolPlanResponse, error) {
+	rsp, err := c.GetPoolPlan(ctx, cluster, number, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPoolPlanResponse(rsp)
+}
+
+// ListStorageSamplesWithResponse List how much data there was
+//
+// The newest first. Of a cluster the latest 10,000 are kept.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/clusters/{cluster}/pool/storage-samples (the `ListStorageSamples` operationId).
+func (c *ClientWithResponses) ListStorageSamplesWithResponse(ctx context.Context, cluster ClusterName, params *ListStorageSamplesParams, reqEditors ...RequestEditorFn) (*ListStorageSamplesResponse, error) {
+	rsp, err := c.ListStorageSamples(ctx, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListStorageSamplesResponse(rsp)
+}
+
+// AddStorageSamplesWithBodyWithResponse Say how much data there was
+//
+// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+func (c *ClientWithResponses) AddStorageSamplesWithBodyWithResponse(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddStorageSamplesResponse, error) {
+	rsp, err := c.AddStorageSamplesWithBody(ctx, cluster, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddStorageSamplesResponse(rsp)
+}
+
+// AddStorageSamplesWithResponse Say how much data there was
+//
+// Before copies. A sample replaces one of the same moment. Up to 1,000 come at once, all or none; they are not in the audit log.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/clusters/{cluster}/pool/storage-samples (the `AddStorageSamples` operationId).
+func (c *ClientWithResponses) AddStorageSamplesWithResponse(ctx context.Context, cluster ClusterName, params *AddStorageSamplesParams, body AddStorageSamplesJSONRequestBody, reqEditors ...RequestEditorFn) (*AddStorageSamplesResponse, error) {
+	rsp, err := c.AddStorageSamples(ctx, cluster, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddStorageSamplesResponse(rsp)
 }
 
 // PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
@@ -45454,6 +47952,516 @@ func ParseVerifyPlanResponse(rsp *http.Response) (*VerifyPlanResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Report
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeletePoolSettingsResponse parses an HTTP response from a DeletePoolSettingsWithResponse call
+func ParseDeletePoolSettingsResponse(rsp *http.Response) (*DeletePoolSettingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeletePoolSettingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPoolSettingsResponse parses an HTTP response from a GetPoolSettingsWithResponse call
+func ParseGetPoolSettingsResponse(rsp *http.Response) (*GetPoolSettingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPoolSettingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolSettings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetPoolSettingsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplacePoolSettingsResponse parses an HTTP response from a ReplacePoolSettingsWithResponse call
+func ParseReplacePoolSettingsResponse(rsp *http.Response) (*ReplacePoolSettingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplacePoolSettingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolSettings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPoolBasisResponse parses an HTTP response from a GetPoolBasisWithResponse call
+func ParseGetPoolBasisResponse(rsp *http.Response) (*GetPoolBasisResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPoolBasisResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolBasis
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPoolMachinesResponse parses an HTTP response from a GetPoolMachinesWithResponse call
+func ParseGetPoolMachinesResponse(rsp *http.Response) (*GetPoolMachinesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPoolMachinesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolMachines
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetPoolMachinesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReplacePoolMachinesResponse parses an HTTP response from a ReplacePoolMachinesWithResponse call
+func ParseReplacePoolMachinesResponse(rsp *http.Response) (*ReplacePoolMachinesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplacePoolMachinesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolMachines
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListPoolPlansResponse parses an HTTP response from a ListPoolPlansWithResponse call
+func ParseListPoolPlansResponse(rsp *http.Response) (*ListPoolPlansResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPoolPlansResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolPlanList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListPoolPlansResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetCurrentPoolPlanResponse parses an HTTP response from a GetCurrentPoolPlanWithResponse call
+func ParseGetCurrentPoolPlanResponse(rsp *http.Response) (*GetCurrentPoolPlanResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCurrentPoolPlanResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CurrentPoolPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetCurrentPoolPlanResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPoolScalingResponse parses an HTTP response from a GetPoolScalingWithResponse call
+func ParseGetPoolScalingResponse(rsp *http.Response) (*GetPoolScalingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPoolScalingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolScaling
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetPoolScalingResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPoolPlanResponse parses an HTTP response from a GetPoolPlanWithResponse call
+func ParseGetPoolPlanResponse(rsp *http.Response) (*GetPoolPlanResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPoolPlanResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PoolPlanRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers GetPoolPlanResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListStorageSamplesResponse parses an HTTP response from a ListStorageSamplesWithResponse call
+func ParseListStorageSamplesResponse(rsp *http.Response) (*ListStorageSamplesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListStorageSamplesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StorageSampleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refusal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/csv) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		var headers ListStorageSamplesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAddStorageSamplesResponse parses an HTTP response from a AddStorageSamplesWithResponse call
+func ParseAddStorageSamplesResponse(rsp *http.Response) (*AddStorageSamplesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddStorageSamplesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StorageSamplesTaken
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

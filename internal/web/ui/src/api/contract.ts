@@ -633,6 +633,10 @@ export type CurrentPlan = (PlanRecord & {
     freshness: Freshness;
   });
 
+export type CurrentPoolPlan = (PoolPlanRecord & {
+    freshness: PoolFreshness;
+  });
+
 export type CurvePoint = {
   at: number;
   cost: Amount;
@@ -665,6 +669,18 @@ export type DataReading = {
   normed: number;
   read_mb_s: number;
   saturated_at: number | null;
+};
+
+export type DataSource = {
+  at?: string;
+  data_gb: number;
+  detail: string;
+  from: "storage_samples" | "settings" | "missing";
+  gb_per_hour: number;
+  growth_from: "storage_samples" | "jobs" | "missing";
+  measured_from?: string;
+  measured_until?: string;
+  samples: number;
 };
 
 export type DayJobs = Array<number | null>;
@@ -1110,6 +1126,19 @@ export type HostHints = {
   settings: Array<GroupSetting>;
 };
 
+export type HourSource = {
+  class?: string;
+  detail: string;
+  executions?: number;
+  from: "settings" | "forecast" | "executions" | "missing";
+  hours: number;
+  measured_from?: string;
+  measured_until?: string;
+  pattern?: "hour_of_week" | "mean";
+  recorded_as?: string;
+  submissions: number;
+};
+
 export type ImportCount = {
   created: number;
   unchanged: number;
@@ -1263,6 +1292,11 @@ export type JobQuestion = {
 export type JobRange = {
   max: number;
   min: number;
+};
+
+export type JobSource = {
+  hours: Array<HourSource>;
+  job: string;
 };
 
 export type JobTasks = {
@@ -2074,6 +2108,15 @@ export type PoolAccelerator = {
   type: string;
 };
 
+export type PoolBasis = {
+  at: string;
+  from: string;
+  machines: Array<PoolMachine>;
+  problem: PoolCourseProblem;
+  settings_version: number;
+  sources: PoolSources;
+};
+
 export type PoolChange = {
   as: "core" | "accelerator";
   count: number;
@@ -2085,6 +2128,12 @@ export type PoolCore = {
   cost?: Money;
   count: number;
   type: string;
+};
+
+export type PoolCount = {
+  accelerators: number;
+  core: number;
+  total: number;
 };
 
 export type PoolCourse = {
@@ -2107,6 +2156,12 @@ export type PoolCourseProblem = {
   types: Array<PoolType>;
 };
 
+export type PoolDisks = {
+  data_gb?: number;
+  fill?: number;
+  replication?: number;
+};
+
 export type PoolEvaluation = {
   accelerator_cost: Money;
   core_cost: Money;
@@ -2120,6 +2175,21 @@ export type PoolEvaluation = {
   proved: boolean;
   storage_met: boolean;
   warnings: Array<Warning>;
+};
+
+export type PoolFreshness = {
+  changed_at: string | null;
+  confirmed_at: string;
+  last_attempt: Attempt;
+  stale: boolean;
+  valid_until: string;
+};
+
+export type PoolItem = {
+  accelerators: number;
+  core: number;
+  total: number;
+  type: string;
 };
 
 export type PoolJob = {
@@ -2136,6 +2206,24 @@ export type PoolJobDone = {
   late: boolean;
   name: string;
   on: Array<PoolWorkOn>;
+};
+
+export type PoolMachine = {
+  as?: "core" | "accelerator";
+  count: number;
+  paid_until?: string;
+  since?: string;
+  type: string;
+};
+
+export type PoolMachineList = {
+  machines: Array<PoolMachine>;
+};
+
+export type PoolMachines = {
+  machines: Array<PoolMachine>;
+  said_at: string | null;
+  said_by: string;
 };
 
 export type PoolMix = {
@@ -2163,6 +2251,34 @@ export type PoolPlan = {
   warnings: Array<Warning>;
 };
 
+export type PoolPlanList = {
+  items: Array<PoolPlanSummary>;
+  next_cursor: NextCursor;
+};
+
+export type PoolPlanRecord = (PoolPlanSummary & {
+    basis: PoolBasis;
+    plan: PoolSchedule;
+  });
+
+export type PoolPlanSummary = {
+  at: string;
+  cluster: string;
+  cost: Money;
+  created_at: string;
+  created_by: string;
+  currency: string;
+  from: string;
+  id: string;
+  number: number;
+  reason: string;
+  rounds: number;
+  settings_version: number;
+  status: "optimal" | "feasible" | "infeasible";
+  steps: number;
+  until: string;
+};
+
 export type PoolProblem = {
   currency: string;
   hours: number;
@@ -2187,6 +2303,74 @@ export type PoolRunning = {
   type: string;
 };
 
+export type PoolScaling = {
+  age_s: number;
+  confirmed_at: string;
+  generated_at: string;
+  items: Array<PoolItem>;
+  machines: PoolCount;
+  next: Array<PoolStep>;
+  number: number;
+  plan_id: string;
+  stale: boolean;
+  status: "optimal" | "feasible" | "infeasible";
+  types: Record<string, PoolCount>;
+  valid_until: string;
+};
+
+export type PoolSchedule = {
+  cost: Money;
+  currency: string;
+  from: string;
+  rounds: Array<ScheduledRound>;
+  sources: PoolSources;
+  status: "optimal" | "feasible" | "infeasible";
+  steps: Array<PoolStep>;
+  targets: Array<PoolTarget>;
+  until: string;
+  warnings: Array<Warning>;
+};
+
+export type PoolSettings = {
+  first_round_at?: string | null;
+  hours: number;
+  jobs?: Array<PoolSource>;
+  measured_hours?: number;
+  options?: PoolOptions;
+  rounds?: number;
+  startup_hours?: number;
+  storage?: PoolDisks;
+  types: Array<PoolType>;
+  updated_at?: string;
+  version?: number;
+};
+
+export type PoolSource = {
+  class?: string;
+  deadline_hours?: number;
+  leaves_gb?: number;
+  memory_gib_per_task?: number;
+  name: Name;
+  rates?: Record<string, number>;
+  recorded_as?: string;
+  submissions?: number;
+  work: number;
+};
+
+export type PoolSources = {
+  data: DataSource;
+  jobs: Array<JobSource>;
+  warnings: Array<Warning>;
+};
+
+export type PoolStep = {
+  as: "core" | "accelerator";
+  at: string;
+  count: number;
+  type: string;
+  why: string;
+};
+
 export type PoolStorage = {
   data_gb: number;
   fill?: number;
@@ -2200,6 +2384,13 @@ export type PoolSubmittedJob = {
   rates?: Record<string, number>;
   submissions: Array<number>;
   work: number;
+};
+
+export type PoolTarget = {
+  as: "core" | "accelerator";
+  at: string;
+  count: number;
+  type: string;
 };
 
 export type PoolType = {
@@ -2746,6 +2937,14 @@ export type ScenarioOutcome = {
   vms: RentedVMs;
 };
 
+export type ScheduledRound = {
+  data_gb: number;
+  decided_by: number;
+  from: string;
+  plan: PoolPlan;
+  until: string;
+};
+
 export type SecretRequest = {
   secret?: string;
 };
@@ -3026,6 +3225,30 @@ export type StopTask = {
   assignment: number;
   code: string;
   reason: string;
+};
+
+export type StorageSample = {
+  at: string;
+  data_gb: number;
+  sampled_by: string;
+};
+
+export type StorageSampleBatch = {
+  samples: Array<StorageSampleRequest>;
+};
+
+export type StorageSampleList = {
+  items: Array<StorageSample>;
+  next_cursor: NextCursor;
+};
+
+export type StorageSampleRequest = {
+  at?: string;
+  data_gb: number;
+};
+
+export type StorageSamplesTaken = {
+  samples: number;
 };
 
 export type StoredExecution = {
@@ -3685,6 +3908,18 @@ export interface Operations {
   "GET /v1/clusters/{cluster}/plans/{plan}": { path: { cluster: string; plan: string; }; query: { format?: "json" | "csv" | "xlsx"; }; body: never; answer: PlanRecord };
   "GET /v1/clusters/{cluster}/plans/{plan}/problem": { path: { cluster: string; plan: string; }; query: { }; body: never; answer: Problem };
   "POST /v1/clusters/{cluster}/plans/{plan}/verify": { path: { cluster: string; plan: string; }; query: { }; body: never; answer: Report };
+  "DELETE /v1/clusters/{cluster}/pool": { path: { cluster: string; }; query: { }; body: never; answer: never };
+  "GET /v1/clusters/{cluster}/pool": { path: { cluster: string; }; query: { }; body: never; answer: PoolSettings };
+  "PUT /v1/clusters/{cluster}/pool": { path: { cluster: string; }; query: { }; body: PoolSettings; answer: PoolSettings };
+  "GET /v1/clusters/{cluster}/pool/basis": { path: { cluster: string; }; query: { }; body: never; answer: PoolBasis };
+  "GET /v1/clusters/{cluster}/pool/machines": { path: { cluster: string; }; query: { }; body: never; answer: PoolMachines };
+  "PUT /v1/clusters/{cluster}/pool/machines": { path: { cluster: string; }; query: { }; body: PoolMachineList; answer: PoolMachines };
+  "GET /v1/clusters/{cluster}/pool/plans": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; numbers?: "decimal" | "float"; }; body: never; answer: PoolPlanList };
+  "GET /v1/clusters/{cluster}/pool/plans/current": { path: { cluster: string; }; query: { }; body: never; answer: CurrentPoolPlan };
+  "GET /v1/clusters/{cluster}/pool/plans/current/scaling": { path: { cluster: string; }; query: { }; body: never; answer: PoolScaling };
+  "GET /v1/clusters/{cluster}/pool/plans/{number}": { path: { cluster: string; number: number; }; query: { }; body: never; answer: PoolPlanRecord };
+  "GET /v1/clusters/{cluster}/pool/storage-samples": { path: { cluster: string; }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: StorageSampleList };
+  "POST /v1/clusters/{cluster}/pool/storage-samples": { path: { cluster: string; }; query: { }; body: StorageSampleBatch; answer: StorageSamplesTaken };
   "POST /v1/clusters/{cluster}/pools": { path: { cluster: string; }; query: { }; body: ClusterPoolProblem; answer: PoolPlan | Run };
   "POST /v1/clusters/{cluster}/price-imports": { path: { cluster: string; }; query: { region?: string; instance?: Array<string>; as?: Array<string>; from?: string; on_demand_only?: boolean; zero_prices?: boolean; dry_run?: boolean; }; body: unknown; answer: PriceImport };
   "POST /v1/clusters/{cluster}/price-imports/fetch": { path: { cluster: string; }; query: { }; body: PriceFetch; answer: Run };
