@@ -23,6 +23,9 @@ func TestWalks(t *testing.T) {
 		{"history", walkHistory},
 		{"batch", walkBatch},
 		{"live", walkLive},
+		{"curves", walkCurves},
+		{"long curve", walkLongCurve},
+		{"grid", walkGrid},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

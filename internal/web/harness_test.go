@@ -134,6 +134,9 @@ func (s *server) send(t *testing.T, method, path string, body, into any) {
 	}
 }
 
+// rawJSON is a body that is JSON already.
+func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }
+
 // browser starts Chromium.
 func browser(t *testing.T) context.Context {
 	t.Helper()

@@ -187,7 +187,7 @@ func colours(t *testing.T, theme string) map[string]string {
 	}
 	block, _, _ = strings.Cut(block, "}")
 	tokens := map[string]string{}
-	for _, m := range regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(block, -1) {
+	for _, m := range regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(block, -1) {
 		tokens[m[1]] = m[2]
 	}
 	return tokens
@@ -215,16 +215,20 @@ func luminance(t *testing.T, colour string) float64 {
 
 func TestColoursCanBeToldApart(t *testing.T) {
 	const text, graphic = 4.5, 3.0
-	pairs := []struct {
+	type pair struct {
 		front, back string
 		least       float64
-	}{
+	}
+	pairs := []pair{
 		{"text", "page", text}, {"text", "surface", text}, {"text", "sunken", text}, {"muted", "page", text}, {"muted", "surface", text},
 		{"accent", "page", text}, {"accent", "surface", text}, {"on-accent", "accent", text},
 		{"on-reserved", "reserved", text}, {"on-demand", "demand", text}, {"on-refused", "refused", text},
 		{"good", "surface", text}, {"good", "page", text}, {"on-warning", "warning", text}, {"on-bad", "bad", text}, {"on-notice", "notice", text}, {"on-error", "error", text},
 		{"control", "surface", graphic}, {"control", "page", graphic}, {"focus", "surface", graphic}, {"focus", "page", graphic},
 		{"reserved", "surface", graphic}, {"demand", "surface", graphic}, {"refused", "surface", graphic}, {"idle", "surface", graphic}, {"fifth", "surface", graphic}, {"bad", "surface", graphic},
+	}
+	for step := range 7 {
+		pairs = append(pairs, pair{fmt.Sprintf("on-heat-%d", step+1), fmt.Sprintf("heat-%d", step+1), text})
 	}
 	for _, theme := range []string{":root", `[data-theme="dark"]`} {
 		tokens := colours(t, theme)

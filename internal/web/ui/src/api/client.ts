@@ -39,6 +39,20 @@ interface Asked<O extends { path: object; query: object; body: unknown }> {
 
 /** ask sends a request. It throws a Problem for everything that is not what was asked for. */
 export async function ask<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Answer<Operations[N]["answer"]> | null> {
+  const answer = await send(name, asked);
+  if (answer.status === 304) return null;
+  const body = answer.status === 204 ? null : isJSON(answer) ? await answer.json() : null;
+  return { value: body, etag: answer.headers.get("ETag") ?? "", at: Date.parse(answer.headers.get("Date") ?? "") || Date.now() };
+}
+
+/** file is ask for an answer that is kept as it comes: a table, a spreadsheet. */
+export async function file<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Blob> {
+  return (await send(name, asked)).blob();
+}
+
+const isJSON = (answer: Response) => (answer.headers.get("Content-Type") ?? "").includes("json");
+
+async function send<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Response> {
   const [method, template] = name.split(" ") as [string, string];
   const headers: Record<string, string> = { Accept: "application/json" };
   if (asked.unless) headers["If-None-Match"] = asked.unless;
@@ -59,11 +73,8 @@ export async function ask<N extends keyof Operations>(name: N, asked: Asked<Oper
     if (e instanceof DOMException && e.name === "AbortError") throw e;
     throw new Problem(0, null, 0);
   }
-  if (answer.status === 304) return null;
-  const kind = answer.headers.get("Content-Type") ?? "";
-  const body = answer.status === 204 ? null : kind.includes("json") ? await answer.json() : null;
-  if (!answer.ok) throw new Problem(answer.status, body, Number(answer.headers.get("Retry-After") ?? 0));
-  return { value: body, etag: answer.headers.get("ETag") ?? "", at: Date.parse(answer.headers.get("Date") ?? "") || Date.now() };
+  if (!answer.ok && answer.status !== 304) throw new Problem(answer.status, isJSON(answer) ? await answer.json() : null, Number(answer.headers.get("Retry-After") ?? 0));
+  return answer;
 }
 
 /** get is ask for what must be there. */

@@ -1,7 +1,6 @@
 import type { ECharts, EChartsCoreOption } from "echarts/core";
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { theme } from "../state/theme.ts";
 
 /** Colours are the tokens of the style sheet as they are now. */
 export type Colours = Record<"text" | "muted" | "line" | "surface" | "sunken" | "control" | "accent" | "reserved" | "demand" | "refused" | "idle" | "fifth" | "bad" | "good" | "warning", string>;
@@ -61,10 +60,11 @@ export function Chart({ option, height = 320, at, press }: Props) {
     };
   }, []);
   useEffect(draw, [option, ready.value]);
-  useSignalEffect(() => {
-    theme.value;
-    requestAnimationFrame(draw); // the document has its new colours by then
-  });
+  useEffect(() => {
+    const watch = new MutationObserver(draw);
+    watch.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    return () => watch.disconnect();
+  }, []);
 
   const place = (e: MouseEvent): [number, number] => {
     const r = box.current!.getBoundingClientRect();

@@ -5,7 +5,8 @@
 export type Units = bigint;
 
 const places = 9;
-const one = 10n ** BigInt(places);
+/** one is a unit of the currency. */
+export const one = 10n ** BigInt(places);
 
 /** units reads a decimal as the service writes it. */
 export function units(amount: string): Units {

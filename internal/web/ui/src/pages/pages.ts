@@ -16,6 +16,7 @@ export interface Page {
 export const pages: Page[] = [
   { name: "now", title: "Now", cluster: true, group: 0, view: Now },
   { name: "what-if", title: "What if", cluster: true, group: 0, view: lazy(async () => (await import("./whatif.tsx")).WhatIf) },
+  { name: "curves", title: "Curves", cluster: true, group: 0, view: lazy(async () => (await import("./curves.tsx")).Curves) },
   { name: "batch", title: "Batch", cluster: true, group: 1, view: lazy(async () => (await import("./batch.tsx")).Batch) },
   { name: "live", title: "Live", cluster: true, group: 1, view: lazy(async () => (await import("./live.tsx")).Live) },
   { name: "history", title: "History", cluster: true, group: 1, view: lazy(async () => (await import("./history.tsx")).History) },

@@ -1,0 +1,233 @@
+// What a curve can be drawn over, and how its points are read, written into files and tried in What if.
+import type { Problem, Sweep, SweepPoint, Vary } from "../api/contract.ts";
+import { decimal, headline, one, price, scaled, units, type Units } from "./money.ts";
+import { type Edit, keyOf } from "./scenario.ts";
+import type { Column } from "./table.ts";
+import { duration } from "./time.ts";
+import { percent } from "./words.ts";
+
+/** Parameter is what takes several values: by a factor of what it is now, in per cent, or by its own number. */
+export interface Parameter {
+  /** As the address has it: deadline, or deadline:nightly-etl. */
+  key: string;
+  label: string;
+  what: Vary["what"] & Edit["what"];
+  /** Of which class or contract; empty is all. */
+  name: string;
+  by: "factor" | "value";
+  unit: "%" | "VMs" | "a month";
+  /** In the unit; null is no limit. */
+  now: number | null;
+  from: number;
+  to: number;
+  /** Of one class: the deadline now. */
+  seconds?: number;
+}
+
+const monthHours = 730n;
+const most = 200; // classes that are offered one by one
+
+/** parameters are what a problem can be varied in. */
+export function parameters(p: Problem): Parameter[] {
+  const factor = (what: Parameter["what"], name: string, label: string, from = 50, to = 200): Parameter => ({ key: name ? `${what}:${name}` : what, label, what, name, by: "factor", unit: "%", now: 100, from, to });
+  const out = [factor("deadline", "", "Deadline of all classes"), factor("demand", "", "Jobs of all classes"), factor("penalty", "", "Cost of refusing, all classes", 0)];
+  if (p.supply.on_demand) {
+    out.push(factor("price", "", "On-demand price"));
+    const quota = p.supply.on_demand.quota ?? null;
+    out.push({ key: "quota", label: "Most VMs on demand", what: "quota", name: "", by: "value", unit: "VMs", now: quota, from: 0, to: Math.max(2 * (quota ?? 50), 10) });
+  }
+  for (const c of p.supply.contracts ?? []) out.push({ key: `contract:${c.name}`, label: `VMs in ${c.name}`, what: "contract", name: c.name, by: "value", unit: "VMs", now: c.vms, from: 0, to: Math.max(2 * c.vms, 10) });
+  const budget = p.budget?.vm_cost == null ? null : Math.round(Number(p.budget.vm_cost) * (Number(monthHours) * 3600 / (p.period_s ?? 3600)));
+  out.push({ key: "budget", label: "Limit of the VM bill", what: "budget", name: "", by: "value", unit: "a month", now: budget, from: 0, to: budget ? 2 * budget : 20_000 });
+  for (const c of p.classes.slice(0, most)) {
+    if (c.deadline_s) out.push({ ...factor("deadline", c.name, `Deadline of ${c.name}`), seconds: c.deadline_s });
+    out.push(factor("demand", c.name, `Jobs of ${c.name}`), factor("penalty", c.name, `Cost of refusing ${c.name}`, 0));
+  }
+  return out;
+}
+
+/** Range is what of a parameter is asked for, in its unit. */
+export interface Range {
+  of: Parameter;
+  from: number;
+  to: number;
+  n: number;
+}
+
+/** sent is a number in the service's words. */
+function sent(of: Parameter, x: number, period: number): string {
+  if (of.unit === "%") return String(Number((x / 100).toPrecision(12)));
+  if (of.unit === "VMs") return String(Math.round(x));
+  return String(Number((x * (period / (Number(monthHours) * 3600))).toFixed(9)));
+}
+
+/** shownOf is a number of the service's in the unit of its parameter. */
+export function shownOf(of: Parameter, x: number, period: number): number {
+  if (of.unit === "%") return Number((x * 100).toPrecision(10));
+  return of.unit === "VMs" ? x : Number((x * ((Number(monthHours) * 3600) / period)).toPrecision(10));
+}
+
+/** vary is a range in the service's words. */
+export function vary(r: Range, period: number): Vary {
+  const v: Vary = { what: r.of.what, by: r.of.by, from: sent(r.of, r.from, period), to: sent(r.of, r.to, period), steps: r.n };
+  if (r.of.name) v[r.of.what === "contract" ? "contract" : "class"] = r.of.name;
+  return v;
+}
+
+/** numbers are the values of what is varied, to the last place, as the service has them. */
+export function numbers(v: Vary): string[] {
+  if (v.values) return v.values.map(String);
+  const from = units(String(v.from));
+  const span = units(String(v.to)) - from;
+  const last = BigInt((v.steps ?? 2) - 1);
+  const whole = v.by === "value" && ["demand", "promised", "quota", "contract"].includes(v.what);
+  const out: string[] = [];
+  for (let k = 0n; k <= last; k++) {
+    const x = from + scaled(span, k, last);
+    const text = decimal(whole ? scaled(x, 1n, one) * one : x);
+    if (out.at(-1) !== text) out.push(text);
+  }
+  return out;
+}
+
+/** place is a value of a parameter as people read it. */
+export function place(of: Parameter, x: number, currency: string): string {
+  const short = String(Number(x.toPrecision(4)));
+  if (of.unit === "VMs") return `${short} VMs`;
+  if (of.unit === "a month") return `${headline(units(x.toFixed(2)), currency)} a month`;
+  return `${short} %${of.seconds ? ` (${duration((of.seconds * x) / 100)})` : ""}`;
+}
+
+/** edit is a value as a change in What if. */
+export function edit(of: Parameter, x: number): Edit {
+  const name = of.what === "quota" ? "on_demand" : of.what === "price" ? "on_demand" : of.what === "budget" ? "vm_month" : of.name || "*";
+  return of.by === "factor" ? { what: of.what, name, op: "x", value: String(Number((x / 100).toPrecision(9))) } : { what: of.what, name, op: "=", value: String(Number(x.toPrecision(9))) };
+}
+
+/** withEdits is changes with others in the place of those of the same things. */
+export function withEdits(edits: Edit[], more: Edit[]): Edit[] {
+  const keys = new Set(more.map(keyOf));
+  return [...edits.filter((e) => !keys.has(keyOf(e))), ...more];
+}
+
+export const metrics = ["cost", "vms", "served", "worth"] as const;
+export type Metric = (typeof metrics)[number];
+export const metricTexts: Record<Metric, string> = { cost: "Cost", vms: "VMs", served: "Jobs served", worth: "Price of one more VM" };
+
+export const possible = (p: SweepPoint): boolean => p.status !== "infeasible";
+
+/** monthly is an amount of a planning period for a month. */
+export function monthly(amount: string, period: number): Units {
+  return scaled(units(amount), monthHours * 3600n, BigInt(period));
+}
+
+/** hourly is an amount of a planning period for an hour. */
+export function hourly(amount: string, period: number): Units {
+  return scaled(units(amount), 3600n, BigInt(period));
+}
+
+/** height is where a point stands in a chart; null where it has no such figure. */
+export function height(m: Metric, p: SweepPoint): number | null {
+  if (!possible(p)) return null;
+  if (m === "cost") return Number(p.cost.per_month);
+  if (m === "vms") return p.vms.total;
+  if (m === "served") return p.admitted;
+  return p.price?.high == null ? null : Number(p.price.high) / (p.cost.period_s / 3600);
+}
+
+/** figure is the same as people read it. */
+export function figure(m: Metric, p: SweepPoint): string {
+  if (!possible(p)) return "no";
+  if (m === "cost") return headline(units(p.cost.per_month), p.cost.currency);
+  if (m === "vms") return String(p.vms.total);
+  if (m === "served") return String(p.admitted);
+  return p.price?.high == null ? "–" : price(hourly(p.price.high, p.cost.period_s), p.cost.currency);
+}
+
+/** readPoint is what a point says when it is read. */
+export function readPoint(of: Parameter[], s: Sweep, p: SweepPoint): string {
+  const where = p.parameters.map((x, i) => place(of[i]!, shownOf(of[i]!, x, s.period_s), s.currency)).join(", ");
+  if (!possible(p)) return `${where} · no plan: ${p.conflict}`;
+  const worth = p.price?.high == null ? "" : ` · one more VM is worth ${price(hourly(p.price.high, s.period_s), s.currency)} an hour`;
+  const gap = p.gap > 0 ? ` · at most ${percent(p.gap)} above the best` : "";
+  return `${where} · ${headline(units(p.cost.per_month), s.currency)} a month · ${p.vms.total} VMs · ${p.admitted} jobs served${worth}${gap}`;
+}
+
+/** cheapest is the first of the points that cost least. */
+export function cheapest(points: SweepPoint[]): SweepPoint | null {
+  let best: SweepPoint | null = null;
+  for (const p of points) if (possible(p) && (!best || units(p.cost.total) < units(best.cost.total))) best = p;
+  return best;
+}
+
+/** impossible are the stretches of a curve without a plan. Where they end between two points is not known,
+ *  unless the curve says it. */
+export function impossible(of: Parameter, s: Sweep): { from: number; to: number }[] {
+  const all = [...s.points].sort((a, b) => a.parameters[0]! - b.parameters[0]!);
+  const out: { from: number; to: number }[] = [];
+  for (let i = 0; i < all.length; i++) {
+    if (possible(all[i]!)) continue;
+    const from = all[i]!.parameters[0]!;
+    while (i + 1 < all.length && !possible(all[i + 1]!)) i++;
+    let to = all[i]!.parameters[0]!;
+    const least = s.curve?.least;
+    if (least != null && least > to && all[i + 1] && least < all[i + 1]!.parameters[0]!) to = least;
+    out.push({ from: shownOf(of, from, s.period_s), to: shownOf(of, to, s.period_s) });
+  }
+  return out;
+}
+
+/** said is the sentence that the page leads with. */
+export function said(of: Parameter[], s: Sweep, today: Units | null): string {
+  const best = cheapest(s.points);
+  if (!best) return s.points.length === 0 ? "No point is planned yet." : `No plan can keep every promise at any of ${s.points.length} points.`;
+  const cost = units(best.cost.per_month);
+  const where = best.parameters.map((x, i) => place(of[i]!, shownOf(of[i]!, x, s.period_s), s.currency)).join(", ");
+  const change = today === null ? 0n : cost - today;
+  const against = today === null ? "" : change === 0n ? ", as today" : `, ${headline(change < 0n ? -change : change, s.currency)} ${change < 0n ? "less" : "more"} than today`;
+  const lead = `Cheapest at ${where}: ${headline(cost, s.currency)} a month${against}.`;
+  if (of.length > 1) {
+    const none = s.points.filter((p) => !possible(p)).length;
+    return none === 0 ? lead : `${lead} At ${none} of ${s.points.length} points no plan keeps every promise.`;
+  }
+  const zone = impossible(of[0]!, s);
+  const low = zone.find((z) => z.from === Math.min(...s.points.map((p) => shownOf(of[0]!, p.parameters[0]!, s.period_s))));
+  if (low) {
+    const exact = s.curve?.least != null && Math.abs(shownOf(of[0]!, s.curve.least, s.period_s) - low.to) < 1e-9;
+    return `${lead} ${exact ? "Below" : "Up to"} ${place(of[0]!, low.to, s.currency)} no plan keeps every promise.`;
+  }
+  return zone.length === 0 ? lead : `${lead} From ${place(of[0]!, zone[0]!.from, s.currency)} no plan keeps every promise.`;
+}
+
+/** nameOf is a parameter as the service heads its column. */
+function nameOf(v: Vary): string {
+  return [v.what, v.vm_type, v.contract, v.class, v.purchase === "spot" && "spot", v.by !== "value" && "factor"].filter(Boolean).join(" ");
+}
+
+/** columnsOf are those of the service's own table, so that files are the same wherever they are made. */
+export function columnsOf(of: Parameter[], s: Sweep): Column<SweepPoint>[] {
+  const ok = <T,>(f: (p: SweepPoint) => T) => (p: SweepPoint) => (possible(p) ? f(p) : null);
+  const file = (key: string, value: (p: SweepPoint) => string | number | null): Column<SweepPoint> => ({ key, title: key, value, number: true, inFilesOnly: true });
+  const none = (amount: string | undefined) => amount ?? "0.00";
+  return [
+    ...of.map((o, i): Column<SweepPoint> => ({ key: nameOf(s.vary[i]!), title: o.label, number: true, value: (p) => p.parameters[i]!, show: (p) => place(o, shownOf(o, p.parameters[i]!, s.period_s), s.currency) })),
+    { key: "status", title: "Plan", value: (p) => p.status, show: (p) => (!possible(p) ? "none" : p.gap > 0 ? `at most ${percent(p.gap)} above the best` : "proved") },
+    { key: "currency", title: "Currency", value: () => s.currency, inFilesOnly: true },
+    { key: "total", title: "Cost a month", number: true, value: ok((p) => p.cost.total), show: (p) => figure("cost", p) },
+    file("on_demand", ok((p) => p.cost.on_demand)),
+    file("spot", ok((p) => none(p.cost.spot))),
+    file("reserved", ok((p) => p.cost.reserved)),
+    file("reserved_idle", ok((p) => p.cost.reserved_idle)),
+    file("penalties", ok((p) => p.cost.penalties)),
+    { key: "vms", title: "VMs", number: true, value: ok((p) => p.vms.total) },
+    file("vms_on_demand", ok((p) => p.vms.on_demand)),
+    file("vms_reserved", ok((p) => p.vms.reserved)),
+    file("vms_spot", ok((p) => p.vms.spot)),
+    { key: "admitted", title: "Jobs served", number: true, value: ok((p) => p.admitted) },
+    { key: "refused", title: "Refused", number: true, value: ok((p) => p.refused) },
+    file("gap", ok((p) => p.gap)),
+    file("vm_price_low", ok((p) => p.price?.low ?? null)),
+    { key: "vm_price_high", title: "One more VM, an hour", number: true, value: ok((p) => p.price?.high ?? null), show: (p) => figure("worth", p) },
+    { key: "conflict", title: "Why there is no plan", value: (p) => p.conflict || null, show: (p) => p.conflict },
+  ];
+}

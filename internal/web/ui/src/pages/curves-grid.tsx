@@ -1,0 +1,54 @@
+// A grid over two parameters, as a table of its numbers.
+import { useSignal } from "@preact/signals";
+import type { Sweep, SweepPoint } from "../api/contract.ts";
+import { cheapest, columnsOf, figure, height, type Metric, metrics, metricTexts, type Parameter, place, readPoint, shownOf } from "../model/sweep.ts";
+import { type Cell, HeatTable } from "../parts/heat.tsx";
+import { Segments } from "../parts/segments.tsx";
+import { DataTable } from "../parts/table.tsx";
+import { current } from "../state/cluster.ts";
+import { choose, chosen, route } from "../state/route.ts";
+import { openPoint } from "./curves-figure.tsx";
+
+export function Grid({ sweep: s, of }: { sweep: Sweep; of: Parameter[] }) {
+  const metric = chosen<Metric>("show", metrics);
+  const read = useSignal<string | null>(null);
+  const table = useSignal(false);
+  const [x, y] = of as [Parameter, Parameter];
+  const places = (i: number) => [...new Set(s.points.map((p) => p.parameters[i]!))].sort((a, b) => a - b);
+  const columns = places(0);
+  const rows = places(1);
+  const at = new Map(s.points.map((p) => [p.parameters.join(), p]));
+  const heights = s.points.map((p) => height(metric, p)).filter((h) => h !== null);
+  const low = Math.min(...heights);
+  const high = Math.max(...heights);
+  const best = cheapest(s.points);
+  const cell = (p: SweepPoint | undefined): Cell => {
+    if (!p) return { text: "…", level: undefined, said: "This point is not planned yet.", best: false };
+    const h = height(metric, p);
+    return { text: figure(metric, p), level: h === null ? null : high > low ? (h - low) / (high - low) : 0, said: readPoint(of, s, p), best: p === best, open: () => openPoint(of, s, p) };
+  };
+  const short = (p: Parameter, v: number) => place(p, shownOf(p, v, s.period_s), s.currency);
+  const title = `${metricTexts[metric]} over ${x.label} and ${y.label}`;
+  return (
+    <>
+      <Segments label="What is shown" name="show" words={metrics} texts={metricTexts} value={metric} choose={(w) => choose("show", w === "cost" ? null : w)} />
+      <h2>{title}</h2>
+      {table.value ? (
+        <DataTable caption={title} columns={columnsOf(of, s)} rows={s.points} name={(p) => p.parameters.join()} file={[route.value.cluster, ...(current.value ? ["plan", current.value.plan.number] : []), "grid"]} />
+      ) : (
+        <>
+          <HeatTable caption={title} across={x.label} down={y.label} columns={columns.map((v) => short(x, v))} rows={rows.map((v) => short(y, v))} cells={rows.map((b) => columns.map((a) => cell(at.get([a, b].join()))))} read={(c) => (read.value = c?.said ?? null)} />
+          <p class="readout small" aria-live="polite">
+            {read.value ?? "The arrow keys go from point to point; Enter opens one in What if."}
+          </p>
+        </>
+      )}
+      <p class="links">
+        <button class="quiet" aria-expanded={table.value} onClick={() => (table.value = !table.value)}>
+          {table.value ? "Show the grid" : "Show as table"}
+        </button>
+      </p>
+      <p class="small muted">The darker or brighter, the higher. The cheapest point has a ring; where no plan keeps every promise the cell says no.</p>
+    </>
+  );
+}
