@@ -1,0 +1,265 @@
+// Command promises runs the tests that show what Headroom promises under faults, load and attack, and
+// prints one table: each promise, the figure it is stated with, the figure reached now, the test.
+//
+//	make promises                  # samples as in every run of the tests
+//	HEADROOM_LONG=1 make promises  # the whole samples: about an hour
+//
+// A test shows a promise by saying, with t.Attr, its name and the figure reached:
+//
+//	t.Attr("R1", "1,000 kills, 23,114 acknowledged writes, 0 lost")
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// promise is what users are told, with the figure of the whole sample.
+type promise struct{ name, text, figure string }
+
+var promises = []promise{
+	{"R1", "no acknowledged write is lost, doubled or changed when the service is killed", "1,000 kills, 20,000 writes, 0 lost"},
+	{"R2", "… nor when Postgres crashes", "200 crashes, 0 lost"},
+	{"R3", "back in service after a crash", "1 s; 3 s with Postgres"},
+	{"R4", "every plan has a certificate that an independent checker accepts", "10,000 random and every stored plan"},
+	{"R5", "\"optimal\" is proved without CBC", "0 false in 100,000"},
+	{"R6", "an infeasible answer names the conflict, confirmed without CBC", "0 false in 10,000"},
+	{"R7", "order, units, more room and later deadlines make no plan worse", "0 of 5,000 pairs"},
+	{"R8", "solvers killed, stopped, starved or late", "1,000 faults in 2,000 requests, 0 wrong answers"},
+	{"R9", "history is append-only, and pages never change behind a cursor", "100 listings under writes, 0 misses"},
+	{"R10", "an Idempotency-Key has one effect", "20 racing copies × 1,000 keys"},
+	{"R11", "no update is lost", "8 writers, 0 lost"},
+	{"R12", "polls are answered, marked stale, while the database is away", "p99 100 ms; ready 2 s after its return"},
+	{"R13", "polls stay fast while solves wait", "p99 50 ms at 500 polls/s, 48 waiting"},
+	{"R14", "malformed input is refused by name, never with a 5xx", "10,000 requests, 0 of 5xx"},
+	{"R15", "bombs and slow clients hurt nobody else", "4xx in 1 s, 64 MB; health p99 500 ms beside 400"},
+	{"R16", "abandoned requests free their place", "a fresh solve in 1 s after 60"},
+	{"R17", "full disk, connection limit, read-only database: refused whole, recovers", "20 cycles"},
+	{"R18", "clock jumps break no order, lease or expiry", "with a clock of the test"},
+	{"R19", "old program on new schema and new program on old schema", "each migration in both states"},
+	{"R20", "a stop under load loses no accepted request", "100 stops, 10 s each"},
+	{"R21", "nothing leaks", "10 minutes, flat"},
+	{"S1", "a key sees and changes what its role and clusters allow", "every cell of role × route × cluster"},
+	{"S2", "no secret and no inner detail in answers or logs", "0 found"},
+	{"S3", "exports start no formula", "20 hostile names"},
+	{"S4", "tokens are kept as hashes; bad ones are refused alike", "13 kinds"},
+	{"S5", "browsers: links work once, cookies are strict, other origins are refused", "all"},
+	{"S6", "the server opens no path and no address that nobody allowed", "20 forms refused"},
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "promises:", err)
+		os.Exit(1)
+	}
+}
+
+// shown is what a test said of a promise.
+type shown struct {
+	test, figure string
+	passed       bool
+}
+
+func run() error {
+	tests, err := find(".")
+	if err != nil {
+		return err
+	}
+	said := map[string][]shown{}
+	var missing []string
+	for _, p := range promises {
+		if len(tests[p.name]) == 0 {
+			missing = append(missing, p.name)
+		}
+	}
+	packages, names := map[string]bool{}, map[string]bool{}
+	for _, of := range tests {
+		for _, t := range of {
+			packages["./"+filepath.ToSlash(filepath.Dir(t.file))] = true
+			names[t.name] = true
+		}
+	}
+	failed, err := runTests(sorted(packages), sorted(names), said)
+	if err != nil {
+		return err
+	}
+	print(said)
+	switch {
+	case len(failed) > 0:
+		return fmt.Errorf("these tests failed: %s", strings.Join(failed, ", "))
+	case len(missing) > 0:
+		return fmt.Errorf("no test shows %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func print(said map[string][]shown) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "promise\tfigure promised\tfigure reached\ttest")
+	for _, p := range promises {
+		reached := said[p.name]
+		if len(reached) == 0 {
+			reached = []shown{{figure: "not shown"}}
+		}
+		for i, s := range reached {
+			head := p.name + " " + p.text + "\t" + p.figure
+			if i > 0 {
+				head = "\t"
+			}
+			if s.test != "" && !s.passed {
+				s.figure = "FAILED: " + s.figure
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\n", head, s.figure, s.test)
+		}
+	}
+}
+
+// place is where a test stands that shows a promise.
+type place struct{ name, file string }
+
+var isPromise = regexp.MustCompile(`^[RS]\d+$`)
+
+// find reads which tests show which promises. What a promise rests on is said by the test itself, so that a
+// look at it tells.
+func find(root string) (map[string][]place, error) {
+	found := map[string][]place{}
+	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && (e.Name() == "node_modules" || e.Name() == "testdata" || strings.HasPrefix(e.Name(), ".") && name != root) {
+			return filepath.SkipDir
+		}
+		if e.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			var wrong error
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				p, ok := attr(n)
+				if !ok {
+					return true
+				}
+				switch {
+				case !strings.HasPrefix(f.Name.Name, "Test"):
+					wrong = fmt.Errorf("%s: %s is shown by %s, which is no test", set.Position(n.Pos()), p, f.Name.Name)
+				case !slices.ContainsFunc(promises, func(x promise) bool { return x.name == p }):
+					wrong = fmt.Errorf("%s: there is no promise %s", set.Position(n.Pos()), p)
+				case !slices.Contains(found[p], place{f.Name.Name, name}):
+					found[p] = append(found[p], place{f.Name.Name, name})
+				}
+				return true
+			})
+			if wrong != nil {
+				return wrong
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// attr is the promise that a call of t.Attr names.
+func attr(n ast.Node) (string, bool) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) != 2 {
+		return "", false
+	}
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || method.Sel.Name != "Attr" {
+		return "", false
+	}
+	word, ok := call.Args[0].(*ast.BasicLit)
+	if !ok {
+		return "", false
+	}
+	name, err := strconv.Unquote(word.Value)
+	return name, err == nil && isPromise.MatchString(name)
+}
+
+// runTests runs them and notes what they say.
+func runTests(packages, names []string, said map[string][]shown) (failed []string, err error) {
+	args := append([]string{"test", "-json", "-count=1", "-timeout=100m", "-run", "^(" + strings.Join(names, "|") + ")$"}, packages...)
+	c := exec.Command("go", args...)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	// An interrupt reaches the tests as well, which end by themselves.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+
+	began := time.Now()
+	passed := map[string]bool{}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e struct{ Action, Package, Test, Key, Value, Output string }
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			continue
+		}
+		test := strings.TrimPrefix(e.Package, "headroom/") + "." + e.Test
+		switch e.Action {
+		case "attr":
+			if isPromise.MatchString(e.Key) {
+				said[e.Key] = append(said[e.Key], shown{test: test, figure: e.Value})
+			}
+		case "pass":
+			passed[test] = true
+		case "fail", "build-fail":
+			failed = append(failed, test)
+		case "output":
+			if strings.Contains(e.Output, "_test.go:") {
+				fmt.Fprintf(os.Stderr, "%6.0f s %s%s", time.Since(began).Seconds(), test, e.Output)
+			}
+		}
+	}
+	for _, of := range said {
+		for i := range of {
+			of[i].passed = passed[of[i].test]
+		}
+	}
+	if err := c.Wait(); err != nil && len(failed) == 0 {
+		return nil, err
+	}
+	return failed, lines.Err()
+}
+
+func sorted(set map[string]bool) []string {
+	var all []string
+	for k := range set {
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	return all
+}
