@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build ui run test test-long fuzz check generate bench release clean setup
+.PHONY: help build ui run test test-long promises fuzz check generate bench release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -ldflags '-X main.version=$(VERSION)'
@@ -37,6 +37,9 @@ test-long: build ## run the tests with every large sample (up to an hour)
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+
+promises: build ## what is promised under faults, load and attack, what was reached and by which test
+	$(CGO) HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./scripts/promises
 
 FUZZTIME = 1s
 

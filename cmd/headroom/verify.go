@@ -15,22 +15,49 @@ import (
 
 func verifyCommand() *cobra.Command {
 	var out output
+	var to connection
+	var all bool
 	c := &cobra.Command{
-		Use:   "verify PROBLEM [PLAN|-]",
-		Short: "Check a plan against its problem, exactly and independently",
+		Use:   "verify PROBLEM [PLAN|-] | --all [CLUSTER...]",
+		Short: "Check a plan against its problem, or every stored plan, exactly and independently",
 		Long: `Checks a plan (from a file or standard input) against the problem it answers with code that shares
-nothing with the code that made it. A plan that is wrong ends with exit code 1.`,
-		Example: "  headroom solve -o json cluster.json | headroom verify cluster.json",
-		Args:    cobra.RangeArgs(1, 2),
+nothing with the code that made it. A plan that is wrong ends with exit code 1.
+
+With --all it reads every plan that a server keeps, of all clusters or of those named, with the inputs that
+each answers, and checks them here: the server is asked for what is stored and believed in nothing else.`,
+		Example: "  headroom solve -o json cluster.json | headroom verify cluster.json\n  headroom verify --all\n  headroom verify --all shop",
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return nil
+			}
+			return cobra.RangeArgs(1, 2)(c, args)
+		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "check every plan that a server keeps")
+	to.addFlags(c)
 	out.addFlags(c, "table", "json", "csv")
+	check := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if check != nil {
+			if err := check(c, args); err != nil {
+				return err
+			}
+		}
+		if all {
+			if out.format == "csv" {
+				return errors.New("--all is printed as a table or as json")
+			}
+			return nil
+		}
 		if args[0] == "-" && fileArgument(args[1:]) == "-" {
 			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
 		}
 		return nil
 	}
 	return command(c, func(c *cobra.Command, args []string) error {
+		if all {
+			return verifyAll(c, &to, out, args)
+		}
 		data, label, err := read(c.Context(), args[0], c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return err

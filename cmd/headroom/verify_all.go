@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/capacity"
+	"headroom/internal/proof"
+)
+
+// proved is what checking a cluster's history came to.
+type proved struct {
+	Cluster   string       `json:"cluster"`
+	Plans     int          `json:"plans"`
+	Right     int          `json:"right"`
+	NotProved int          `json:"not_proved"`
+	Wrong     int          `json:"wrong"`
+	WrongOnes []wrongProof `json:"wrong_plans"`
+}
+
+// wrongProof is a plan that does not answer its problem.
+type wrongProof struct {
+	Number int64        `json:"number"`
+	Report proof.Report `json:"report"`
+}
+
+// verifyAll reads every stored plan with the inputs that it answers and checks it here, so that neither the
+// server's planning nor its checking has to be believed.
+func verifyAll(c *cobra.Command, to *connection, out output, clusters []string) error {
+	s, err := to.open()
+	if err != nil {
+		return err
+	}
+	if len(clusters) == 0 {
+		if clusters, err = s.clusterNames(c.Context()); err != nil {
+			return err
+		}
+	}
+	all := []proved{}
+	plans, wrong := 0, 0
+	for _, name := range clusters {
+		p, err := s.verifyCluster(c.Context(), name)
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+		plans += p.Plans
+		wrong += p.Wrong
+	}
+	err = out.write(c, map[string]form{
+		"table": func(w io.Writer) error {
+			if len(all) == 0 {
+				_, err := fmt.Fprintln(w, "There is no cluster, so there is no plan to check.")
+				return err
+			}
+			items := make([]json.RawMessage, len(all))
+			for i, p := range all {
+				if items[i], err = json.Marshal(p); err != nil {
+					return err
+				}
+			}
+			table, err := rows(reflect.TypeFor[proved](), items, []string{"cluster", "plans", "right", "not_proved", "wrong"})
+			if err != nil {
+				return err
+			}
+			if err := table.Text(w); err != nil {
+				return err
+			}
+			for _, p := range all {
+				for _, x := range p.WrongOnes {
+					for _, check := range x.Report.Checks {
+						if check.Outcome == proof.Failed {
+							if _, err := fmt.Fprintf(w, "\nPlan %d of cluster %s: %s", x.Number, shown(p.Cluster), shown(check.Detail)); err != nil {
+								return err
+							}
+						}
+					}
+				}
+			}
+			return nil
+		},
+		"json": asJSON(map[string]any{"clusters": all}),
+	})
+	if err == nil && wrong > 0 {
+		return fmt.Errorf("%d of %d stored plans do not answer their problems rightly", wrong, plans)
+	}
+	return err
+}
+
+func (s *service) clusterNames(ctx context.Context) ([]string, error) {
+	items, err := s.items(0, func(e edits) (*http.Response, error) { return s.api.ListClusters(ctx, nil, e...) })
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(items))
+	for i, item := range items {
+		var cluster capacity.Cluster
+		if err := json.Unmarshal(item, &cluster); err != nil {
+			return nil, err
+		}
+		names[i] = cluster.Name
+	}
+	return names, nil
+}
+
+func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, error) {
+	p := proved{Cluster: cluster, WrongOnes: []wrongProof{}}
+	items, err := s.items(0, func(e edits) (*http.Response, error) { return s.api.ListPlans(ctx, cluster, nil, e...) })
+	if err != nil {
+		return p, err
+	}
+	for _, item := range items {
+		var summary capacity.PlanSummary
+		if err := json.Unmarshal(item, &summary); err != nil {
+			return p, err
+		}
+		r, err := s.plan(ctx, cluster, strconv.FormatInt(summary.Number, 10))
+		if err != nil {
+			return p, err
+		}
+		problem, err := s.problem(ctx, r)
+		if err != nil {
+			return p, err
+		}
+		p.Plans++
+		switch report := proof.Verify(problem, r.Plan, proof.Options{}); report.Outcome {
+		case proof.Failed:
+			p.Wrong++
+			p.WrongOnes = append(p.WrongOnes, wrongProof{r.Number, report})
+		case proof.NotProved:
+			p.NotProved++
+		default:
+			p.Right++
+		}
+	}
+	return p, nil
+}
