@@ -160,16 +160,19 @@ func TestChangesThatCannotHurt(t *testing.T) {
 			}
 		}
 	}
+	pairs := 0
 	for _, c := range changes {
 		for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
 			name := fmt.Sprintf("%s, %s", c.name, integrality)
 			n := seen[name]
+			pairs += n.pairs
 			t.Logf("%s: %d pairs, %d better, %d unproved", name, n.pairs, n.better, n.unproved)
 			if n.pairs < 50 || !c.equal && n.better < 5 || n.unproved*100 > n.pairs {
 				t.Errorf("%s: too few pairs, too few better, or too many unproved", name)
 			}
 		}
 	}
+	t.Attr("R7", fmt.Sprintf("0 of %d pairs worse", pairs))
 }
 
 // described is a problem and its plan for a failure's message.

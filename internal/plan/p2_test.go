@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -103,4 +104,5 @@ func TestP2EqualsEnumeration(t *testing.T) {
 	if unproved > 0 {
 		t.Errorf("%d answers not proved", unproved)
 	}
+	t.Attr("R5", fmt.Sprintf("%d small programs equal enumeration", trials(20_000, 100_000)))
 }

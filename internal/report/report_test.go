@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/csv"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,6 +64,7 @@ func TestCSVStartsNoFormula(t *testing.T) {
 			t.Errorf("%q is written as %q, want %q and the number -1.5 as it is", s, got, want)
 		}
 	}
+	t.Attr("S3", fmt.Sprintf("%d hostile names start no formula in CSV", len(hostile)))
 }
 
 // nightlyPlan is one VM contract, 2 jobs admitted of 3.
