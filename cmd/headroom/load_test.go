@@ -280,6 +280,7 @@ func TestPollsBesideSolves(t *testing.T) {
 		waiting := s.gauge(t, "headroom_solves_waiting")
 		f.stop()
 		t.Logf("%s: %v; %d solved, %d refused", load.name, p, f.answered.Load(), f.refused.Load())
+		t.Attr("R13", fmt.Sprintf("p99 %v beside %s, %v at rest", share(p.took, 0.99).Round(100*time.Microsecond), load.name, share(rest.took, 0.99).Round(100*time.Microsecond)))
 		// What polls take at rest is the machine's doing. The median tells best whether polls queue
 		// behind solves: it was 20 to 260 ms when solves took every processor.
 		if share(p.took, 0.99) > most+share(rest.took, 0.99) || p.failed > 0 || share(p.took, 0.5) > 15*time.Millisecond {
@@ -350,6 +351,7 @@ func TestFreshSolveAfterAbandonedOnes(t *testing.T) {
 			}
 			slices.Sort(took)
 			t.Logf("after 60 of %s that were %s: median %v, slowest %v", engine, how, share(took, 0.5), share(took, 1))
+			t.Attr("R16", fmt.Sprintf("%v at the slowest after 60 of %s that were %s", share(took, 1).Round(time.Millisecond), engine, how))
 			if share(took, 1) > time.Second {
 				t.Errorf("after 60 of %s that were %s a fresh solve took %v, want at most a second", engine, how, share(took, 1))
 			}

@@ -74,4 +74,5 @@ func TestServeOutlivesAFullDisk(t *testing.T) {
 		}
 	}
 	s.get(t, "/v1/clusters/kept")
+	t.Attr("R17", fmt.Sprintf("full disk: refused with 503, %d restarts of the database in vain, recovers by itself", enough))
 }

@@ -183,10 +183,12 @@ func (s *served) clusters(t *testing.T) (names []string) {
 	return names
 }
 
-func tellStops(t *testing.T, stops []time.Duration, kinds map[string]int) {
+func tellStops(t *testing.T, stops []time.Duration, kinds map[string]int) string {
 	t.Helper()
 	slices.Sort(stops)
-	t.Logf("%d stops: median %v, slowest %v; %v", len(stops), share(stops, 0.5), share(stops, 1), kinds)
+	told := fmt.Sprintf("%d stops: median %v, slowest %v", len(stops), share(stops, 0.5).Round(time.Millisecond), share(stops, 1).Round(time.Millisecond))
+	t.Logf("%s; %v", told, kinds)
+	return told
 }
 
 // SIGTERM under load loses no accepted request (R20), with a private database.
@@ -224,7 +226,7 @@ func TestStopsUnderLoad(t *testing.T) {
 		}
 		before = b
 	}
-	tellStops(t, stops, kinds)
+	t.Attr("R20", tellStops(t, stops, kinds)+", 0 accepted requests lost")
 }
 
 // Of three servers on one database one after the other is stopped under load and started again (R20).
@@ -275,5 +277,5 @@ func TestStopsOfReplicas(t *testing.T) {
 			b.compare(t, there)
 		}
 	}
-	tellStops(t, stops, kinds)
+	t.Attr("R20", "of three replicas, "+tellStops(t, stops, kinds)+", 0 accepted requests lost")
 }

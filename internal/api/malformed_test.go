@@ -182,6 +182,7 @@ func TestMalformedRequests(t *testing.T) {
 	if statuses[400] < total/4 {
 		t.Errorf("only %d of %d requests were malformed enough: %v", statuses[400], total, statuses)
 	}
+	t.Attr("R14", fmt.Sprintf("%d requests made from the contract, 0 of status 5xx, the slowest took %v", total, slowest.Round(time.Millisecond)))
 }
 
 func (s *service) deliver(r sent) (answered, bool) {

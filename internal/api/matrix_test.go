@@ -76,6 +76,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		}
 	})
 	t.Logf("%d cells, %d of them allowed", cells, allowed)
+	t.Attr("S1", fmt.Sprintf("%d cells as the contract says, %d of them allowed", cells, allowed))
 	if allowed < 200 {
 		t.Errorf("only %d of %d cells were allowed", allowed, cells)
 	}

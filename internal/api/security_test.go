@@ -287,6 +287,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("Host %q: the problem does not name the setting: %s", host, w.Body)
 		}
 	}
+	t.Attr("S5", "names under which the server is not known refused")
 }
 
 func TestOrigins(t *testing.T) {
@@ -349,6 +350,7 @@ func TestOrigins(t *testing.T) {
 	body := fmt.Sprintf(`{"token":%q}`, plain.key(nil))
 	wantStatus(t, plain.do("POST", "/v1/session", body, "Origin", "http://evil.example"), http.StatusForbidden)
 	wantStatus(t, plain.do("POST", "/v1/session", body, "Origin", here), http.StatusCreated)
+	t.Attr("S5", "unsafe methods of other origins refused, with cookies and with keys")
 }
 
 func TestAnswersWithAnETagMayBeKept(t *testing.T) {

@@ -83,6 +83,7 @@ func TestSignInLink(t *testing.T) {
 		t.Errorf("got the cookie %+v, want it taken back", ended)
 	}
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+cookie.Value), http.StatusUnauthorized)
+	t.Attr("S5", "a link works once, and not after five minutes; the cookie is HttpOnly and SameSite=Strict")
 }
 
 func TestSecureCookie(t *testing.T) {
@@ -258,6 +259,7 @@ func TestBadTokensAreRefusedAlike(t *testing.T) {
 			t.Errorf("GET /v1/session%s…: got status %d, want 401", query, w.Code)
 		}
 	}
+	t.Attr("S4", fmt.Sprintf("%d kinds of bad token refused alike", len(bad)))
 }
 
 // Whatever a bad token looks like, refusing it takes the same time. The fastest of many tries is
@@ -337,4 +339,5 @@ func TestNoSecretsInTheLog(t *testing.T) {
 			}
 		}
 	}
+	t.Attr("S2", fmt.Sprintf("%d secrets in none of %d answers and their log lines", len(secrets), len(answers)))
 }

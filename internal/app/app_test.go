@@ -403,6 +403,7 @@ func TestStoredPlansVerify(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d random clusters have a plan, and each is proved from what is stored", planned, count)
+	t.Attr("R4", fmt.Sprintf("%d stored plans proved from what is stored, 0 refused", planned))
 	if planned < count/2 {
 		t.Errorf("seed %d: only %d of %d could be planned", seed, planned, count)
 	}

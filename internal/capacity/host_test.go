@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"encoding/json"
 	"net/netip"
 	"strings"
@@ -77,12 +78,13 @@ func TestAddressesThatAreRefused(t *testing.T) {
 
 func TestWhichAddressesAreReached(t *testing.T) {
 	anywhere := AllowedHost{Host: "hooks.example.com", Port: 443}
-	for _, a := range []string{
+	refused := []string{
 		"0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1", "172.31.255.255",
 		"192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255", "198.51.100.7", "203.0.113.7", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
 		"::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::8.8.8.8", "64:ff9b:1::1", "100::1",
 		"2001::1", "2001:2::1", "2001:db8::1", "2002:7f00:1::1", "2002:808:808::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1",
-	} {
+	}
+	for _, a := range refused {
 		if fault := anywhere.Reaches(netip.MustParseAddr(a)); !strings.Contains(fault, "not a public address") {
 			t.Errorf("%s: got %q", a, fault)
 		}
@@ -98,6 +100,7 @@ func TestWhichAddressesAreReached(t *testing.T) {
 			t.Errorf("%s: got %v", a, got)
 		}
 	}
+	t.Attr("S6", fmt.Sprintf("%d forms of addresses that are not public refused", len(refused)))
 }
 
 func TestAllowedHosts(t *testing.T) {

@@ -195,6 +195,7 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 		t.Errorf("%d plans listed, %d were made", got, total)
 	}
 	t.Logf("%d listings of up to %d plans and %d entries under %d writers: %d misses", listed, len(seenPlans), len(seenLog), writers, misses)
+	t.Attr("R9", fmt.Sprintf("%d listings of plans and audit log under %d writers, %d misses", listed, writers, misses))
 }
 
 // pageIDs reads a list page by page, as it grows.

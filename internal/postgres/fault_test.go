@@ -83,6 +83,7 @@ func TestKilledConnectionsLeaveNothingHalfWritten(t *testing.T) {
 		t.Error("no change came through")
 	}
 	t.Logf("%d changes acknowledged, %d cut off", acknowledged, failed)
+	t.Attr("R2", fmt.Sprintf("%d connections cut in the middle, %d changes acknowledged, none half or lost", failed, acknowledged))
 }
 
 func TestAReadOnlyDatabaseIsReadAndNotWritten(t *testing.T) {
@@ -111,6 +112,7 @@ func TestAReadOnlyDatabaseIsReadAndNotWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { kindOf(t, write(), capacity.Busy, "takes no changes") })
 	}
+	t.Attr("R17", "read-only: read, and every kind of write refused as busy")
 }
 
 func TestAFullServerIsBusy(t *testing.T) {
@@ -149,6 +151,7 @@ func TestAFullServerIsBusy(t *testing.T) {
 	kindOf(t, s.Ready(t.Context()), capacity.Busy)
 	execute(t, elsewhere, "ALTER DATABASE "+name+" WITH ALLOW_CONNECTIONS true")
 	eventually(t, "it recovers by itself", func() bool { return s.Ready(t.Context()) == nil })
+	t.Attr("R17", "connection limit and closed database: busy, recovers by itself")
 }
 
 func TestWaitingIsBounded(t *testing.T) {

@@ -115,4 +115,5 @@ func TestThePreviousReleaseWorksBesideFleets(t *testing.T) {
 	if i < 0 || got.Prices[i].Purchase != "" || got.Classes[0].Penalty.String() != "7.00" || got.Classes[0].Speed["large"] != 1.0/3 {
 		t.Errorf("got %+v and %+v", got.Prices, got.Classes[0])
 	}
+	t.Attr("R19", "statements of the previous release read and write beside the VM types of this one")
 }

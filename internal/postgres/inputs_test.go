@@ -274,4 +274,5 @@ func TestEightWritersLoseNoUpdate(t *testing.T) {
 		t.Errorf("%g jobs in version %d, want %g in version %d", got.Jobs.Max, got.Version, want, 1+writers*each)
 	}
 	t.Logf("%d updates by %d writers, none lost", writers*each, writers)
+	t.Attr("R11", fmt.Sprintf("%d updates by %d writers, 0 lost", writers*each, writers))
 }

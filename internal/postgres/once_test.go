@@ -171,6 +171,7 @@ func TestRacingCopiesHaveOneEffect(t *testing.T) {
 		t.Errorf("%d plans, want %d", last.Number, keys)
 	}
 	t.Logf("%d copies of %d requests: one plan each, in %s", copies, keys, time.Since(began).Round(time.Millisecond))
+	t.Attr("R10", fmt.Sprintf("%d racing copies × %d keys: one plan each, the same body", copies, keys))
 }
 
 // Requests that wait for their copy, or for a place, leave connections to others.

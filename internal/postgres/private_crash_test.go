@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,6 +148,7 @@ func TestPrivateRecovers(t *testing.T) {
 	p := startPrivate(t, PrivateConfig{Dir: dir})
 	kept(t, p.URL(""), acknowledged)
 	t.Logf("%d rows", acknowledged)
+	t.Attr("R2", fmt.Sprintf("%d kills of the postmaster, %d acknowledged rows, 0 lost", rounds(), acknowledged))
 }
 
 // initdb killed in the middle leaves nothing that harms the next start.
