@@ -1,8 +1,8 @@
 package capacity
 
 import (
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
