@@ -14,7 +14,7 @@ import (
 type list struct {
 	as      reflect.Type // of one item
 	columns []string     // for people, by the names of leaves
-	most    int          // how many items, 0 for all
+	most    int          // how many items, 0 for all; less is refused
 	none    string       // the sentence where there are none
 }
 
@@ -24,6 +24,9 @@ const largestPage = 1000
 // writeList asks for a list and prints it; ask asks for a page of it. As CSV it is the server's own:
 // the same rows for everybody who asks.
 func writeList(c *cobra.Command, s *service, out output, l list, ask func(edits) (*http.Response, error)) error {
+	if l.most < 0 {
+		return &failure{exitUsage, fmt.Errorf("--limit is how many at most, 0 for all, not %d", l.most)}
+	}
 	if out.format == "csv" {
 		a, err := s.said(ask(edits{query("format", "csv", "limit", limitWord(l.most)), header("Accept", "text/csv, application/problem+json")}))
 		if err != nil {

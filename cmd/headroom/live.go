@@ -178,8 +178,8 @@ func (out *output) writeKnowledge(c *cobra.Command, said answer, err error) erro
 		return err
 	}
 	return out.write(c, map[string]form{
-		"table": sayIt("It has learned from %d choices, %d of them good, by %s with the rules of version %d; %d were made.",
-			k.Counts.Outcomes[0]+k.Counts.Outcomes[1], k.Counts.Outcomes[1], k.Kind, k.Rules, k.Decisions),
+		"table": sayIt("It has learned from %s, %d of them good, by %s with the rules of version %d; %d were made.",
+			counted(k.Counts.Outcomes[0]+k.Counts.Outcomes[1], "choice"), k.Counts.Outcomes[1], k.Kind, k.Rules, k.Decisions),
 		"json": indented(said.body),
 	})
 }
@@ -272,7 +272,7 @@ func liveNodeSetCommand(to *connection) *cobra.Command {
 			return err
 		}
 		return out.write(c, map[string]form{
-			"table": sayIt("Node %s is declared with %d slots.", shown(args[1]), n.Slots.Map+n.Slots.Reduce),
+			"table": sayIt("Node %s is declared with %s.", shown(args[1]), counted(n.Slots.Map+n.Slots.Reduce, "slot")),
 			"json":  indented(said.body),
 		})
 	})
@@ -313,6 +313,9 @@ the node is to run, and those that it is to stop.`,
 	return command(c, func(c *cobra.Command, args []string) error {
 		if seq < 1 {
 			return &failure{exitUsage, errors.New("say with --seq which heartbeat of the node this is; they grow from 1")}
+		}
+		if !(residual >= 0 && residual <= 1) { // NaN too
+			return &failure{exitUsage, fmt.Errorf("--residual is a part, from 0 to 1, not %g", residual)}
 		}
 		beat := capacity.Heartbeat{Seq: seq, Boot: boot, Running: append([]int64{}, running...)}
 		for _, id := range finished {

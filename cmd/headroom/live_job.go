@@ -161,7 +161,7 @@ func liveDecisionsCommand(to *connection) *cobra.Command {
 			return err
 		}
 		var parameters client.ListLiveDecisionsParams
-		if job > 0 {
+		if c.Flags().Changed("job") {
 			parameters.Job = &job
 		}
 		l := list{as: reflect.TypeFor[capacity.LiveDecision](), columns: []string{"assignment", "at", "node", "job_name", "kind", "task", "outcome", "rule", "reason"}, none: "Nothing was handed out.", most: most}
