@@ -24,7 +24,7 @@ import (
 )
 
 // Two servers over one database hand out the tasks of a cluster to agents that go from one to the other, while
-// their connections are cut in the middle of what they do, and one of them ends for good. No task is lost or done
+// their connections are cut in the middle of what they do, policies are switched, and one of them ends for good. No task is lost or done
 // twice, and what was learned is what the decisions that are kept teach.
 func TestTwoServersDecideAsOne(t *testing.T) {
 	t.Parallel()
@@ -83,10 +83,23 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
+	policy := func(p client.Policy) bool { // where the database is there
+		now, err := asked[1].GetLiveSettingsWithResponse(ctx, "night", &client.GetLiveSettingsParams{})
+		if err != nil || now.JSON200 == nil {
+			return false
+		}
+		etag := now.HTTPResponse.Header.Get("ETag")
+		set, err := asked[1].ReplaceLiveSettingsWithResponse(ctx, "night", &client.ReplaceLiveSettingsParams{IfMatch: &etag}, client.LiveSettings{Policy: p})
+		return err == nil && set.StatusCode() == 200
+	}
+	switched := 0
 	ended, stop := context.WithCancel(ctx)
 	var others sync.WaitGroup
 	others.Go(func() { // cuts connections, wherever they are
-		for range 40 {
+		for i := range 40 {
+			if policy(client.Policy{Kind: []client.PolicyKind{"fifo", "learned", "max-progress", "learned", "progress-share"}[i%5]}) {
+				switched++
+			}
 			if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND random() < 0.3`); err != nil {
 				t.Error(err)
 				return
@@ -157,7 +170,13 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 	agents.Wait()
 	stop()
 	others.Wait()
-	t.Logf("answers: %v", statuses)
+	for !policy(client.Policy{Kind: "learned"}) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("answers: %v; %d switches", statuses, switched)
+	if switched == 0 {
+		t.Error("no policy was switched")
+	}
 
 	var tasks, twice, left int64
 	if err := conn.QueryRow(ctx, `
