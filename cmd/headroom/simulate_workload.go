@@ -46,7 +46,7 @@ A policy is a name, or a document with what the rule is told:
 	}
 	out.addFlags(c, "table", "json", "csv", "xlsx")
 	c.Flags().StringVar(&policy, "policy", "", "override the `policy`: a name, or a document")
-	c.Flags().StringArrayVar(&compare, "compare", nil, "another `policy` on the same jobs, in place of the file's; may be given several times")
+	c.Flags().StringArrayVar(&compare, "compare", nil, "another `policy` on the same jobs, in place of the file's, or several by commas; may be given several times")
 	c.Flags().Uint64Var(&seed, "seed", 0, "override the seed: the same one gives the same answer")
 	c.Flags().Int64Var(&replications, "replications", 0, "override how many `times`, each with other random numbers")
 	c.Flags().Float64Var(&horizon, "horizon", 0, "override the simulated `seconds`; 0 until all work is done")
@@ -76,7 +76,7 @@ A policy is a name, or a document with what the rule is told:
 		if changed("compare") {
 			in.Compare = nil
 		}
-		for _, text := range compare {
+		for _, text := range policiesOf(compare) {
 			p, err := simulatedPolicy("compare", text)
 			if err != nil {
 				return err
@@ -104,6 +104,18 @@ A policy is a name, or a document with what the rule is told:
 			"xlsx":  func(w io.Writer) error { return tables.WorkloadWorkbook(w, r) },
 		})
 	})
+}
+
+// policiesOf takes lists of names apart; documents have commas of their own.
+func policiesOf(given []string) (all []string) {
+	for _, text := range given {
+		if strings.HasPrefix(strings.TrimSpace(text), "{") {
+			all = append(all, text)
+		} else {
+			all = append(all, strings.Split(text, ",")...)
+		}
+	}
+	return all
 }
 
 // simulatedPolicy is a policy as a flag says it.

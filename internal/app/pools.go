@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,12 +34,45 @@ func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bo
 		return nil, capacity.Run{}, err
 	}
 	return answerOrRun(ctx, a, NewRun{Kind: PoolRun, Cluster: cluster}, background, func() (capacity.PoolProblem, error) {
-		p, err := read(func(p *capacity.PoolProblem) { snapshot.CompletePool(p, at) })
+		var fitting error
+		p, err := read(func(p *capacity.PoolProblem) {
+			snapshot.CompletePool(p, at)
+			fitting = a.rateJobs(ctx, cluster, p)
+		})
+		err = cmp.Or(fitting, err)
 		if err == nil && p.Currency != snapshot.Cluster.Currency {
 			err = &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/currency", Code: "currency", Detail: fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.", cluster, snapshot.Cluster.Currency, p.Currency)}}}
 		}
 		return p, err
 	}, a.poolAtOnce)
+}
+
+// rateJobs fills in the rates of jobs that have none and whose tasks were measured on one of the types at least.
+func (a *App) rateJobs(ctx context.Context, cluster string, p *capacity.PoolProblem) error {
+	var unrated []string
+	for _, j := range p.Jobs {
+		if len(j.Rates) == 0 && j.RatesFrom == "" {
+			unrated = append(unrated, j.Name)
+		}
+	}
+	if len(unrated) == 0 {
+		return nil
+	}
+	fits, err := a.LatestFits(ctx, cluster, capacity.RateFits, unrated)
+	if err != nil {
+		return err
+	}
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		f, measured := fits[j.Name]
+		if !measured || f.Rate == nil || len(j.Rates) > 0 || j.RatesFrom != "" {
+			continue
+		}
+		if rates := f.Rate.OfInstances(p.Types); len(rates) > 0 {
+			j.Rates, j.RatesFrom = rates, fmt.Sprintf("version %d of the fit of its tasks' times by type, of %d measurements", f.Version, f.Measurements)
+		}
+	}
+	return nil
 }
 
 func (a *App) poolAtOnce(ctx context.Context, p capacity.PoolProblem) (*capacity.PoolPlan, error) {

@@ -56,6 +56,8 @@ type PoolJob struct {
 	// Rates is how fast one instance of each type works; at 0 the job does not run there. A type that is not named has
 	// the rate that its compute units make of the slowest type named, or its compute units where none is named.
 	Rates map[string]float64 `json:"rates,omitempty"`
+	// RatesFrom is where they come from, in words.
+	RatesFrom string `json:"rates_from,omitempty"`
 }
 
 // PoolStorage is what the core instances' disks hold.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 )
 
 // The largest pools that are planned.
@@ -69,6 +70,9 @@ func (p PoolProblem) check(c *checker) {
 		jobs.add(c, "job", j.Name, i)
 		j.check(c, p.Hours)
 		checkRates(c, j.Rates, types, known, "instance type")
+		if utf8.RuneCountInString(j.RatesFrom) > MaxNameLength {
+			c.refuse("rates_from", "too_long", "Where the rates come from is said in at most %d characters.", MaxNameLength)
+		}
 		c.leave()
 	}
 	c.leave()

@@ -5,7 +5,7 @@ import "fmt"
 var (
 	poolShape            = newShape("a pool problem", []string{"hours", "jobs"}, "currency", "types", "storage", "startup_hours", "mix", "options")
 	poolTypeShape        = newShape("an instance type", []string{"name"}, "per_hour", "disk_gb", "memory_gib", "slots", "compute_units", "core", "accelerator", "most", "startup_hours")
-	poolJobShape         = newShape("a job", []string{"name", "work"}, "deadline_hours", "memory_gib_per_task", "rates")
+	poolJobShape         = newShape("a job", []string{"name", "work"}, "deadline_hours", "memory_gib_per_task", "rates", "rates_from")
 	poolStorageShape     = newShape("the storage", []string{"data_gb"}, "replication", "fill")
 	poolOptionsShape     = newShape("the options", nil, "max_solve_ms")
 	poolMixShape         = newShape("a mix", nil, "core", "accelerators")
@@ -115,6 +115,9 @@ func (r *reader) poolJobMember(name string, j *PoolJob) {
 		if rates := named(r, "of rates by instance type", "instance type", MaxPoolTypes, r.float); len(rates) > 0 {
 			j.Rates = rates
 		}
+	case "rates_from":
+		j.RatesFrom, _ = r.text()
+		r.checkText([]byte(j.RatesFrom))
 	}
 }
 

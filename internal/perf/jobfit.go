@@ -182,6 +182,35 @@ func (f *RateFit) Rates() *Rates {
 	return r
 }
 
+// OfInstances is how fast instances of those of the types that were measured work, by the fit: tasks that run at once
+// count together. The slowest of them that has compute units has them as its rate, so that the work of jobs is in the
+// same hours as where nothing was measured; where none has, the slowest has the rate 1.
+func (f *RateFit) OfInstances(types []capacity.PoolType) map[string]float64 {
+	speeds, rates := map[string]float64{}, map[string]float64{}
+	for _, t := range f.Types {
+		speeds[t.Type] = 1 / t.MeanSeconds
+	}
+	slowest, unit := math.Inf(1), 1.0
+	rated := false // unit is compute units
+	for _, t := range types {
+		speed := speeds[t.Name] * float64(t.Slots)
+		if speed == 0 {
+			continue
+		}
+		rates[t.Name] = speed
+		if has := t.ComputeUnits > 0; has == rated && speed < slowest || has && !rated {
+			slowest, rated, unit = speed, has, 1
+			if has {
+				unit = t.ComputeUnits
+			}
+		}
+	}
+	for name := range rates {
+		rates[name] *= unit / slowest
+	}
+	return rates
+}
+
 // UsageFit is what a job uses, by the thresholds of packing.
 type UsageFit struct {
 	capacity.Usage

@@ -64,7 +64,7 @@ func (m *model) tooSoon() (conflicts []capacity.Finding) {
 		}
 		if m.deadlines[j] <= first {
 			conflicts = append(conflicts, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
-				Detail: fmt.Sprintf("The job %q is due after %s hours, but an instance that is started works only from %s hours on.", job.Name, number(m.deadlines[j]), number(first)),
+				Detail: fmt.Sprintf("The job %q is due after %s, but an instance that is started works only from %s on.", job.Name, inHours(m.deadlines[j]), inHours(first)),
 				Hint:   &capacity.Hint{Detail: "Give it a deadline after the start-up."}})
 		}
 	}
@@ -141,10 +141,10 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]capacity.Findin
 	}
 	j := m.order[due]
 	f := capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
-		Detail: fmt.Sprintf("The job %q cannot be done within %s hours, with what is due before it, by all instances that may be rented: it takes %s times as many.", m.Jobs[j].Name, number(m.deadlines[j]), number(least)),
+		Detail: fmt.Sprintf("The job %q cannot be done within %s, with what is due before it, by all instances that may be rented: it takes %s times as many.", m.Jobs[j].Name, inHours(m.deadlines[j]), number(least)),
 		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Let %s times as many instances of every type be rented (\"most\"), or give it a later deadline.", number(math.Ceil(100*least)/100))}}
 	if later, ok := m.later(ctx, solver, j); ok {
-		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("With a deadline of %s hours it is done; or let %s times as many instances of every type be rented (\"most\").", number(later), number(math.Ceil(100*least)/100)),
+		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("With a deadline of %s it is done; or let %s times as many instances of every type be rented (\"most\").", inHours(later), number(math.Ceil(100*least)/100)),
 			Pointer: f.Pointer, Value: later}
 	}
 	return []capacity.Finding{f}, nil
@@ -188,4 +188,12 @@ func number(x float64) string {
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	}
 	return strconv.FormatFloat(math.Round(x*1000)/1000, 'f', -1, 64)
+}
+
+// inHours writes a time.
+func inHours(h float64) string {
+	if h == 1 {
+		return "1 hour"
+	}
+	return number(h) + " hours"
 }

@@ -50,6 +50,9 @@ func ready(p capacity.PoolProblem) (*model, error) {
 		}
 		m.deadlines = append(m.deadlines, deadline)
 		m.order = append(m.order, n)
+		if j.RatesFrom != "" {
+			m.warnings = append(m.warnings, capacity.Warning{Pointer: fmt.Sprintf("/jobs/%d/rates", n), Code: "rates_from", Detail: fmt.Sprintf("The rates of %s are from %s.", j.Name, j.RatesFrom)})
+		}
 		rates, imputed := m.rated(j)
 		m.rates, m.imputed = append(m.rates, rates), append(m.imputed, imputed)
 		for i, rate := range rates {

@@ -101,7 +101,11 @@ func WorkloadText(w io.Writer, r sim.Report) error {
 	if err := comparedText(w, r.Compared); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d replications, %s simulated hours in all, seed %d.\n", r.Replications, rounded(r.SimulatedS/3600, 2), r.Seed)
+	sure := ""
+	if r.Replications == 1 {
+		sure = " One replication does not say how sure the figures are; ask for more (--replications 5)."
+	}
+	_, err := fmt.Fprintf(w, "\n%s, %s simulated hours in all, seed %d.%s\n", count(float64(r.Replications), "replication", "replications"), rounded(r.SimulatedS/3600, 2), r.Seed, sure)
 	return err
 }
 

@@ -6305,6 +6305,9 @@ type PoolJob struct {
 	// Rates How fast one instance works, by type; at 0 the job does not run there. A type that is left out has its compute units in proportion to the slowest type named, or its compute units where none is named.
 	Rates map[string]float64 `json:"rates,omitempty"`
 
+	// RatesFrom Where the rates come from, in your words; it is repeated in the answer's warnings.
+	RatesFrom *string `json:"rates_from,omitempty"`
+
 	// Work Hours of an instance whose rate is 1.
 	Work float64 `json:"work"`
 }
@@ -13550,7 +13553,7 @@ type ClientInterface interface {
 
 	// PlanClusterPoolWithBody Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -13561,7 +13564,7 @@ type ClientInterface interface {
 
 	// PlanClusterPool Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -17229,7 +17232,7 @@ func (c *Client) AddStorageSamples(ctx context.Context, cluster ClusterName, par
 
 // PlanClusterPoolWithBody Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -17250,7 +17253,7 @@ func (c *Client) PlanClusterPoolWithBody(ctx context.Context, cluster ClusterNam
 
 // PlanClusterPool Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -34139,7 +34142,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -34150,7 +34153,7 @@ type ClientWithResponsesInterface interface {
 
 	// PlanClusterPoolWithResponse Plan a pool of a cluster's VM types
 	//
-	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+	// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 	//
 	// What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 	//
@@ -42489,7 +42492,7 @@ func (c *ClientWithResponses) AddStorageSamplesWithResponse(ctx context.Context,
 
 // PlanClusterPoolWithBodyWithResponse Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //
@@ -42506,7 +42509,7 @@ func (c *ClientWithResponses) PlanClusterPoolWithBodyWithResponse(ctx context.Co
 
 // PlanClusterPoolWithResponse Plan a pool of a cluster's VM types
 //
-// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
+// `POST /v1/pools` with what the cluster knows at this moment: its currency, its VM types that have a price on demand, in use or not, where `types` is left out, and of types that are named as its VM types the price on demand, the memory, the vCPUs as `compute_units` and the quota as `most`, where they are left out. Jobs that have no `rates` and the name of a job whose tasks were measured on one of the types at least (measurements of the kind `rate`) get the rates of the latest fit, and the answer says so: an instance works as fast as its `slots` together, and the slowest type measured keeps its compute units as its rate, so that work stays in the same hours. It knows no disks: give `disk_gb` where the data needs a place. Nothing is stored.
 //
 // What takes up to some seconds is answered at once. Longer work, and what is asked with `Prefer: respond-async`, is answered with 202 and a run at `Location`; `GET /v1/runs/{id}/result` has the answer. An `Idempotency-Key` counts together with `Prefer: respond-async`.
 //

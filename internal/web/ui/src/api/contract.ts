@@ -2197,6 +2197,7 @@ export type PoolJob = {
   memory_gib_per_task?: number;
   name: Name;
   rates?: Record<string, number>;
+  rates_from?: string;
   work: number;
 };
 
