@@ -80,7 +80,7 @@ func livePolicySetCommand(to *connection) *cobra.Command {
 		Long: `Hands out tasks by another policy from the next heartbeat on: fifo, edf, fair, capacity, progress-share, max-progress
 or learned. With --dry-run nothing changes: the heartbeats of the last while are gone through again, and the policy is
 asked what it would do with each slot, in the state that the cluster was truly in.`,
-		Example: "  headroom live policy set shop max-progress --dry-run\n  headroom live policy set shop max-progress --options '{\"io_cap\": 80}' --admission strict",
+		Example: "  headroom live policy set shop max-progress --dry-run\n  headroom live policy set shop max-progress --options '{\"io_cap_mb_s\": 80}' --admission strict",
 		Args:    cobra.ExactArgs(2),
 	}
 	out.addFlags(c, "table", "json")
