@@ -69,8 +69,12 @@ func liveJobSubmitCommand(to *connection) *cobra.Command {
 		if j.DeadlineAt != nil {
 			due = ", due at " + j.DeadlineAt.UTC().Format(time.RFC3339)
 		}
+		tasks := "1 task"
+		if n := j.Maps.Total + j.Reduces.Total; n != 1 {
+			tasks = fmt.Sprintf("%d tasks", n)
+		}
 		err = out.write(c, map[string]form{
-			"table": sayIt("Job %d of class %s is submitted with %d tasks%s.", j.Number, shown(j.Class), j.Maps.Total+j.Reduces.Total, due),
+			"table": sayIt("Job %d of class %s is submitted with %s%s.", j.Number, shown(j.Class), tasks, due),
 			"json":  indented(said.body),
 		})
 		if err == nil && refused {
