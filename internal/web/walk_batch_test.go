@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -129,6 +130,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Bring a batch")
 	bring := func(text string) {
 		t.Helper()
+		until(t, ctx, `document.querySelector("dialog[open]")`)
 		do(t, ctx, chromedp.Focus(chromedp.CSS("#batch-text")))
 		quoted, _ := json.Marshal(text)
 		value[bool](t, ctx, fmt.Sprintf(`{ const e = document.querySelector("#batch-text"); e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); true }`, quoted))
@@ -155,6 +157,19 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 		until(t, ctx, `!document.querySelector("h1").textContent.includes("missed")`)
 	}
 	picture(t, ctx, "batch-given")
+
+	if os.Getenv("HEADROOM_LONG") != "" { // because what is answered at once is waited for for seconds
+		jobs := make([]string, 80)
+		for i := range jobs {
+			jobs[i] = fmt.Sprintf(`{"name": "j%d", "model": {"a": %d, "b": -0.%d}, "deadline_s": %d}`, i, 3000+917*i%7919, 3+i%6, 20000+700*i)
+		}
+		press(t, ctx, "Bring a batch")
+		bring(`{"machines": {"count": 40, "disks": 4}, "options": {"max_solve_ms": 60000}, "jobs": [` + strings.Join(jobs, ",") + `]}`)
+		until(t, ctx, `document.querySelector("dialog .computing")?.textContent.startsWith("Computing, ") && document.querySelector("header.top").textContent.includes("1 run")`)
+		picture(t, ctx, "batch-running")
+		press(t, ctx, "Cancel")
+		until(t, ctx, `document.querySelector("dialog [role=alert]")?.textContent === "Stopped before it was answered."`)
+	}
 
 	// Classes that nobody measured: what to measure is said.
 	s.open(t, ctx, "/c/demo/batch")

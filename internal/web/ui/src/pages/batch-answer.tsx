@@ -1,7 +1,7 @@
 // What a packing is: its phases over time, what other ways of packing come to, and what stands where.
 import { useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { ask, Problem } from "../api/client.ts";
+import { Problem } from "../api/client.ts";
 import type { Packing } from "../api/contract.ts";
 import type { Cursor } from "../charts/figure.tsx";
 import { Figure } from "../charts/figure.tsx";
@@ -12,8 +12,9 @@ import { type Column, csv } from "../model/table.ts";
 import { duration } from "../model/time.ts";
 import { count, isolated, isolating, percent } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
+import { Working } from "./batch-working.tsx";
 import { Segments } from "../parts/segments.tsx";
-import { begin, compared, comparing, given, kept, packing, seen } from "../state/batch.ts";
+import { begin, compared, comparing, given, keep, keeping, kept, packing, seen } from "../state/batch.ts";
 import { choose, chosen, route } from "../state/route.ts";
 import { refusal } from "../state/rights.ts";
 
@@ -81,6 +82,7 @@ export function Answer() {
           )}
           {p.deadlines && <span>▼ deadline: {p.deadlines.met} met, {p.deadlines.missed === 0 ? "none missed" : `${p.deadlines.missed} missed`}{p.deadlines.proved ? ", proved" : ""}</span>}
         </p>
+        {p.deadlines && <p class="small muted">{p.deadlines.basis}</p>}
         <Warnings packing={p} />
         <Sources />
       </section>
@@ -133,15 +135,11 @@ function Keep() {
   const busy = useSignal(false);
   const batch = seen.value?.batch;
   if (!batch || kept.value) return null;
-  const keep = async () => {
+  const press = async () => {
     busy.value = true;
     wrong.value = "";
     try {
-      const answer = await ask("POST /v1/clusters/{cluster}/packings", { path: { cluster: route.value.cluster }, body: batch, key: crypto.randomUUID() });
-      if (answer && "id" in answer.value && "packing" in answer.value) {
-        for (const k of ["m", "d", "h", "p", "job"]) choose(k, null);
-        choose("kept", answer.value.id);
-      } else wrong.value = "It takes long and is kept when it is done.";
+      wrong.value = await keep(batch);
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
       wrong.value = refusal(e, "planner");
@@ -150,7 +148,8 @@ function Keep() {
   };
   return (
     <>
-      <button disabled={busy.value} onClick={() => void keep()}>Keep</button>
+      <button disabled={busy.value} onClick={() => void press()}>Keep</button>
+      {busy.value && <Working told={keeping} />}
       {wrong.value && <span role="alert" class="small">{wrong.value}</span>}
     </>
   );
@@ -183,12 +182,7 @@ function Compared({ end }: { end: number }) {
   return (
     <section class="card" aria-labelledby="compared">
       <h2 id="compared">Other ways of packing</h2>
-      {run && (
-        <p class="small" role="status">
-          Comparing, {run.progress.done} of {run.progress.total || "some"}{" "}
-          <button class="quiet" disabled={run.cancelling} onClick={() => comparing.cancel()}>Cancel</button>
-        </p>
-      )}
+      <Working told={comparing.run} />
       {wrong ? <p class="small muted">{wrong.detail}</p> : !compared.value && !run && <p class="small muted">Comparing …{all && " What stands here is of the batch before."}</p>}
       {all && (
         <table class="ways">

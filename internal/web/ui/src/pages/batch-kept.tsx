@@ -8,13 +8,14 @@ import { clock, duration } from "../model/time.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { faultsOf, Mistakes } from "../parts/form.tsx";
+import { Working } from "./batch-working.tsx";
 import { DataTable } from "../parts/table.tsx";
-import { given, kept } from "../state/batch.ts";
+import { keep as keepIt, keeping } from "../state/batch.ts";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
 import { deleting, keep, remove } from "../state/deleting.ts";
 import { useFetched } from "../state/fetched.ts";
-import { choose, query, route } from "../state/route.ts";
+import { query, route } from "../state/route.ts";
 import { may, refusal } from "../state/rights.ts";
 
 export function Kept() {
@@ -62,7 +63,7 @@ export function Kept() {
                 { key: "jobs", title: "Jobs", number: true, value: (p) => p.jobs },
                 { key: "machines", title: "Machines", number: true, value: (p) => p.machines },
                 { key: "end_s", title: "Takes", number: true, value: (p) => p.end_s, show: (p) => duration(p.end_s) },
-                { key: "algorithm", title: "Way", value: (p) => `${algorithms[p.algorithm]}${p.status === "optimal" ? ", proved" : ""}` },
+                { key: "algorithm", title: "Way", value: (p) => `${algorithms[p.algorithm]}${p.status === "optimal" ? ", proved" : ""}`, inFilesOnly: true },
                 { key: "missed", title: "Missed", number: true, value: (p) => p.missed },
                 { key: "id", title: "Id", value: (p) => p.id, inFilesOnly: true },
                 { key: "delete", title: "", value: () => "", show: (p) =>
@@ -95,7 +96,6 @@ function Bring({ close }: { close: () => void }) {
   const text = useSignal("");
   const faults = useSignal<Fault[]>([]);
   const busy = useSignal(false);
-  const said = useSignal("");
   const take = async () => {
     faults.value = [];
     let batch: Batch;
@@ -107,13 +107,9 @@ function Bring({ close }: { close: () => void }) {
     }
     busy.value = true;
     try {
-      const answer = await ask("POST /v1/clusters/{cluster}/packings", { path: { cluster: route.value.cluster }, body: batch, key: crypto.randomUUID() });
-      if (answer && "packing" in answer.value && "id" in answer.value) {
-        given.value = kept.value = null;
-        for (const k of ["m", "d", "h", "p", "job"]) choose(k, null);
-        choose("kept", answer.value.id);
-        close();
-      } else said.value = "It takes long; it stands among the kept packings when it is done.";
+      const wrong = await keepIt(batch);
+      if (wrong) faults.value = [{ code: "", detail: wrong }];
+      else close();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
       faults.value = e.status === 403 ? [{ code: "", detail: refusal(e, "planner") }] : faultsOf(e).map((f) => ({ ...f, detail: f.pointer ? `${f.pointer}: ${f.detail}` : f.detail }));
@@ -134,7 +130,7 @@ function Bring({ close }: { close: () => void }) {
         </label>
         <button class="quiet" onClick={() => (text.value = example)}>Put an example in</button>
       </div>
-      {said.value && <p role="status">{said.value}</p>}
+      {busy.value && <Working told={keeping} />}
     </Dialog>
   );
 }

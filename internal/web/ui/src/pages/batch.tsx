@@ -3,12 +3,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { list, Problem } from "../api/client.ts";
 import type { Class, Fault } from "../api/contract.ts";
-import { lead, secondsOf } from "../model/batch.ts";
+import { lead, proof, secondsOf } from "../model/batch.ts";
 import { duration } from "../model/time.ts";
-import { count, percent } from "../model/words.ts";
+import { count } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Mistakes } from "../parts/form.tsx";
 import { lazy } from "../parts/lazy.tsx";
+import { Working } from "./batch-working.tsx";
 import { now } from "../state/clock.ts";
 import { session } from "../state/cluster.ts";
 import { begin, by, current, disks, fewest, findFewest, follow, given, hosts, jobs, kept, machines, move, open, packing, penalty, seen, setJobs, settle, type Work } from "../state/batch.ts";
@@ -37,14 +38,14 @@ export function Batch() {
   return (
     <>
       <div class="headed">
-        {s ? <h1>{lead(s.packing, begin.value)}</h1> : <h1 class={packing.wrong.value || !may("planner") ? "" : "muted"}>{packing.wrong.value ? "These jobs cannot be packed yet." : may("planner") ? "Packing …" : "Batch"}</h1>}
-        {s && <Chip tone={s.packing.status === "optimal" ? "good" : "warning"} text={s.packing.status === "optimal" ? "Proved shortest" : `Within ${percent(s.packing.gap)}`} />}
+        {s ? <h1>{lead(s.packing, begin.value)}</h1> : <h1 class={packing.wrong.value || !may("planner") ? "" : "muted"}>{packing.wrong.value ? "These jobs cannot be packed yet." : may("planner") ? (packing.since.value ? "Packing …" : "Batch") : "Batch"}</h1>}
+        {s && <Chip {...proof(s.packing)} />}
       </div>
       {wrong.value && <div class="banner error" role="alert">{wrong.value}</div>}
       {!may("planner") && !id && (
         <div class="banner">Your key may read {name} but not change it. Ask an administrator for the role planner. What others have kept can be opened below.</div>
       )}
-      <Progress of={packing} what="Packing" />
+      <Progress of={packing} />
       <Wrong of={packing} />
       <div class="split">
         <section class="card" aria-labelledby="batch">
@@ -62,22 +63,15 @@ export function Batch() {
   );
 }
 
-/** Progress is how far a question is that takes a while; it can be cancelled once it is a run. */
-function Progress({ of, what }: { of: Work; what: string }) {
-  const r = of.run.value;
+/** Progress is how long a question has been under way, if it is for a moment; it can be cancelled. */
+function Progress({ of }: { of: Work }) {
   const since = of.since.value;
-  if (!since || (!r && now.value - since < 300)) return null;
-  const far = r && r.progress.total > 0 ? `, ${r.progress.done} of ${r.progress.total}` : r && r.progress.done > 0 ? `, ${count(r.progress.done, r.progress.unit.replace(/s$/, ""), r.progress.unit)} so far` : "";
+  if (!since || now.value - since < 300) return null;
+  if (of.run.value) return <p><Working told={of.run} /></p>;
   return (
     <p class="computing small" role="status">
-      {what}, {duration(Math.max(0, Math.round((now.value - since) / 1000)))}
-      {far}
-      {r && (
-        <>
-          {" "}
-          <button class="quiet" disabled={r.cancelling} onClick={() => of.cancel()}>Cancel</button>
-        </>
-      )}
+      Computing, {duration(Math.max(0, Math.round((now.value - since) / 1000)))}{" "}
+      <button class="quiet" onClick={() => of.cancel()}>Cancel</button>
     </p>
   );
 }
@@ -179,11 +173,11 @@ function Machines() {
           onChange={settle}
         />
         <div class="fewest">
-          <label for="by">The fewest that end by</label>
+          <label for="by">Fewest that end by</label>
           <Time id="by" value={by.value} put={(w) => choose("by", w)} />
           <button disabled={looking || !may("planner")} onClick={() => void findFewest()}>Find</button>
         </div>
-        <Progress of={fewest} what="Looking" />
+        <Progress of={fewest} />
         <Wrong of={fewest} />
         {found && (
           <p class="small" role="status">

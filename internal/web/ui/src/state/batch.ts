@@ -1,6 +1,6 @@
 // The batch that is packed: what is asked stands in the address, or is a batch that was given or kept. One
 // question of a kind is under way at a time, and the newest one counts.
-import { computed, effect, signal, untracked } from "@preact/signals";
+import { computed, effect, type Signal, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
 import type { Batch, ClassBatch, KeptPacking, Packing, PackingAnswer, Run } from "../api/contract.ts";
 import { secondsOf } from "../model/batch.ts";
@@ -64,6 +64,47 @@ const asked = computed<Asked>(() => {
   return { kind: "classes", body };
 });
 
+const stopped = "Stopped before it was answered.";
+
+function ending(r: Run): string {
+  return r.state === "failed" ? `Stopped: ${r.error?.detail ?? "the run failed."}` : stopped;
+}
+
+/** over waits for a run's end; meanwhile it is told of. */
+function over(first: Run, told: Signal<Run | null>): Promise<Run> {
+  return new Promise((then) => {
+    const stop = followRun(first, (r) => {
+      told.value = ended(r) ? null : r;
+      if (!ended(r)) return;
+      setTimeout(() => stop());
+      then(r);
+    });
+  });
+}
+
+export function cancelRun(told: Signal<Run | null>): void {
+  const r = told.value;
+  if (r && !r.cancelling) void ask("DELETE /v1/runs/{id}", { path: { id: r.id } }).then((a) => told.value && (told.value = a!.value), () => {});
+}
+
+/** keeping is the run that packs a batch to keep it, where that takes long. */
+export const keeping = signal<Run | null>(null);
+
+/** keep packs a batch, keeps the packing and shows it. It gives back what went wrong in a word, if it is no Problem. */
+export async function keep(batch: Batch): Promise<string> {
+  const answer = await ask("POST /v1/clusters/{cluster}/packings", { path: { cluster: route.value.cluster }, body: batch, key: crypto.randomUUID() });
+  let made = answer!.value;
+  if (isRun(made)) {
+    const r = await over(made, keeping);
+    if (r.state !== "succeeded") return ending(r);
+    made = (await get("GET /v1/runs/{id}/result", { id: r.id })) as KeptPacking;
+  }
+  given.value = kept.value = null;
+  for (const k of ["m", "d", "h", "p", "job"]) choose(k, null);
+  choose("kept", made.id);
+  return "";
+}
+
 /** Work is a question: its last answer, what went wrong since, and the run that works on it where it takes long. */
 export class Work {
   readonly answer = signal<{ of: string; value: PackingAnswer } | null>(null);
@@ -72,6 +113,7 @@ export class Work {
   readonly since = signal(0); // when it was asked, while it is under way
   #underWay = false;
   #now = "";
+  #asking: AbortController | null = null;
 
   constructor(readonly query: { compare?: true }) {}
 
@@ -89,52 +131,52 @@ export class Work {
           this.wrong.value = null;
         }
       } catch (e) {
+        if (e instanceof DOMException && e.name === "AbortError") {
+          if (newest()?.key === this.#now) this.wrong.value = { detail: stopped, problem: null };
+          continue;
+        }
         if (!(e instanceof Problem)) throw e;
         this.wrong.value = { detail: e.message, problem: e };
         if (e.status === 429 || e.status === 503 || e.status === 0) {
           this.#now = ""; // again, after a pause
           await new Promise((then) => setTimeout(then, Math.max(1, e.retryAfter) * 1000));
         }
+      } finally {
+        this.since.value = 0;
       }
-      this.since.value = 0;
     }
     this.#underWay = false;
   }
 
   async #once(asked: Asked, query: object, stale: () => boolean): Promise<PackingAnswer | null> {
+    const { signal } = (this.#asking = new AbortController());
     const answer =
       asked.kind === "classes"
-        ? await ask("POST /v1/clusters/{cluster}/class-packings", { path: { cluster: route.value.cluster }, query, body: asked.body })
-        : await ask("POST /v1/packings", { path: {}, query, body: asked.body });
+        ? await ask("POST /v1/clusters/{cluster}/class-packings", { path: { cluster: route.value.cluster }, query, body: asked.body, signal })
+        : await ask("POST /v1/packings", { path: {}, query, body: asked.body, signal });
+    this.#asking = null;
     return isRun(answer!.value) ? this.#follow(answer!.value, stale) : answer!.value;
   }
 
   /** follow waits for a run, and ends it when another question has come. */
-  #follow(first: Run, stale: () => boolean): Promise<PackingAnswer | null> {
-    return new Promise((then, fail) => {
-      let over = false;
-      const look = setInterval(() => stale() && this.cancel(), 300);
-      const stop = followRun(first, (r) => {
-        if (over) return;
-        this.run.value = ended(r) ? null : r;
-        if (!ended(r)) return;
-        over = true;
-        clearInterval(look);
-        setTimeout(() => stop());
-        if (r.state === "succeeded") {
-          get("GET /v1/runs/{id}/result", { id: r.id }).then((a) => then(a as PackingAnswer), fail);
-          return;
-        }
-        if (r.state === "failed") this.wrong.value = { detail: `Stopped: ${r.error?.detail ?? "the run failed."}`, problem: null };
-        else if (!stale()) this.wrong.value = { detail: "Stopped before it was answered.", problem: null };
-        then(null);
-      });
-    });
+  async #follow(first: Run, stale: () => boolean): Promise<PackingAnswer | null> {
+    const look = setInterval(() => stale() && this.cancel(), 300);
+    const r = await over(first, this.run);
+    clearInterval(look);
+    if (r.state === "succeeded") return (await get("GET /v1/runs/{id}/result", { id: r.id })) as PackingAnswer;
+    if (!stale()) this.wrong.value = { detail: ending(r), problem: null };
+    return null;
   }
 
+  /** supersede ends a request for something else than what is asked now, unless it may be answered at any moment. */
+  supersede(): void {
+    if (this.since.value && Date.now() - this.since.value > 150) this.#asking?.abort();
+  }
+
+  /** cancel ends what is under way, a request or a run. */
   cancel(): void {
-    const r = this.run.value;
-    if (r && !r.cancelling) void ask("DELETE /v1/runs/{id}", { path: { id: r.id } }).then((a) => this.run.value && (this.run.value = a!.value), () => {});
+    this.#asking?.abort();
+    cancelRun(this.run);
   }
 
   forget(): void {
@@ -182,6 +224,8 @@ export function follow(may: boolean): () => void {
     if (waiting()) return;
     clearTimeout(timer);
     untracked(() => {
+      packing.supersede();
+      comparing.supersede();
       if (question !== keptKey()) void packing.send(newest);
       timer = window.setTimeout(() => void comparing.send(newest), 700);
     });
