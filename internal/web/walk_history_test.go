@@ -242,6 +242,14 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "End the pin")
 	until(t, ctx, `!document.querySelector("main").textContent.includes("is pinned until") && document.querySelector("h1").textContent.startsWith("Plan 3 ")`)
 
+	// A cluster of which nothing is known yet.
+	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "bare"}, nil)
+	s.open(t, ctx, "/c/bare/history")
+	until(t, ctx, `document.querySelector("h1").textContent === "There is no plan yet. Plans are made whenever inputs change, and stand here then."`)
+	s.open(t, ctx, "/c/bare/batch")
+	until(t, ctx, `document.querySelector("main").textContent.includes("Nothing to pack yet. Add a class, and measure how long its jobs take.")`)
+	picture(t, ctx, "batch-bare")
+
 	reader := s.viewer(t)
 	ctx = reader.tab(t, browser)
 	reader.open(t, ctx, "/c/past/history?pick=2")

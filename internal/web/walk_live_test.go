@@ -34,14 +34,12 @@ func (s *server) beat(t *testing.T, cluster, node string, seq int, running []int
 func walkLive(t *testing.T, s *server, browser context.Context) {
 	const at = "/v1/clusters/shop"
 	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "shop"}, nil)
+	s.put(t, at+"/live", map[string]any{"policy": map[string]any{"kind": "fifo"}, "heartbeat_s": 1, "node_timeout_s": 3}, s.etag(t, at+"/live"))
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/shop/live")
 	until(t, ctx, `document.querySelector("h1").textContent === "No node has told of itself yet." && document.querySelector("main").textContent.includes("headroom agent shop --node node-1")`)
 	picture(t, ctx, "live-empty")
 
-	var settings map[string]any
-	s.get(t, at+"/live", &settings)
-	s.put(t, at+"/live", map[string]any{"policy": map[string]any{"kind": "fifo"}, "heartbeat_s": 1, "node_timeout_s": 3}, s.etag(t, at+"/live"))
 	s.fleet(t, "shop", "node-1", "node-2", "node-3")
 	deadline := func(seconds int) string {
 		return time.Now().Add(time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
@@ -134,6 +132,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	picture(t, ctx, "live-trial")
 	press(t, ctx, "Switch to it")
 	until(t, ctx, `document.querySelector("#policy").closest("section").querySelector("strong").textContent === "Nearest deadline first"`)
+	var settings map[string]any
 	if s.get(t, at+"/live", &settings); settings["policy"].(map[string]any)["kind"] != "edf" || settings["node_timeout_s"] != 3.0 {
 		t.Errorf("the settings are %v", settings)
 	}
