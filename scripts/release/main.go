@@ -174,6 +174,9 @@ func releaseFor(p platform, version string, made time.Time, common []file, work,
 			return nil, err
 		}
 	}
+	if err := contents.addPage(pageFolder); err != nil {
+		return nil, err
+	}
 	licences, err := contents.licences()
 	if err != nil {
 		return nil, err

@@ -225,6 +225,25 @@ func checkArchive(t *testing.T, p platform, version string, files map[string]fil
 			}
 		}
 	}
+	for name, licence := range map[string]string{"preact": "MIT", "@preact/signals": "MIT", "@preact/signals-core": "MIT", "echarts": "Apache-2.0", "zrender": "BSD-3-Clause", "tslib": "0BSD"} {
+		at := slices.IndexFunc(list.Components, func(c component) bool { return c.Name == name })
+		if at < 0 {
+			t.Errorf("%s: %s, which is in the page, is not listed", p, name)
+			continue
+		}
+		c := list.Components[at]
+		if len(c.Hashes) != 1 || len(c.Hashes[0].Content) != 128 || len(c.Licences) != 1 || c.Licences[0].License.ID != licence || !strings.HasPrefix(c.PURL, "pkg:npm/") {
+			t.Errorf("%s: got %+v", p, c)
+		}
+		if !bytes.Contains(files[folder+"THIRD-PARTY-LICENSES"].text, []byte("\n"+name+" "+c.Version+"\n")) {
+			t.Errorf("%s: the licence of %s is missing", p, name)
+		}
+	}
+	for _, tool := range []string{"typescript", "axe-core"} {
+		if slices.ContainsFunc(list.Components, func(c component) bool { return c.Name == tool }) {
+			t.Errorf("%s: %s is a tool and is listed", p, tool)
+		}
+	}
 	for _, want := range []string{"std", "github.com/jackc/pgx/v5", "github.com/go-chi/chi/v5"} {
 		if !slices.ContainsFunc(list.Components, func(c component) bool { return c.Name == want }) {
 			t.Errorf("%s: %s is not listed", p, want)

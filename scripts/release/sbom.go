@@ -27,11 +27,26 @@ type inventory struct {
 	libraries []library
 }
 
-// module is a Go module (or Go's own library) that is linked into a program.
+// module is a Go module (or Go's own library) that is linked into a program, or a package that is bundled
+// into the page.
 type module struct {
 	path, version string
-	sum           string // as in go.sum; "" for Go's own library
+	purl          string
+	hash          hashed // nothing for Go's own library
+	licence       string // what its authors call their licence; "" where the texts must tell
 	texts         []licenceText
+}
+
+// put adds a module once.
+func (i *inventory) put(m module) {
+	if !i.has(m.path) {
+		i.modules = append(i.modules, m)
+	}
+	slices.SortFunc(i.modules, func(a, b module) int { return cmp.Compare(a.path, b.path) })
+}
+
+func (i *inventory) has(path string) bool {
+	return slices.ContainsFunc(i.modules, func(have module) bool { return have.path == path })
 }
 
 // library is a shared library of the system that a program loads. It is not in the archive.
@@ -54,16 +69,25 @@ func (i *inventory) add(program string) error {
 		if d.Replace != nil {
 			d = d.Replace
 		}
-		found = append(found, module{path: d.Path, version: d.Version, sum: d.Sum})
+		m := module{path: d.Path, version: d.Version}
+		if sum, ok := strings.CutPrefix(d.Sum, "h1:"); ok { // of all files, as go.sum has it
+			raw, err := base64.StdEncoding.DecodeString(sum)
+			if err != nil {
+				return fmt.Errorf("the sum %s of %s: %w", d.Sum, d.Path, err)
+			}
+			m.hash = hashed{"SHA-256", hex.EncodeToString(raw)}
+		}
+		found = append(found, m)
 	}
 	for _, m := range found {
-		if slices.ContainsFunc(i.modules, func(have module) bool { return have.path == m.path }) {
+		if i.has(m.path) {
 			continue
 		}
+		m.purl = "pkg:golang/" + m.path + "@" + escaped(m.version)
 		if m.texts, err = licenceTexts(m); err != nil {
 			return err
 		}
-		i.modules = append(i.modules, m)
+		i.put(m)
 	}
 	binary, err := elf.Open(program)
 	if err != nil {
@@ -79,7 +103,6 @@ func (i *inventory) add(program string) error {
 			i.libraries = append(i.libraries, packageOf(name))
 		}
 	}
-	slices.SortFunc(i.modules, func(a, b module) int { return cmp.Compare(a.path, b.path) })
 	slices.SortFunc(i.libraries, func(a, b library) int { return cmp.Compare(a.name, b.name) })
 	return nil
 }
@@ -99,7 +122,7 @@ func packageOf(name string) library {
 	return found
 }
 
-var licenceName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([.-].*)?$`)
+var licenceName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|(copyright)?notice|patents)([.-].*)?$`)
 
 // moduleFolders are the folders of all modules by their paths, and of Go's own library.
 var moduleFolders = sync.OnceValues(func() (map[string]string, error) {
@@ -129,9 +152,18 @@ func licenceTexts(m module) ([]licenceText, error) {
 	if folder == "" {
 		return nil, fmt.Errorf("the module %s is not on this machine; fetch it with go mod download", m.path)
 	}
+	texts, err := textsIn(folder)
+	if err != nil {
+		return nil, fmt.Errorf("the module %s: %w", m.path, err)
+	}
+	return texts, nil
+}
+
+// textsIn are a folder's licences.
+func textsIn(folder string) ([]licenceText, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("read the licence of %s: %w", m.path, err)
+		return nil, fmt.Errorf("read the licence: %w", err)
 	}
 	var texts []licenceText
 	for _, e := range entries {
@@ -145,7 +177,7 @@ func licenceTexts(m module) ([]licenceText, error) {
 		texts = append(texts, licenceText{e.Name(), text})
 	}
 	if len(texts) == 0 {
-		return nil, fmt.Errorf("the module %s has no licence in %s, so it may not be passed on", m.path, folder)
+		return nil, fmt.Errorf("there is no licence in %s, so it may not be passed on", folder)
 	}
 	return texts, nil
 }
@@ -174,7 +206,7 @@ func spdx(text []byte) string {
 // licences are the texts that the licences want to go along with the programs.
 func (i *inventory) licences() ([]byte, error) {
 	var out bytes.Buffer
-	out.WriteString("Headroom's programs contain the following modules, under the licences of their authors.\n")
+	out.WriteString("Headroom's programs and the page in them contain the following modules, under the licences of their authors.\n")
 	for _, m := range i.modules {
 		fmt.Fprintf(&out, "\n%s\n%s %s\n", strings.Repeat("=", 80), m.path, m.version)
 		for _, l := range m.texts {
@@ -235,16 +267,15 @@ func (i *inventory) cycloneDX(version string, p platform, made time.Time) ([]byt
 	all := dependency{Ref: root.Ref}
 	document := bom{Format: "CycloneDX", Spec: "1.5", Version: 1, Metadata: metadata{made.Format(time.RFC3339), root}}
 	for _, m := range i.modules {
-		c := component{Type: "library", Name: m.path, Version: m.version, Scope: "required", PURL: "pkg:golang/" + m.path + "@" + escaped(m.version)}
-		c.Ref = c.PURL
-		if sum, ok := strings.CutPrefix(m.sum, "h1:"); ok { // of all files, as go.sum has it
-			raw, err := base64.StdEncoding.DecodeString(sum)
-			if err != nil {
-				return nil, fmt.Errorf("the sum %s of %s: %w", m.sum, m.path, err)
-			}
-			c.Hashes = []hashed{{"SHA-256", hex.EncodeToString(raw)}}
+		c := component{Ref: m.purl, Type: "library", Name: m.path, Version: m.version, Scope: "required", PURL: m.purl}
+		if m.hash.Content != "" {
+			c.Hashes = []hashed{m.hash}
 		}
-		for _, l := range m.texts {
+		texts := m.texts
+		if m.licence != "" {
+			c.Licences, texts = []licenceWord{{licenceID{m.licence}}}, nil
+		}
+		for _, l := range texts {
 			id := spdx(l.text)
 			if id != "" && !slices.Contains(c.Licences, licenceWord{licenceID{id}}) {
 				c.Licences = append(c.Licences, licenceWord{licenceID{id}})
