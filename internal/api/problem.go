@@ -28,6 +28,8 @@ type problem struct {
 	Errors    []fault            `json:"errors,omitempty"`
 	Hint      *capacity.Hint     `json:"hint,omitempty"`
 	Conflicts []capacity.Finding `json:"conflicts,omitempty"`
+
+	LastChange *app.LastChange `json:"last_change,omitempty"`
 }
 
 // fault is one thing that is wrong: with a member of the body, or with a parameter.
@@ -132,6 +134,7 @@ func problemOf(err error) problem {
 		input      *capacity.InputError
 		impossible *app.InfeasibleError
 		version    *app.VersionError
+		deleted    *app.DeletedError
 		tooLong    *http.MaxBytesError
 		waiting    *app.TooManyError
 	)
@@ -141,7 +144,13 @@ func problemOf(err error) problem {
 	case errors.As(err, &impossible):
 		return infeasibleProblem(impossible.Conflicts)
 	case errors.As(err, &version):
-		return outdated.problem(sentence(err, capacity.Conflict))
+		p := outdated.problem(sentence(err, capacity.Conflict))
+		p.LastChange = version.Last
+		return p
+	case errors.As(err, &deleted):
+		p := notFound.problem(sentence(err, capacity.NotFound))
+		p.LastChange = &deleted.LastChange
+		return p
 	case errors.As(err, &input):
 		return invalid.aboutBody(input.Findings)
 	case errors.As(err, &tooLong):

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"time"
 
 	"headroom/internal/capacity"
 )
@@ -9,7 +10,14 @@ import (
 // VersionError is a change of something that somebody else has changed since the caller read it. It
 // is of kind Conflict.
 type VersionError struct {
-	Have int64 // the version that is there now
+	Have int64       // the version that is there now
+	Last *LastChange // nil where that is not on record
+}
+
+// LastChange is who changed something last, or deleted it.
+type LastChange struct {
+	At time.Time `json:"at"`
+	By string    `json:"by"` // the name of the key
 }
 
 func (e *VersionError) Error() string {
@@ -18,3 +26,16 @@ func (e *VersionError) Error() string {
 
 // Is makes a VersionError an error of kind Conflict.
 func (e *VersionError) Is(target error) bool { return target == capacity.Conflict }
+
+// DeletedError is a cluster that somebody has deleted. It is of kind NotFound.
+type DeletedError struct {
+	Cluster string
+	LastChange
+}
+
+func (e *DeletedError) Error() string {
+	return fmt.Sprintf("there is no cluster %q any more: key %q deleted it at %s", e.Cluster, e.By, e.At.UTC().Format(time.RFC3339))
+}
+
+// Is makes a DeletedError an error of kind NotFound.
+func (e *DeletedError) Is(target error) bool { return target == capacity.NotFound }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
 
@@ -46,6 +47,26 @@ func record(ctx context.Context, q querier, entries ...entry) error {
 		ORDER BY place`,
 		pgx.NamedArgs{"by": who.Name, "key_id": who.ID, "clusters": clusters, "actions": actions, "kinds": kinds, "names": names, "before": before, "after": after})
 	return err
+}
+
+// lastChange is who changed something of a cluster last; nil where that is not on record.
+func lastChange(ctx context.Context, q querier, cluster, kind, name string) (*app.LastChange, error) {
+	last, err := one[app.LastChange](ctx, q, `
+		SELECT at, by FROM audit WHERE cluster = @cluster AND kind = @kind AND name = @name
+		ORDER BY era DESC, txid DESC, id DESC LIMIT 1`, pgx.NamedArgs{"cluster": cluster, "kind": kind, "name": name})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return &last, err
+}
+
+// outdated is a version that is not there any more, and who made another of it.
+func outdated(ctx context.Context, q querier, have int64, cluster, kind, name string) error {
+	last, err := lastChange(ctx, q, cluster, kind, name)
+	if err != nil {
+		return err
+	}
+	return &app.VersionError{Have: have, Last: last}
 }
 
 func jsonText(x any) (*string, error) {

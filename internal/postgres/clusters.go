@@ -45,12 +45,24 @@ func cluster(ctx context.Context, q querier, name string) (capacity.Cluster, err
 	}
 	c, err := one[capacity.Cluster](ctx, q, `SELECT `+clusterColumns+` FROM clusters WHERE name = @name AND deleted_at IS NULL`, pgx.NamedArgs{"name": name})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return c, noCluster(name)
+		return c, goneCluster(ctx, q, name)
 	}
 	return c, err
 }
 
 func noCluster(name string) error { return notFound("there is no cluster %q", name) }
+
+// goneCluster is a cluster that is not there, and who deleted it where somebody has.
+func goneCluster(ctx context.Context, q querier, name string) error {
+	last, err := lastChange(ctx, q, name, capacity.ClusterKind, name)
+	switch {
+	case err != nil:
+		return err
+	case last == nil:
+		return noCluster(name)
+	}
+	return &app.DeletedError{Cluster: name, LastChange: *last}
+}
 
 // CreateCluster makes a cluster without inputs.
 func (s *Store) CreateCluster(ctx context.Context, c capacity.Cluster) (capacity.Cluster, error) {
@@ -98,7 +110,7 @@ func (s *Store) ReplaceCluster(ctx context.Context, version int64, c capacity.Cl
 			return at(c.Name, c, err)
 		}
 		if done.RowsAffected() == 0 {
-			return &app.VersionError{Have: before.Version}
+			return outdated(ctx, q, before.Version, c.Name, capacity.ClusterKind, c.Name)
 		}
 		if err := bump(ctx, q, id); err != nil {
 			return err
@@ -132,7 +144,7 @@ func (s *Store) DeleteCluster(ctx context.Context, name string, version int64) e
 			return err
 		}
 		if done.RowsAffected() == 0 {
-			return &app.VersionError{Have: before.Version}
+			return outdated(ctx, q, before.Version, name, capacity.ClusterKind, name)
 		}
 		return record(ctx, q, entry{Cluster: name, Action: capacity.Delete, Kind: capacity.ClusterKind, Name: name, Before: before})
 	})
@@ -145,7 +157,7 @@ func clusterID(ctx context.Context, q querier, name string) (id int64, err error
 	}
 	err = q.QueryRow(ctx, `SELECT id FROM clusters WHERE name = @name AND deleted_at IS NULL`, pgx.NamedArgs{"name": name}).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, noCluster(name)
+		return 0, goneCluster(ctx, q, name)
 	}
 	return id, err
 }

@@ -4510,6 +4510,14 @@ type Knowledge struct {
 // KnowledgeKind defines model for Knowledge.Kind.
 type KnowledgeKind string
 
+// LastChange Who changed what was asked for since you read it (412), or deleted it (404).
+type LastChange struct {
+	At time.Time `json:"at"`
+
+	// By The name of the key.
+	By string `json:"by"`
+}
+
 // LateJob An accepted job that would miss its deadline.
 type LateJob struct {
 	// DueS From now.
@@ -6991,8 +6999,11 @@ type ProblemDetails struct {
 
 	// Instance The id of the request; the server's log has it as well.
 	Instance string `json:"instance"`
-	Status   int64  `json:"status"`
-	Title    string `json:"title"`
+
+	// LastChange Who changed what was asked for since you read it (412), or deleted it (404).
+	LastChange *LastChange `json:"last_change,omitempty"`
+	Status     int64       `json:"status"`
+	Title      string      `json:"title"`
 
 	// Type The kind of error, an address of this server that explains it.
 	//

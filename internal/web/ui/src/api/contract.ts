@@ -1373,6 +1373,11 @@ export type Knowledge = {
   usage: Array<Array<Array<number>>>;
 };
 
+export type LastChange = {
+  at: string;
+  by: string;
+};
+
 export type LateJob = {
   due_s: number;
   id: string;
@@ -2518,6 +2523,7 @@ export type ProblemDetails = {
   errors?: Array<Fault>;
   hint?: Hint;
   instance: string;
+  last_change?: LastChange;
   status: number;
   title: string;
   type: string;

@@ -33,3 +33,8 @@ export function clock(moment: Date, zone: string, now: Date): string {
   const today = day.format(moment) === day.format(now);
   return today ? time.format(moment) : `${day.format(moment)}, ${time.format(moment)}`;
 }
+
+/** second is a moment's time of day in a zone, to the second. */
+export function second(moment: Date, zone: string): string {
+  return new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(moment);
+}

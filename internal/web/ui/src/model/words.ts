@@ -1,5 +1,6 @@
 // Sentences for people. The page says what the plan does; the paper's words stay in the reference.
-import type { ClassPlan, CurrentPlan, ProblemClass } from "../api/contract.ts";
+import type { Problem } from "../api/client.ts";
+import type { ClassPlan, CurrentPlan, LastChange, ProblemClass } from "../api/contract.ts";
 import { duration } from "./time.ts";
 
 export type Tone = "good" | "warning" | "bad";
@@ -81,4 +82,20 @@ export function isolating(text: string, names: Iterable<string>): string {
   let out = text;
   for (const n of names) if (/[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(n)) out = out.replaceAll(n, isolated(n));
   return out;
+}
+
+/** lastChange is who deleted, or changed meanwhile, what was asked for. */
+export function lastChange(p: Problem): LastChange | null {
+  return p.details?.last_change ?? null;
+}
+
+/** sentenceOf is what went wrong with a change of a cluster, as people should read it. */
+export function sentenceOf(p: Problem, cluster: string): string {
+  if (p.status === 403) return `Your key may read ${cluster} but not change it. Ask an administrator for the role ${/the role (\w+)/.exec(p.message)?.[1] ?? "planner"}.`;
+  return saidOf(p);
+}
+
+/** saidOf is what went wrong with reading. */
+export function saidOf(p: Problem): string {
+  return p.status === 500 ? `Headroom made a mistake. Quote ${p.details?.instance ?? "the time"} to the operator.` : p.message;
 }

@@ -1,15 +1,21 @@
 // What stands around every page: where one is, which plan is seen, what is wrong.
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { clusters, cluster, current, heard, signIn, trouble } from "../state/cluster.ts";
-import { now } from "../state/clock.ts";
-import { addressOf, go, route } from "../state/route.ts";
+import { useEffect, useRef } from "preact/hooks";
+import type { CurrentPlan } from "../api/contract.ts";
+import { headline, perPeriod } from "../model/money.ts";
 import { age, clock } from "../model/time.ts";
 import { count, proof } from "../model/words.ts";
-import { active } from "../state/runs.ts";
-import { Chip } from "./chip.tsx";
 import { pages } from "../pages/pages.ts";
+import { now } from "../state/clock.ts";
+import { clusters, cluster, current } from "../state/cluster.ts";
+import { addressOf, go, route } from "../state/route.ts";
+import { active } from "../state/runs.ts";
 import { setTheme, theme } from "../state/theme.ts";
+import { working } from "../state/working.ts";
+import { Chip } from "./chip.tsx";
+import { Glyph } from "./glyph.tsx";
+import { Trouble } from "./trouble.tsx";
 
 export function Frame({ children }: { children: ComponentChildren }) {
   return (
@@ -22,6 +28,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         {children}
       </main>
       <Speaker />
+      <Heading />
     </div>
   );
 }
@@ -50,6 +57,7 @@ function Top() {
           <option value="dark">Dark</option>
         </select>
       </div>
+      {working.value && <Computing since={working.value.since} stop={working.value.stop} />}
     </header>
   );
 }
@@ -61,11 +69,32 @@ function PlanLine() {
   return (
     <>
       <p class="small muted">
-        Plan {new Intl.NumberFormat("en-US").format(p.number)} · computed {age(now.value - Date.parse(p.freshness.confirmed_at))} · holds until{" "}
-        {clock(new Date(p.freshness.valid_until), zone, new Date(now.value))}
+        Plan {number(p.number)} · computed {age(now.value - Date.parse(p.freshness.confirmed_at))} · holds until {clock(new Date(p.freshness.valid_until), zone, new Date(now.value))}
       </p>
-      <Chip {...proof(p)} />
+      <a class="plain" href="#proof">
+        <Chip {...proof(p)} />
+      </a>
     </>
+  );
+}
+
+const number = (n: number) => new Intl.NumberFormat("en-US").format(n);
+
+/** Computing says for how long an answer has been waited for. */
+function Computing({ since, stop }: { since: number; stop: () => void }) {
+  const ms = useSignal(Date.now() - since);
+  useEffect(() => {
+    const timer = setInterval(() => (ms.value = Date.now() - since), 100);
+    return () => clearInterval(timer);
+  }, [since]);
+  return (
+    <div class="computing small">
+      <span role="status">
+        <span aria-hidden="true">Computing, {(ms.value / 1000).toFixed(1)} s</span>
+        <span class="hidden">Computing</span>
+      </span>
+      <button class="quiet" onClick={stop}>Cancel</button>
+    </div>
   );
 }
 
@@ -88,6 +117,7 @@ function Rail() {
   const at = route.value;
   const link = (page: (typeof pages)[number]) => (
     <a key={page.name} href={page.cluster ? addressOf(at.cluster, page.name) : `/${page.name}`} aria-current={at.page === page.name ? "page" : undefined} onClick={() => (open.value = false)}>
+      <Glyph of={page.name} />
       {page.title}
     </a>
   );
@@ -100,7 +130,7 @@ function Rail() {
           Menu
         </button>
       </div>
-      <div class={open.value ? "links open" : "links"} id="links">
+      <div class={open.value ? "list open" : "list"} id="links">
         {group(0)}
         <hr />
         {group(1)}
@@ -111,54 +141,67 @@ function Rail() {
   );
 }
 
-/** Trouble says what stands between what is shown and the truth; what was seen last stays. */
-function Trouble() {
-  const t = trouble.value;
-  const zone = cluster.value?.time_zone ?? "UTC";
-  const p = current.value?.plan;
-  if (t) {
-    if (t.status === 401)
-      return (
-        <div class="banner error" role="alert">
-          You were signed out. Your changes on this page are kept.
-          <button class="quiet" onClick={signIn}>Sign in</button>
-        </div>
-      );
-    if (t.status === 0)
-      return (
-        <div class="banner error" role="alert">
-          Headroom does not answer.{heard.value > 0 && ` You see what was here at ${clock(new Date(heard.value), zone, new Date(heard.value))}.`}
-        </div>
-      );
-    if (t.status !== 404 || p)
-      return (
-        <div class="banner error" role="alert">
-          {t.message}
-        </div>
-      );
-  }
-  const attempt = p?.freshness.last_attempt;
-  if (p && attempt?.failed)
-    return (
-      <div class="banner">
-        The change of {clock(new Date(attempt.at), zone, new Date(now.value))} could not be planned: {attempt.reason}. Plan {p.number} stays in force.
-      </div>
-    );
-  if (p?.freshness.stale)
-    return (
-      <div class="banner">
-        This plan is {age(now.value - Date.parse(p.freshness.confirmed_at)).replace(" ago", "")} old. It was due to be renewed at {clock(new Date(p.freshness.valid_until), zone, new Date(now.value))}; the last good plan stays in force.
-      </div>
-    );
-  return null;
-}
+const pause = 10_000;
 
-/** Speaker reads changes of the plan aloud, for those who do not see the numbers change. */
+/** Speaker reads changes of the plan aloud, for those who do not see the numbers change; not more often than
+ *  can be listened to. */
 function Speaker() {
-  const p = current.value?.plan;
+  const said = useSignal("");
+  const last = useRef<{ plan: CurrentPlan; at: number; timer: number } | null>(null);
+  useSignalEffect(() => {
+    const plan = current.value?.plan;
+    const before = last.current;
+    clearTimeout(before?.timer);
+    if (!plan || before?.plan.cluster !== plan.cluster) {
+      last.current = plan ? { plan, at: 0, timer: 0 } : null;
+      return;
+    }
+    if (before.plan.number === plan.number) return;
+    const say = () => {
+      said.value = spoken(before.plan, plan);
+      last.current = { plan, at: Date.now(), timer: 0 };
+    };
+    before.timer = window.setTimeout(say, Math.max(0, before.at + pause - Date.now()));
+  });
   return (
-    <div class="hidden" aria-live="polite">
-      {p ? `Plan ${p.number}` : ""}
+    <div class="hidden" aria-live="polite" id="spoken">
+      {said.value}
     </div>
   );
+}
+
+/** spoken is a change of the plan in a breath. */
+function spoken(was: CurrentPlan, is: CurrentPlan): string {
+  const { cost } = is.plan;
+  const bill = perPeriod(cost.total, cost.period_s, "month") - perPeriod(cost.penalties, cost.period_s, "month");
+  const served = is.admitted - was.admitted;
+  const jobs = served === 0 ? "as many jobs served" : `${count(Math.abs(served), served > 0 ? "more job" : "job fewer", served > 0 ? "more jobs" : "jobs fewer")} served`;
+  return `Plan ${number(is.number)}: ${headline(bill, cost.currency)} a month, ${jobs}`;
+}
+
+/** Heading leads the focus to what a page begins with when another page is opened, for those who would not
+ *  notice otherwise. */
+function Heading() {
+  const { page, cluster, rest } = route.value;
+  const key = [page, cluster, ...rest].join("/");
+  const first = useRef(true);
+  useEffect(() => {
+    if (first.current) {
+      first.current = page === ""; // the page that "/" leads to is the first
+      return;
+    }
+    const main = document.getElementById("content")!;
+    const lead = () => {
+      const h1 = main.querySelector<HTMLElement>("h1");
+      if (!h1) return false;
+      h1.tabIndex = -1;
+      h1.focus({ preventScroll: true });
+      return true;
+    };
+    if (lead()) return;
+    const watch = new MutationObserver(() => lead() && watch.disconnect());
+    watch.observe(main, { childList: true, subtree: true });
+    return () => watch.disconnect();
+  }, [key]);
+  return null;
 }

@@ -3,8 +3,9 @@ import type { ComponentChildren } from "preact";
 import { fileName, save } from "../model/files.ts";
 import { type Column, compare, csv, tsv } from "../model/table.ts";
 import { count } from "../model/words.ts";
+import { printing } from "../state/printing.ts";
 
-const most = 100;
+const onPage = 100;
 
 interface Props<R> {
   /** What the table is of, for those who do not see where it stands. */
@@ -33,6 +34,7 @@ export function DataTable<R>({ caption, columns, rows, name, file, sort, filter,
   const page = useSignal(0);
   const copied = useSignal(false);
   const shown = columns.filter((c) => !c.inFilesOnly);
+  const most = printing.value ? Number.MAX_SAFE_INTEGER : onPage;
   const column = columns.find((c) => c.key === by.value);
   const sought = word.value.trim().toLowerCase();
   const found = sought ? rows.filter((r) => columns.some((c) => String(c.value(r) ?? "").toLowerCase().includes(sought))) : rows;

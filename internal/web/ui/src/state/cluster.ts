@@ -13,6 +13,8 @@ export const trouble = signal<Problem | null>(null);
 export const current = signal<{ plan: CurrentPlan; etag: string; problem: PlannedProblem } | null>(null);
 /** The last moment at which the service answered. */
 export const heard = signal(0);
+/** When it is asked again by itself, in the time of this machine; 0 where that would not help. */
+export const again = signal(0);
 
 export const cluster = computed(() => clusters.value?.find((c) => c.name === route.value.cluster) ?? null);
 
@@ -20,6 +22,12 @@ export const cluster = computed(() => clusters.value?.find((c) => c.name === rou
 export function signIn(): void {
   sessionStorage.setItem("headroom.return", location.pathname + location.search);
   location.assign("/sign-in");
+}
+
+/** signInHere opens a session without leaving the page, so that nothing on it is lost. */
+export async function signInHere(token: string): Promise<void> {
+  session.value = (await ask("POST /v1/session", { path: {}, body: { token } }))!.value;
+  tryNow();
 }
 
 /** begin asks who we are and what there is to see. */
@@ -35,16 +43,46 @@ export async function begin(): Promise<void> {
     }
     batch(() => {
       clusters.value = found;
-      trouble.value = null;
+      fine();
     });
   } catch (e) {
     fail(e);
   }
 }
 
+const pauses = [1, 2, 4, 8, 15]; // seconds until it is tried again by itself
+let tries = 0;
+let timer = 0;
+
+function fine(): void {
+  clearTimeout(timer);
+  tries = 0;
+  batch(() => {
+    heard.value = Date.now();
+    trouble.value = null;
+    again.value = 0;
+  });
+}
+
 function fail(e: unknown): void {
   if (!(e instanceof Problem)) throw e;
-  trouble.value = e;
+  clearTimeout(timer);
+  const passes = e.status === 0 || e.status === 429 || e.status >= 500;
+  const seconds = Math.max(e.retryAfter, pauses[Math.min(tries++, pauses.length - 1)]!);
+  batch(() => {
+    trouble.value = e;
+    again.value = passes ? Date.now() + seconds * 1000 : 0;
+  });
+  if (passes) timer = window.setTimeout(tryNow, seconds * 1000);
+}
+
+/** tryNow asks for what could not be had. */
+export function tryNow(): void {
+  clearTimeout(timer);
+  again.value = 0;
+  if (!clusters.value) void begin();
+  if (route.value.cluster) void refresh(route.value.cluster);
+  else if (clusters.value) void begin();
 }
 
 /** refresh brings the current plan, if there is another than the one that is shown. */
@@ -58,8 +96,7 @@ export async function refresh(name: string): Promise<void> {
     }
     if (route.value.cluster !== name) return;
     batch(() => {
-      heard.value = Date.now();
-      trouble.value = null;
+      fine();
       if (!answer) return;
       setClock(answer.at);
       current.value = { plan: answer.value, etag: answer.etag, problem: problem! };
@@ -69,17 +106,26 @@ export async function refresh(name: string): Promise<void> {
   }
 }
 
+/** look asks whether the plan is still the newest: that it has become old, or that its cluster is gone, is no
+ *  event of the stream. */
+const look = () => {
+  if (!document.hidden && !trouble.value && route.value.cluster) void refresh(route.value.cluster);
+};
+const every = 15_000;
+
 let stop = () => {};
 let open = "";
 
 /** follow keeps the plan of the open cluster current. */
 export function follow(): void {
+  setInterval(look, every);
   effect(() => {
     const name = route.value.cluster;
     if (name === open) return;
     stop();
     open = name;
     current.value = null;
+    if (trouble.value && trouble.value.status !== 401) fine(); // it was another cluster's
     if (!name) return;
     void refresh(name);
     stop = watch(`/v1/clusters/${encodeURIComponent(name)}/plans/events`, "plan", () => void refresh(name));

@@ -1,4 +1,5 @@
 import { effect, signal } from "@preact/signals";
+import { printing } from "./printing.ts";
 
 const key = "headroom.theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -8,7 +9,7 @@ dark.addEventListener("change", () => (system.value = dark.matches));
 export const theme = signal(localStorage.getItem(key) ?? "system");
 
 effect(() => {
-  const isDark = theme.value === "dark" || (theme.value !== "light" && system.value);
+  const isDark = !printing.value && (theme.value === "dark" || (theme.value !== "light" && system.value));
   document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
 });
 
