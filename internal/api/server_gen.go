@@ -888,7 +888,7 @@ type Scenario = capacity.Scenario
 // ScenarioAnswer A scenario's outcome, and how it differs from the base's.
 type ScenarioAnswer = plan.ScenarioAnswer
 
-// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
+// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `bound` says with which time of a job is planned. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
 // A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. What counts jobs or VMs is rounded to whole ones, jobs of a relaxed problem excepted.
 //
 // Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}

@@ -21,6 +21,7 @@ type ScenarioChange struct {
 	VMType   string   `json:"vm_type,omitempty"`  // "": every type
 	Contract string   `json:"contract,omitempty"` // of prices: "" is not a contract's but that of the purchase
 	Purchase Purchase `json:"purchase,omitempty"` // of prices: on_demand (the default) or spot
+	Bound    Bound    `json:"bound,omitempty"`
 	Factor   *float64 `json:"factor,omitempty"`
 	Value    *Money   `json:"value,omitempty"` // in the unit of what is changed
 
@@ -42,6 +43,7 @@ const (
 	ChangeBudget    What = "budget"     // budget.vm_cost per period; without factor and value: none
 	ChangeTotal     What = "total"      // budget.total likewise
 	ChangeSpotShare What = "spot_share" // spot.max_share of a type
+	ChangeBound     What = "bound"      // options.bound: which time of a job is planned with
 	AddContract     What = "add_contract"
 	DropContract    What = "drop_contract"
 	AddVMType       What = "add_vm_type"

@@ -75,7 +75,7 @@ type applying struct {
 	checker
 	factor  decimal.Decimal // of the change, if it has one
 	owned   bool            // the classes are no longer those of the problem before
-	retyped bool            // VM types have come or gone, which all classes have to do with
+	retyped bool            // something has changed that all classes have to do with: VM types have come or gone, another bound
 }
 
 func (a *applying) change(ch *ScenarioChange) {
@@ -91,6 +91,9 @@ func (a *applying) change(ch *ScenarioChange) {
 		}
 	case ChangeBudget, ChangeTotal:
 		a.changeBudget(ch)
+	case ChangeBound:
+		a.retyped = true
+		a.Options.Bound = ch.Bound
 	case AddContract:
 		a.addContract(ch)
 	case DropContract:

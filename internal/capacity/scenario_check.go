@@ -20,6 +20,7 @@ const (
 	purchaseMember
 	numberMember // factor or value
 	addMember
+	boundMember
 )
 
 // kindOfChange is what a change may have besides What, what it must have, and what it is called.
@@ -40,6 +41,7 @@ var kindsOfChange = []kindOfChange{
 	{ChangeBudget, numberMember, 0, "a change of the budget for VMs"},
 	{ChangeTotal, numberMember, 0, "a change of the total budget"},
 	{ChangeSpotShare, typeMember | numberMember, numberMember, "a change of the share of spot VMs"},
+	{ChangeBound, boundMember, boundMember, "a change of the bound"},
 	{AddContract, typeMember | addMember, addMember, "a change that adds a contract"},
 	{DropContract, typeMember | contractMember, contractMember, "a change that drops a contract"},
 	{AddVMType, addMember, addMember, "a change that adds a VM type"},
@@ -97,7 +99,7 @@ func (ch *ScenarioChange) check(c *checker) {
 	}{
 		{classMember, "class", ch.Class != ""}, {typeMember, "vm_type", ch.VMType != ""}, {contractMember, "contract", ch.Contract != ""},
 		{purchaseMember, "purchase", ch.Purchase != ""}, {numberMember, "factor", ch.Factor != nil}, {numberMember, "value", ch.Value != nil},
-		{addMember, "add", ch.Add != nil},
+		{addMember, "add", ch.Add != nil}, {boundMember, "bound", ch.Bound != ""},
 	} {
 		switch {
 		case m.is && kind.may&m.of == 0:
@@ -114,6 +116,9 @@ func (ch *ScenarioChange) check(c *checker) {
 		if ch.Contract != "" {
 			c.refuse("purchase", "one_of", "A contract has one price; leave the purchase out.")
 		}
+	}
+	if ch.Bound != "" && kind.may&boundMember != 0 {
+		oneOf(c, "bound", ch.Bound, bounds)
 	}
 	if ch.Add != nil && kind.may&addMember != 0 {
 		c.enter("add")
@@ -169,6 +174,8 @@ func (ch *ScenarioChange) concerns(p *Problem, pointer string) bool {
 		return slices.ContainsFunc(steps, func(s string) bool { return slices.Contains(names, s) })
 	}
 	switch steps[0] {
+	case "options":
+		return ch.What == ChangeBound
 	case "budget":
 		return ch.What == ChangeBudget && !under("total") || ch.What == ChangeTotal && !under("vm_cost")
 	case "supply":

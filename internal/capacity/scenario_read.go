@@ -55,7 +55,7 @@ var (
 	clusterWhatIfShape = newShape("a question", []string{"scenarios"}, "at", "detail")
 	scenarioShape      = newShape("a scenario", []string{"changes"}, "name", "note")
 	askedScenarioShape = newShape("a scenario", nil, "changes", "name", "note", "saved")
-	changeShape        = newShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "factor", "value", "add")
+	changeShape        = newShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "bound", "factor", "value", "add")
 	addedShape         = newShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
 )
 
@@ -165,6 +165,8 @@ func (r *reader) change(ch *ScenarioChange) {
 			ch.Contract, _ = r.text()
 		case "purchase":
 			word(r, &ch.Purchase, purchases)
+		case "bound":
+			word(r, &ch.Bound, bounds)
 		case "factor":
 			ch.Factor = new(float64)
 			r.float(ch.Factor)

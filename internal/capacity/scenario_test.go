@@ -109,6 +109,7 @@ func TestScenarioChangesWhatItSays(t *testing.T) {
 
 func TestScenarioChangesVMTypes(t *testing.T) {
 	for _, c := range []struct{ name, changes, want string }{
+		{"cautious times", `[{"what":"bound","bound":"upper"}]`, `/options/bound "average" → "upper"`},
 		{"prices of all", `[{"what":"price","factor":2}]`, "/supply/vm_types/large/on_demand/price \"0.40\" → \"0.80\"\n/supply/vm_types/small/on_demand/price \"0.20\" → \"0.40\""},
 		{"spot price", `[{"what":"price","purchase":"spot","factor":2}]`, `/supply/vm_types/large/spot/price "0.15" → "0.30"`},
 		{"spot share", `[{"what":"spot_share","vm_type":"large","value":0.5}]`, `/supply/vm_types/large/spot/max_share 0.25 → 0.5`},
@@ -158,7 +159,7 @@ func TestScenarioAddsAVMType(t *testing.T) {
 func TestScenarioRefusals(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct{ name, changes, want string }{
-		{"unknown kind", `[{"what":"deadlines","factor":1}]`, `/changes/0/what choice "deadlines" is none of the words that can stand here: deadline, demand, promised, penalty, price, quota, contract, budget, total, spot_share, add_contract, drop_contract, add_vm_type, drop_vm_type. Did you mean "deadline"?`},
+		{"unknown kind", `[{"what":"deadlines","factor":1}]`, `/changes/0/what choice "deadlines" is none of the words that can stand here: deadline, demand, promised, penalty, price, quota, contract, budget, total, spot_share, bound, add_contract, drop_contract, add_vm_type, drop_vm_type. Did you mean "deadline"?`},
 		{"no kind", `[{}]`, `/changes/0/what choice`},
 		{"unknown class", `[{"what":"demand","factor":1},{"what":"deadline","class":"report","factor":1}]`, `/changes/1/class unknown_name There is no class "report". Did you mean "reports"?`},
 		{"every class is no name", `[{"what":"deadline","class":"*","factor":1}]`, `/changes/0/class unknown_name There is no class "*". To change all classes, leave "class" out.`},
@@ -173,6 +174,9 @@ func TestScenarioRefusals(t *testing.T) {
 		{"a class for a price", `[{"what":"price","class":"etl","factor":1}]`, `/changes/0/class not_taken A change of prices has no member "class"; leave it out.`},
 		{"a contract for a class", `[{"what":"penalty","contract":"etl","factor":1}]`, `/changes/0/contract not_taken`},
 		{"a purchase of a contract", `[{"what":"price","contract":"one-year","purchase":"spot","factor":1}]`, `/changes/0/purchase one_of`},
+		{"no bound", `[{"what":"bound"}]`, `/changes/0/bound missing`},
+		{"unknown bound", `[{"what":"bound","bound":"uper"}]`, `/changes/0/bound choice`},
+		{"a bound for a deadline", `[{"what":"deadline","factor":1,"bound":"upper"}]`, `/changes/0/bound not_taken`},
 		{"unknown purchase", `[{"what":"price","purchase":"ondemand","factor":1}]`, `/changes/0/purchase choice`},
 		{"spot that is not there", `[{"what":"price","purchase":"spot","factor":1}]`, `/changes/0 not_taken`},
 		{"a share that is not there", `[{"what":"spot_share","value":"0.5"}]`, `/changes/0 not_taken`},

@@ -123,7 +123,8 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 	if lost > 0 {
 		s.say("%s%s can no longer be had from where they came.", vmCountOf(lost), ofType(of.Name))
 	}
-	tighter, changed := false, lost > 0
+	rebound := s.Options.Bound != s.base.Problem.Options.Bound // other times: any class may need more
+	tighter, changed := rebound, lost > 0 || rebound
 	for i := range s.Classes {
 		now, then := s.Classes[i].DeadlineSeconds, s.base.Problem.Classes[i].DeadlineSeconds
 		if u.jobs[i] > 0 && now != then {
@@ -147,7 +148,7 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 		s.fit(m, of, u)
 	}
 	for i := range m.classes {
-		if c := &m.classes[i]; c.DeadlineSeconds != s.base.Problem.Classes[c.index].DeadlineSeconds || u.jobs[c.index] != before.jobs[c.index] {
+		if c := &m.classes[i]; rebound || c.DeadlineSeconds != s.base.Problem.Classes[c.index].DeadlineSeconds || u.jobs[c.index] != before.jobs[c.index] {
 			u.vms[c.index] = m.share(c, u.jobs[c.index])
 		}
 	}

@@ -32,8 +32,10 @@ func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
 	for {
 		switch what := []capacity.What{
 			capacity.ChangeDeadline, capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePenalty, capacity.ChangePrice,
-			capacity.ChangeQuota, capacity.ChangeContract, capacity.DropContract, capacity.AddContract, capacity.ChangePromised,
-		}[r.IntN(10)]; what {
+			capacity.ChangeQuota, capacity.ChangeContract, capacity.DropContract, capacity.AddContract, capacity.ChangePromised, capacity.ChangeBound,
+		}[r.IntN(11)]; what {
+		case capacity.ChangeBound:
+			return capacity.ScenarioChange{What: what, Bound: []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)]}
 		case capacity.ChangeDeadline:
 			if slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.DeadlineSeconds != 0 && (class == "" || c.Name == class) }) {
 				return capacity.ScenarioChange{What: what, Class: class, Factor: &factor}

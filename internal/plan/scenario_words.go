@@ -163,6 +163,8 @@ func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
 		return of("Larger budgets"+purpose, "Smaller budgets"+purpose, "The same budgets"+purpose, "A budget of "+amountText(ch)+purpose)
 	case capacity.ChangeSpotShare:
 		return of("Larger shares of spot VMs"+vmType, "Smaller shares of spot VMs"+vmType, "The same shares of spot VMs"+vmType, "A share of "+value+" of spot VMs"+vmType)
+	case capacity.ChangeBound:
+		return map[capacity.Bound]string{capacity.LowerBound: "Planning with optimistic times", capacity.AverageBound: "Planning with expected times", capacity.UpperBound: "Planning with cautious times", capacity.CalibratedBound: "Planning with calibrated times"}[ch.Bound], false
 	case capacity.AddContract:
 		return fmt.Sprintf("Contract %q", ch.Add.Contract.Name), false
 	case capacity.DropContract:

@@ -734,6 +734,14 @@ const (
 	RunStateSucceeded RunState = "succeeded"
 )
 
+// Defines values for ScenarioChangeBound.
+const (
+	ScenarioChangeBoundAverage    ScenarioChangeBound = "average"
+	ScenarioChangeBoundCalibrated ScenarioChangeBound = "calibrated"
+	ScenarioChangeBoundLower      ScenarioChangeBound = "lower"
+	ScenarioChangeBoundUpper      ScenarioChangeBound = "upper"
+)
+
 // Defines values for ScenarioChangePurchase.
 const (
 	ScenarioChangePurchaseOnDemand ScenarioChangePurchase = "on_demand"
@@ -744,6 +752,7 @@ const (
 const (
 	ScenarioChangeWhatAddContract  ScenarioChangeWhat = "add_contract"
 	ScenarioChangeWhatAddVmType    ScenarioChangeWhat = "add_vm_type"
+	ScenarioChangeWhatBound        ScenarioChangeWhat = "bound"
 	ScenarioChangeWhatBudget       ScenarioChangeWhat = "budget"
 	ScenarioChangeWhatContract     ScenarioChangeWhat = "contract"
 	ScenarioChangeWhatDeadline     ScenarioChangeWhat = "deadline"
@@ -7786,13 +7795,16 @@ type ScenarioAnswer struct {
 	Vms RentedVMs `json:"vms"`
 }
 
-// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
+// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `bound` says with which time of a job is planned. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
 // A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. What counts jobs or VMs is rounded to whole ones, jobs of a relaxed problem excepted.
 //
 // Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}
 type ScenarioChange struct {
 	// Add What `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
 	Add *AddedSupply `json:"add,omitempty"`
+
+	// Bound Of a change of the bound: as in the options of a problem.
+	Bound *ScenarioChangeBound `json:"bound,omitempty"`
 
 	// Class Which class; left out, every one.
 	Class *string `json:"class,omitempty"`
@@ -7815,6 +7827,9 @@ type ScenarioChange struct {
 	VmType *string            `json:"vm_type,omitempty"`
 	What   ScenarioChangeWhat `json:"what"`
 }
+
+// ScenarioChangeBound Of a change of the bound: as in the options of a problem.
+type ScenarioChangeBound string
 
 // ScenarioChangePurchase Of a price: which; on_demand where it is left out.
 type ScenarioChangePurchase string

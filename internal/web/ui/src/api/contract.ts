@@ -2910,13 +2910,14 @@ export type ScenarioAnswer = {
 
 export type ScenarioChange = {
   add?: AddedSupply;
+  bound?: "lower" | "average" | "upper" | "calibrated";
   class?: string;
   contract?: string;
   factor?: number;
   purchase?: "on_demand" | "spot";
   value?: Money;
   vm_type?: string;
-  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share" | "add_contract" | "drop_contract" | "add_vm_type" | "drop_vm_type";
+  what: "deadline" | "demand" | "promised" | "penalty" | "price" | "quota" | "contract" | "budget" | "total" | "spot_share" | "bound" | "add_contract" | "drop_contract" | "add_vm_type" | "drop_vm_type";
 };
 
 export type ScenarioDifference = {

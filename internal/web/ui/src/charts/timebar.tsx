@@ -7,7 +7,7 @@ export interface Spread {
 }
 
 /** TimeBar shows between what times executions of a class lie against their deadline, which stands at two
- *  thirds of every bar. */
+ *  thirds of every bar; an arrow says that they go on beyond it. */
 export function TimeBar({ times, deadline }: { times: Spread; deadline: number }) {
   const wide = deadline * 1.5;
   const at = (s: number) => Math.min(Math.max(s / wide, 0), 1) * 100;
@@ -18,9 +18,14 @@ export function TimeBar({ times, deadline }: { times: Spread; deadline: number }
   return (
     <svg class={late ? "timebar late" : "timebar"} role="img" aria-label={said}>
       <line class="track" x1="0" x2="100%" y1="10" y2="10" />
-      <rect class="range" x={`${from}%`} width={`${Math.max(to - from, 1)}%`} y="5" height="10" rx="5" />
+      <rect class="range" x={`${Math.min(from, 99)}%`} width={`${Math.max(to - from, 1)}%`} y="5" height="10" rx="5" />
       <line class="deadline" x1={`${200 / 3}%`} x2={`${200 / 3}%`} y1="1" y2="19" />
-      <circle class="dot" cx={`${at(times.average)}%`} cy="10" r="5" />
+      {times.average <= wide && <circle class="dot" cx={`${at(times.average)}%`} cy="10" r="5" />}
+      {times.upper > wide && (
+        <svg x="100%" y="10" overflow="visible">
+          <path class="beyond" d="M-7 -8 L1 0 L-7 8z" />
+        </svg>
+      )}
     </svg>
   );
 }

@@ -1,15 +1,20 @@
 // Now: what the plan is, what it costs, and why.
-import { useComputed, useSignal } from "@preact/signals";
-import type { ClassPlan, CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
-import { type Spread, TimeBar } from "../charts/timebar.tsx";
+import { useSignal } from "@preact/signals";
+import { ask, list, Problem as Trouble } from "../api/client.ts";
+import type { CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
+import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
-import { cent, headline, type Period, perPeriod, price, shares, text, units, type Units } from "../model/money.ts";
-import { duration } from "../model/time.ts";
-import { attention, count, lead, proved, verdict } from "../model/words.ts";
-import { Chip } from "../parts/chip.tsx";
+import { fileName } from "../model/files.ts";
+import { cent, decimal, headline, type Period, perPeriod, price, scaled, shares, text, units, type Units } from "../model/money.ts";
+import { count, lead, percent, proved, sentenceOf } from "../model/words.ts";
+import { Export } from "../parts/export.tsx";
+import { Unplanned } from "../parts/noplan.tsx";
 import { Segments } from "../parts/segments.tsx";
-import { current, trouble } from "../state/cluster.ts";
-import { choose, chosen } from "../state/route.ts";
+import { current, refresh } from "../state/cluster.ts";
+import { useFetched } from "../state/fetched.ts";
+import { addressOf, choose, chosen } from "../state/route.ts";
+import { isRun } from "../state/runs.ts";
+import { byName, Classes, tried } from "./now-classes.tsx";
 
 const periods = ["month", "hour", "day"] as const;
 const shown: readonly Period[] = ["hour", "day", "month"];
@@ -18,42 +23,79 @@ const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a 
 
 export function Now() {
   const seen = current.value;
-  if (!seen) return trouble.value?.status === 404 ? <NoPlan /> : <Reading />;
+  if (!seen) return <Unplanned />;
   const { plan, problem } = seen;
   return (
     <>
-      <h1>{lead(plan)}</h1>
+      <div class="headed">
+        <h1>{lead(plan)}</h1>
+        <span class="actions">
+          <Export kept={files(plan)} />
+        </span>
+      </div>
       <div class="cards">
         <Money plan={plan} />
         <VMs plan={plan} problem={problem} />
-        <Facts plan={plan} />
+        <Facts plan={plan} problem={problem} />
         <Classes plan={plan} problem={problem} />
-        <section class="card span-12" aria-labelledby="proof">
-          <h2 id="proof">Proof</h2>
-          <p>
-            {proved(plan)} <a href={`/v1/clusters/${encodeURIComponent(plan.cluster)}/plans/${plan.number}/problem`} download={`${plan.cluster}-plan-${plan.number}.json`}>Check it yourself</a>
-          </p>
-        </section>
+        <Proof plan={plan} />
       </div>
     </>
   );
 }
 
-function Reading() {
+function files(plan: CurrentPlan) {
+  const at = `/v1/clusters/${encodeURIComponent(plan.cluster)}/plans/${plan.number}`;
+  const kept = (text: string, kind: string) => ({ text, href: `${at}?format=${kind}`, file: fileName(kind, plan.cluster, "plan", plan.number, "classes") });
+  return [kept("CSV", "csv"), kept("XLSX", "xlsx"), kept("JSON", "json")];
+}
+
+/** Proof says how sure the figures are, and how anybody can see for themselves. */
+function Proof({ plan }: { plan: CurrentPlan }) {
+  const details = useSignal(false);
+  const said = useSignal("");
+  const by = plan.plan.proof;
+  const { cost } = plan.plan;
+  const worse = by && by.gap > 0 ? perPeriod(cost.total, cost.period_s, "month") - perPeriod(String(by.bound), cost.period_s, "month") : 0n;
+  const longer = async () => {
+    said.value = "";
+    const path = { cluster: plan.cluster };
+    try {
+      const c = (await ask("GET /v1/clusters/{cluster}", { path }))!;
+      const ms = Math.min(60_000, 4 * (c.value.options?.max_solve_ms ?? 2000));
+      await ask("PUT /v1/clusters/{cluster}", { path, body: { ...c.value, options: { ...c.value.options, max_solve_ms: ms } }, match: c.etag });
+      said.value = `Plans of this cluster may take ${ms / 1000} s from now on.`;
+      await refresh(plan.cluster);
+    } catch (e) {
+      if (!(e instanceof Trouble)) throw e;
+      said.value = sentenceOf(e, plan.cluster);
+    }
+  };
   return (
-    <>
-      <h1 class="muted">Reading plan …</h1>
-      <div class="cards" aria-hidden="true">
-        <div class="waiting span-5" style={{ height: "306px" }} />
-        <div class="waiting span-7" style={{ height: "306px" }} />
-        <div class="waiting span-12" style={{ height: "400px" }} />
-      </div>
-    </>
+    <section class="card span-12" aria-labelledby="proof">
+      <h2 id="proof" tabIndex={-1}>Proof</h2>
+      {by && by.gap > 0 && (
+        <p>
+          This plan costs at most {percent(by.gap)} more than the best possible one ({headline(worse, cost.currency)} a month). <button class="quiet" onClick={() => void longer()}>Search longer</button>
+        </p>
+      )}
+      {by?.agreed === false && (
+        <p>
+          {by.engine.toUpperCase()} gave a dearer plan; ours is shown and was checked.{" "}
+          <button class="quiet" aria-expanded={details.value} onClick={() => (details.value = !details.value)}>Details</button>
+        </p>
+      )}
+      {details.value && by && (
+        <p class="small muted">
+          No plan can cost less than {text(perPeriod(String(by.bound), cost.period_s, "month"), cost.currency, 2)} a month: that bound was proved by {by.method}, which needs no other solver. {by.checked ? "Every limit of the plan was checked again in exact decimals." : ""}
+        </p>
+      )}
+      <p>
+        {proved(plan)} <a href={`/v1/clusters/${encodeURIComponent(plan.cluster)}/plans/${plan.number}/problem`} download={fileName("json", plan.cluster, "plan", plan.number, "problem")}>Check it yourself</a>
+      </p>
+      {said.value && <p class="small" role="alert">{said.value}</p>}
+    </section>
   );
-}
-
-function NoPlan() {
-  return <h1>{trouble.value?.message}</h1>;
 }
 
 function Money({ plan }: { plan: CurrentPlan }) {
@@ -107,23 +149,67 @@ function Money({ plan }: { plan: CurrentPlan }) {
           <dd>{money(sum + refused)}</dd>
         </div>
       </dl>
-      <p class="small muted">{period === "month" ? "A month is 730 hours at this hour's rate." : period === "day" ? "A day is 24 hours at this hour's rate." : "At the prices and contracts of this hour."}</p>
+      <p class="small muted">
+        {period === "month" ? "A month is 730 hours at this hour's rate." : period === "day" ? "A day is 24 hours at this hour's rate." : "At the prices and contracts of this hour."}
+        <Forecast cluster={plan.cluster} version={plan.freshness.inputs_version} />
+      </p>
     </section>
   );
 }
 
+/** Forecast is what the rest of the month comes to, where somebody has forecast it. */
+function Forecast({ cluster, version }: { cluster: string; version: number }) {
+  const rest = useFetched(
+    async () => {
+      const path = { cluster };
+      if ((await list("GET /v1/clusters/{cluster}/forecasts", path, { limit: 1 }, 1)).length === 0) return null;
+      const now = new Date();
+      const until = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
+      const answer = (await ask("POST /v1/clusters/{cluster}/horizons", { path, body: { until, detail: "summary" } }))!.value;
+      return isRun(answer) ? null : answer;
+    },
+    cluster,
+    version,
+  ).value.value;
+  const month = rest?.months[0];
+  if (!rest || !month) return null;
+  const name = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" }).format(new Date());
+  return (
+    <>
+      {" "}
+      Forecast for the rest of {name}: {headline(units(month.cost.total) - units(month.cost.penalties), rest.currency)} (<a href={`${addressOf(cluster, "contracts")}?tab=months`}>Contracts, Months</a>).
+    </>
+  );
+}
+
 function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
-  const table = useSignal(false);
   const { vms } = plan.plan;
   const used = vms.contracts.reduce((n, c) => n + c.used, 0);
-  const quota = problem.supply.on_demand?.quota;
+  const quota = problem.supply.on_demand?.quota ?? null;
+  const all = parts(plan, problem);
+  const share = (n: number) => percent(n / Math.max(vms.total, 1));
   return (
     <section class="card span-7" aria-labelledby="vms">
       <h2 id="vms">VMs</h2>
       <p>
         <span class="big">{vms.total}</span> <span class="unit">of which {vms.reserved} reserved, {vms.on_demand} on demand{vms.spot ? `, ${vms.spot} spot` : ""}</span>
       </p>
-      <VMBar plan={plan} />
+      {all.length > 0 && (
+        <Figure
+          title="Where the VMs come from"
+          said={`${all.map((p) => `${p.vms} ${p.name}`).join(", ")}.`}
+          columns={[
+            { key: "from", title: "From", value: (p) => p.name },
+            { key: "vms", title: "VMs", value: (p) => p.vms, number: true },
+          ]}
+          rows={all}
+          name={(p) => p.name}
+          points={[all.map((p) => `${p.name} · ${count(p.vms, "VM", "VMs")} · ${share(p.vms)}`)]}
+          file="vms"
+        >
+          {(cursor) => <VMBar all={all} most={quota === null ? null : vms.reserved + quota} cursor={cursor} />}
+        </Figure>
+      )}
       <p class="legend">
         <span>
           <span class="patch reserved" />
@@ -131,40 +217,14 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
         </span>
         <span>
           <span class="patch demand" />
-          On demand, {vms.on_demand}{quota == null ? ", no quota" : ` of a quota of ${quota}`}
+          On demand, {vms.on_demand}
+          {quota === null ? ", no quota" : ` of a quota of ${quota}`}
         </span>
         <span>
           <span class="patch idle" />
           Reserved but idle: {vms.reserved > used ? vms.reserved - used : "none"}
         </span>
       </p>
-      <p>
-        <button class="quiet" aria-expanded={table.value} onClick={() => (table.value = !table.value)}>
-          {table.value ? "Hide the table" : "Show as table"}
-        </button>
-      </p>
-      {table.value && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">From</th>
-              <th scope="col" class="number">
-                VMs
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {parts(plan).map((p) => (
-              <tr key={p.name}>
-                <td>
-                  <bdi>{p.name}</bdi>
-                </td>
-                <td class="number">{p.vms}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
     </section>
   );
 }
@@ -186,13 +246,14 @@ function nearest(plan: CurrentPlan, classes: Map<string, ProblemClass>): { name:
   return best;
 }
 
-function byName(problem: Problem): Map<string, ProblemClass> {
-  return new Map(problem.classes.map((c) => [c.name, c]));
+/** tryIt opens What if a hundredth beyond the point where the plan changes its mind. */
+function tryIt(plan: CurrentPlan, change: { name: string; at: string; up: boolean }): string {
+  return tried(plan, { what: "penalty", name: change.name, op: "=", value: decimal(scaled(units(change.at), change.up ? 101n : 99n, 100n)) });
 }
 
-function Facts({ plan }: { plan: CurrentPlan }) {
+function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { prices, cost } = plan.plan;
-  const change = nearest(plan, byName(current.value!.problem));
+  const change = nearest(plan, byName(problem));
   const worth = [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0];
   if (!prices && !change) return null;
   return (
@@ -215,6 +276,9 @@ function Facts({ plan }: { plan: CurrentPlan }) {
             <p>
               <span class="value">{text(perPeriod(worth.worth, cost.period_s, "month"), cost.currency, 2)}</span> <span class="muted small">a month</span>
             </p>
+            <p class="small muted">
+              See what to buy in <a href={`${addressOf(plan.cluster, "contracts")}?tab=buy`}>Contracts</a>.
+            </p>
           </div>
         )}
         {change && (
@@ -226,146 +290,12 @@ function Facts({ plan }: { plan: CurrentPlan }) {
                 {change.up ? "above" : "below"} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
               </span>
             </p>
-            <p class="small muted">At that cost of refusing, the plan decides otherwise.</p>
+            <p class="small muted">
+              At that cost of refusing, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
+            </p>
           </div>
         )}
       </div>
     </section>
-  );
-}
-
-const sorts = ["attention", "name", "vms"] as const;
-const sortTexts: Record<(typeof sorts)[number], string> = { attention: "needs attention", name: "name", vms: "VMs" };
-const most = 100;
-
-function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
-  const filter = useSignal("");
-  const sort = chosen("sort", sorts);
-  const rows = useComputed(() => {
-    const p = current.value?.plan ?? plan;
-    const of = byName(current.value?.problem ?? problem);
-    const lost = (c: ClassPlan) => c.refused * Number(of.get(c.name)?.penalty ?? 0);
-    const word = filter.value.trim().toLowerCase();
-    const by = chosen("sort", sorts);
-    return p.plan.classes
-      .filter((c) => c.name.toLowerCase().includes(word))
-      .map((c) => ({ c, of: of.get(c.name) }))
-      .sort((a, b) => {
-        if (by === "vms" && a.c.vms !== b.c.vms) return b.c.vms - a.c.vms;
-        if (by === "attention" && a.c.verdict !== b.c.verdict) return attention[a.c.verdict] - attention[b.c.verdict];
-        if (by === "attention" && lost(a.c) !== lost(b.c)) return lost(b.c) - lost(a.c);
-        return a.c.name < b.c.name ? -1 : 1;
-      });
-  });
-  const all = rows.value;
-  const first = all.slice(0, most);
-  const rounding = plan.plan.vms.total - plan.plan.classes.reduce((n, c) => n + c.vms, 0);
-  return (
-    <section class="card span-12" aria-labelledby="classes">
-      <header>
-        <h2 id="classes">Classes</h2>
-        <span class="small">
-          <label>
-            <span class="hidden">Filter by name</span>
-            <input type="search" placeholder="Filter" value={filter.value} onInput={(e) => (filter.value = e.currentTarget.value)} />
-          </label>{" "}
-          <label>
-            Sort:{" "}
-            <select value={sort} onChange={(e) => choose("sort", e.currentTarget.value === "attention" ? null : e.currentTarget.value)}>
-              {sorts.map((s) => (
-                <option key={s} value={s}>
-                  {sortTexts[s]}
-                </option>
-              ))}
-            </select>
-          </label>
-        </span>
-      </header>
-      {all.length > most && (
-        <p class="small muted">
-          Showing {most} of {count(all.length, "class", "classes")}. Filter to see others.
-        </p>
-      )}
-      <table class="classes" role="table">
-        <thead>
-          <tr role="row">
-            <th scope="col">Class and reason</th>
-            <th scope="col">Verdict</th>
-            <th scope="col" class="number">
-              Jobs
-            </th>
-            <th scope="col" class="number">
-              VMs
-            </th>
-            <th scope="col" class="number">
-              Slots map / reduce
-            </th>
-            <th scope="col">Time against its deadline</th>
-          </tr>
-        </thead>
-        <tbody>
-          {first.map(({ c, of }) => (
-            <Row key={c.name} c={c} of={of} />
-          ))}
-          {rounding >= 0.05 && (
-            <tr role="row">
-              <td role="cell" class="muted">
-                Rounding up to whole VMs
-              </td>
-              <td role="cell" />
-              <td role="cell" />
-              <td role="cell" class="number">
-                {rounding.toFixed(1)}
-              </td>
-              <td role="cell" />
-              <td role="cell" />
-            </tr>
-          )}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-/** spread is a class's times, where there are any. */
-function spread(c: ClassPlan): Spread | null {
-  const t = c.time_s;
-  return t && t.lower != null && t.average != null && t.upper != null ? { lower: t.lower, average: t.average, upper: t.upper } : null;
-}
-
-function Row({ c, of }: { c: ClassPlan; of: ProblemClass | undefined }) {
-  const times = spread(c);
-  return (
-    <tr role="row">
-      <td role="cell" class="who">
-        <bdi class="strong">{c.name}</bdi>
-        <p class="small muted">{c.reason}</p>
-      </td>
-      <td role="cell" class="verdict">
-        <Chip {...verdict(c, of)} />
-      </td>
-      <td role="cell" class="number jobs">
-        {c.admitted} of {c.admitted + c.refused}<span class="narrow"> jobs</span>
-        {c.refused > 0 && <p class="small muted">{c.refused} refused</p>}
-      </td>
-      <td role="cell" class="number vms">
-        {c.vms.toFixed(1)}<span class="narrow"> VMs</span>
-      </td>
-      <td role="cell" class="number slots">
-        {c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–"}
-      </td>
-      <td role="cell" class="time">
-        {of?.deadline_s && times ? (
-          <>
-            <TimeBar times={times} deadline={of.deadline_s} />
-            <p class="small muted">
-              expected {duration(times.average)} · deadline {duration(of.deadline_s)}
-            </p>
-          </>
-        ) : (
-          "–"
-        )}
-      </td>
-    </tr>
   );
 }
