@@ -14,10 +14,12 @@ export function show(kind: Knob["kind"], value: number | null): string {
       return value >= 1000 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(4)));
     case "count":
       return String(Math.round(value));
+    case "switch":
+      return value ? "on" : "off";
   }
 }
 
-export const unitOf: Record<Knob["kind"], string> = { duration: "", percent: "%", money: "", count: "" };
+export const unitOf: Record<Knob["kind"], string> = { duration: "", percent: "%", money: "", count: "", switch: "" };
 
 const seconds: Record<string, number> = { d: 86400, day: 86400, days: 86400, h: 3600, min: 60, m: 60, s: 1 };
 

@@ -35,6 +35,12 @@ export function scaled(u: Units, times: bigint, by: bigint): Units {
 /** Periods are what people see costs for. */
 export type Period = "hour" | "day" | "month";
 
+/** periods as the address has them, the first where it has none; and as people choose among them. */
+export const periods = ["month", "hour", "day"] as const;
+export const shownPeriods: readonly Period[] = ["hour", "day", "month"];
+export const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", month: "Month" };
+export const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a month" };
+
 /** hoursOf is how many hours a period has; a month is a twelfth of a year of 365 days. */
 export const hoursOf: Record<Period, bigint> = { hour: 1n, day: 24n, month: 730n };
 

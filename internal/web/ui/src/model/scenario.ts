@@ -1,23 +1,39 @@
 // A scenario as the address holds it: ch=<what>:<name>:<op><value>, once for each change, where op is = for a
 // value and x for a factor. The service is asked with the same changes in its own words.
 import type { Problem, ProblemClass, ScenarioChange } from "../api/contract.ts";
+import { decimal, type Units, units } from "./money.ts";
 
-export type What = "deadline" | "demand" | "promised" | "penalty" | "price" | "contract_price" | "quota" | "contract" | "budget";
+export type What = "deadline" | "demand" | "promised" | "penalty" | "price" | "contract_price" | "quota" | "contract" | "budget" | "bound";
 
 export interface Edit {
   what: What;
   /** A class, a contract or how VMs are bought; * is all. */
   name: string;
   op: "=" | "x";
-  /** In seconds, jobs, VMs, per cent of nothing: what the service takes; a budget is for a month. */
+  /** In seconds, jobs, VMs, a word: what the service takes; a budget is for a month, and none is no limit. */
   value: string;
 }
 
-const whats: readonly What[] = ["deadline", "demand", "promised", "penalty", "price", "contract_price", "quota", "contract", "budget"];
+const whats: readonly What[] = ["deadline", "demand", "promised", "penalty", "price", "contract_price", "quota", "contract", "budget", "bound"];
+const bounds = ["lower", "average", "upper", "calibrated"] as const;
+type Bound = (typeof bounds)[number];
+
+/** readable says whether what is changed can have the value. */
+function readable(what: What, op: string, value: string): boolean {
+  if (what === "bound") return op === "=" && bounds.includes(value as Bound);
+  if (value === "none") return op === "=" && (what === "quota" || what === "budget");
+  return /^\d{1,15}(?:\.\d{1,9})?$/.test(value);
+}
 
 /** key names what an edit changes: of two edits with one key the later counts. */
 export function keyOf(e: { what: What; name: string }): string {
   return `${e.what}:${e.name}`;
+}
+
+/** inOrder puts what changes all before what changes one: the service carries changes out in their order. */
+export function inOrder(edits: Edit[]): Edit[] {
+  const order = (e: Edit) => `${e.name === "*" ? 0 : 1}${keyOf(e)}`;
+  return [...edits].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 export function write(edits: Edit[]): string[] {
@@ -29,9 +45,9 @@ export function read(texts: string[]): { edits: Edit[]; unread: string[] } {
   const edits = new Map<string, Edit>();
   const unread: string[] = [];
   for (const text of texts) {
-    const m = /^(\w+):([^:]*):([=x])(\d{1,15}(?:\.\d{1,9})?)$/.exec(text);
+    const m = /^(\w+):([^:]*):([=x])([\w.]+)$/.exec(text);
     const name = m && readName(m[2]!);
-    if (!m || name === null || !whats.includes(m[1] as What)) {
+    if (!m || name === null || !whats.includes(m[1] as What) || !readable(m[1] as What, m[3]!, m[4]!)) {
       unread.push(text);
       continue;
     }
@@ -49,31 +65,39 @@ function readName(text: string): string | null {
   }
 }
 
-const monthHours = 730;
+const monthSeconds = 730n * 3600n;
+
+/** upTo divides and rounds up: a limit that people type in a month's money is never less in a period's. */
+const upTo = (u: Units, by: bigint): Units => (u + by - 1n) / by;
+
+/** monthly is a limit of a period, for a month, rounded up to a cent so that it is enough. */
+export function monthly(amount: string, p: Problem): string {
+  const cent = 10_000_000n;
+  return decimal(upTo(upTo(units(amount) * monthSeconds, BigInt(p.period_s ?? 3600)), cent) * cent);
+}
 
 /** change is an edit in the service's words. */
 export function change(e: Edit, p: Problem): ScenarioChange {
   const what = e.what === "contract_price" ? "price" : e.what;
   const out: ScenarioChange = { what };
+  if (e.what === "bound") return { ...out, bound: e.value as Bound };
   if (e.op === "x") out.factor = Number(e.value);
-  else out.value = e.value;
-  switch (e.what) {
-    case "contract":
-    case "contract_price":
-      out.contract = e.name;
-      break;
-    case "price":
-      out.purchase = e.name === "spot" ? "spot" : "on_demand";
-      break;
-    case "quota":
-      break;
-    case "budget":
-      out.value = String((Number(e.value) / (monthHours * 3600)) * (p.period_s ?? 3600));
-      break;
-    default:
-      if (e.name !== "*") out.class = e.name;
-  }
+  else if (e.value !== "none") out.value = e.what === "budget" ? decimal(upTo(units(e.value) * BigInt(p.period_s ?? 3600), monthSeconds)) : e.value;
+  if (e.what === "contract" || e.what === "contract_price") out.contract = e.name;
+  else if (e.what === "price") out.purchase = e.name === "spot" ? "spot" : "on_demand";
+  else if (e.what !== "quota" && e.what !== "budget" && e.name !== "*") out.class = e.name;
   return out;
+}
+
+/** editOf is a change in the address's words; null is one that the page cannot make. */
+export function editOf(c: ScenarioChange, p: Problem): Edit | null {
+  if (c.what === "bound") return c.bound ? { what: "bound", name: "*", op: "=", value: c.bound } : null;
+  const op = c.factor === undefined ? "=" : "x";
+  const value = c.factor === undefined ? (c.value ?? "none") : String(c.factor);
+  const what: What = c.what === "price" && c.contract ? "contract_price" : (c.what as What);
+  if (!whats.includes(what) || c.vm_type || !readable(what, op, value)) return null;
+  const names: Partial<Record<What, string>> = { quota: "on_demand", budget: "vm_month", price: c.purchase ?? "on_demand" };
+  return { what, name: names[what] ?? c.contract ?? c.class ?? "*", op, value: what === "budget" && op === "=" && value !== "none" ? monthly(value, p) : value };
 }
 
 /** Knob is something that can be changed, with what it is now. */
@@ -81,71 +105,97 @@ export interface Knob {
   what: What;
   name: string;
   label: string;
-  kind: "duration" | "count" | "money" | "percent";
+  /** Under which heading it is offered. */
+  group: "Classes" | "Prices" | "Contracts" | "Limits";
+  kind: "duration" | "count" | "money" | "percent" | "switch";
   now: number | null;
   /** Where the plan changes its mind, if that is known. */
   flip: number | null;
   least: number;
   most: number;
   scale: "linear" | "log";
-  step: number;
+  /** It is a limit, which need not be there; what it is first set to. */
+  first?: number;
+}
+
+/** stepOf is by how much an arrow key moves from a value. */
+export function stepOf(k: Knob, value: number): number {
+  if (k.kind === "duration") return value < 300 ? 5 : value < 3600 ? 30 : 300;
+  if (k.kind === "count") return 1;
+  if (k.kind === "percent") return 0.05;
+  return Math.max(0.001, ((k.now ?? k.first ?? k.most) || k.most) / 100);
+}
+
+/** Known is what the plan that is compared with says about a problem. */
+export interface Known {
+  flips: Map<string, { deadline: number | null; penalty: number | null }>;
+  vms: number;
+  onDemand: number;
+  /** The VM bill of a month. */
+  bill: number;
 }
 
 /** knobs are what a problem lets one change, in the order in which people are shown them. */
-export function knobs(p: Problem, flips: Map<string, { deadline: number | null; penalty: number | null }>): Knob[] {
+export function knobs(p: Problem, known: Known): Knob[] {
   const out: Knob[] = [];
-  const hours = (p.period_s ?? 3600) / 3600;
-  for (const c of p.classes) out.push(...ofClass(c, flips.get(c.name)));
-  out.push({ what: "demand", name: "*", label: "Jobs of all classes", kind: "percent", now: 1, flip: null, least: 0, most: 3, scale: "linear", step: 0.05 });
+  for (const c of p.classes) out.push(...ofClass(c, known.flips.get(c.name)));
+  out.push({ what: "demand", name: "*", label: "Jobs of all classes", group: "Classes", kind: "percent", now: 1, flip: null, least: 0, most: 3, scale: "linear" });
+  out.push({ what: "bound", name: "*", label: "Plan for bad runs: count on the cautious time", group: "Limits", kind: "switch", now: p.options?.bound === "upper" ? 1 : 0, flip: null, least: 0, most: 1, scale: "linear" });
+  const price = (what: What, name: string, label: string, text: string) => {
+    const now = Number(text);
+    out.push({ what, name, label, group: "Prices", kind: "money", now, flip: null, least: 0, most: Math.max(3 * now, 0.01), scale: "linear" });
+  };
   if (p.supply.on_demand) {
-    const price = Number(p.supply.on_demand.price);
-    out.push({ what: "price", name: "on_demand", label: "On-demand price", kind: "money", now: price, flip: null, least: 0, most: Math.max(3 * price, 0.01), scale: "linear", step: step(price) });
+    price("price", "on_demand", "On-demand price", p.supply.on_demand.price);
     const quota = p.supply.on_demand.quota ?? null;
-    out.push({ what: "quota", name: "on_demand", label: "Most VMs on demand", kind: "count", now: quota, flip: null, least: 0, most: Math.max(2 * (quota ?? 50), 10), scale: "linear", step: 1 });
+    const first = Math.max(quota ?? known.onDemand, 1);
+    out.push({ what: "quota", name: "on_demand", label: "Limit the VMs on demand", group: "Limits", kind: "count", now: quota, flip: null, least: 0, most: Math.max(Math.ceil(1.5 * first), 10), scale: "linear", first });
   }
+  if (p.supply.spot) price("price", "spot", "Spot price", p.supply.spot.price);
   for (const k of p.supply.contracts ?? []) {
-    out.push({ what: "contract", name: k.name, label: `VMs in ${k.name}`, kind: "count", now: k.vms, flip: null, least: 0, most: Math.max(2 * k.vms, 10), scale: "linear", step: 1 });
+    out.push({ what: "contract", name: k.name, label: `VMs in ${k.name}`, group: "Contracts", kind: "count", now: k.vms, flip: null, least: 0, most: Math.max(2 * k.vms, known.vms, 10), scale: "linear" });
+    price("contract_price", k.name, `Price of a VM in ${k.name}`, k.price);
   }
-  const budget = p.budget?.vm_cost == null ? null : (Number(p.budget.vm_cost) / hours) * monthHours;
-  out.push({ what: "budget", name: "vm_month", label: "Limit of the VM bill a month", kind: "money", now: budget, flip: null, least: 0, most: Math.max(2 * (budget ?? 10_000), 100), scale: "linear", step: 10 });
+  if (!p.supply.vm_types?.length) {
+    const budget = p.budget?.vm_cost == null ? null : Number(monthly(p.budget.vm_cost, p));
+    const first = Math.max(Math.ceil(budget ?? known.bill), 1);
+    out.push({ what: "budget", name: "vm_month", label: "Limit the VM bill", group: "Limits", kind: "money", now: budget, flip: null, least: 0, most: 1.5 * first, scale: "linear", first });
+  }
   return out;
 }
 
-function step(value: number): number {
-  return Math.max(0.001, Number((value / 100).toPrecision(1)));
-}
-
 function ofClass(c: ProblemClass, flip: { deadline: number | null; penalty: number | null } | undefined): Knob[] {
+  const of = { name: c.name, group: "Classes" as const, scale: "linear" as const };
   const out: Knob[] = [];
   const penalty = Number(c.penalty);
-  if (c.deadline_s)
-    out.push({
-      what: "deadline",
-      name: c.name,
-      label: `Deadline of ${c.name}`,
-      kind: "duration",
-      now: c.deadline_s,
-      flip: flip?.deadline ?? null,
-      least: c.deadline_s / 4,
-      most: c.deadline_s * 4,
-      scale: "log",
-      step: c.deadline_s < 300 ? 5 : c.deadline_s < 3600 ? 30 : 300,
-    });
-  out.push({ what: "penalty", name: c.name, label: `Cost of refusing ${c.name}`, kind: "money", now: penalty, flip: flip?.penalty ?? null, least: 0, most: Math.max(4 * penalty, 0.01), scale: "linear", step: step(penalty) });
-  out.push({ what: "demand", name: c.name, label: `Most jobs of ${c.name}`, kind: "count", now: c.jobs.max, flip: null, least: 0, most: Math.max(3 * c.jobs.max, 3), scale: "linear", step: 1 });
+  if (c.deadline_s) out.push({ ...of, what: "deadline", label: `Deadline of ${c.name}`, kind: "duration", now: c.deadline_s, flip: flip?.deadline ?? null, least: c.deadline_s / 4, most: c.deadline_s * 4, scale: "log" });
+  out.push({ ...of, what: "penalty", label: `Cost of refusing ${c.name}`, kind: "money", now: penalty, flip: flip?.penalty ?? null, least: 0, most: Math.max(4 * penalty, 0.01) });
+  out.push({ ...of, what: "demand", label: `Most jobs of ${c.name}`, kind: "count", now: c.jobs.max, flip: null, least: 0, most: Math.max(3 * c.jobs.max, 3) });
+  out.push({ ...of, what: "promised", label: `Promised jobs of ${c.name}`, kind: "count", now: c.jobs.min, flip: null, least: 0, most: Math.max(c.jobs.max, 1) });
   return out;
 }
 
 /** places of a slider, as whole numbers of the input element. */
 export const places = 400;
 
-export function toPlace(k: Knob, value: number): number {
+/** partOf is how far along a knob's slider a value stands, from 0 to 1. */
+export function partOf(k: Knob, value: number): number {
   const part = k.scale === "log" ? Math.log(value / k.least) / Math.log(k.most / k.least) : (value - k.least) / (k.most - k.least);
-  return Math.round(Math.min(Math.max(part, 0), 1) * places);
+  return Math.min(Math.max(part, 0), 1);
+}
+
+export function toPlace(k: Knob, value: number): number {
+  return Math.round(partOf(k, value) * places);
 }
 
 export function fromPlace(k: Knob, place: number): number {
   const part = place / places;
   const value = k.scale === "log" ? k.least * (k.most / k.least) ** part : k.least + part * (k.most - k.least);
-  return Number((Math.round(value / k.step) * k.step).toPrecision(12));
+  return rounded(k, value);
+}
+
+/** rounded is the value that a slider can stand at next to this one. */
+export function rounded(k: Knob, value: number): number {
+  const step = stepOf(k, value);
+  return Number(Math.min(Math.max(Math.round(value / step) * step, k.least), k.most).toPrecision(9));
 }

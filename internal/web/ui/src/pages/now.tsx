@@ -5,7 +5,7 @@ import type { CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
 import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { fileName } from "../model/files.ts";
-import { cent, decimal, headline, type Period, perPeriod, price, scaled, shares, text, units, type Units } from "../model/money.ts";
+import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
 import { count, lead, percent, proved, sentenceOf } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
@@ -15,11 +15,6 @@ import { useFetched } from "../state/fetched.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
 import { isRun } from "../state/runs.ts";
 import { byName, Classes, tried } from "./now-classes.tsx";
-
-const periods = ["month", "hour", "day"] as const;
-const shown: readonly Period[] = ["hour", "day", "month"];
-const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", month: "Month" };
-const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a month" };
 
 export function Now() {
   const seen = current.value;
@@ -118,7 +113,7 @@ function Money({ plan }: { plan: CurrentPlan }) {
     <section class="card span-5" aria-labelledby="money">
       <header>
         <h2 id="money">Money</h2>
-        <Segments label="Costs for each" name="per" words={shown} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
+        <Segments label="Costs for each" name="per" words={shownPeriods} texts={periodTexts} value={period} choose={(w) => choose("per", w === "month" ? null : w)} />
       </header>
       <p>
         <span class="big">{headline(sum, cost.currency)}</span> <span class="unit">{each[period]} on VMs</span>

@@ -1,37 +1,52 @@
+import { useSignal } from "@preact/signals";
 import type { ClassPlan } from "../api/contract.ts";
 import { count } from "../model/words.ts";
+import { printing } from "../state/printing.ts";
+import { Name } from "./words.tsx";
 
-/** Decisions are the classes to which another thing happens in another plan, and how many do not change. */
+const onPage = 100;
+
+interface Row {
+  name: string;
+  from: ClassPlan | null;
+  to: ClassPlan | null;
+}
+
+const changes = ({ from, to }: Row) => !from || !to || from.admitted !== to.admitted || Math.abs(from.vms - to.vms) >= 0.05;
+
+/** Decisions are the classes to which another thing happens in another plan; those that do not change are
+ *  counted, and shown to who asks. */
 export function Decisions({ before, after, was, is }: { before: ClassPlan[]; after: ClassPlan[]; was: string; is: string }) {
   const of = new Map(before.map((c) => [c.name, c]));
   const stay = new Set(after.map((c) => c.name));
-  const changed = [
-    ...after.map((c) => ({ name: c.name, from: of.get(c.name) ?? null, to: c as ClassPlan | null })).filter((c) => !c.from || c.from.admitted !== c.to!.admitted || Math.abs(c.from.vms - c.to!.vms) >= 0.05),
-    ...before.filter((c) => !stay.has(c.name)).map((c) => ({ name: c.name, from: c as ClassPlan | null, to: null })),
-  ];
-  const same = new Set([...of.keys(), ...stay]).size - changed.length;
+  const whole = useSignal(false);
+  const rows: Row[] = [...after.map((c) => ({ name: c.name, from: of.get(c.name) ?? null, to: c })), ...before.filter((c) => !stay.has(c.name)).map((c) => ({ name: c.name, from: c, to: null }))];
+  const changed = rows.filter(changes);
+  const same = rows.length - changed.length;
+  const shown = whole.value ? [...changed, ...rows.filter((r) => !changes(r))] : changed;
+  const most = printing.value ? shown.length : onPage;
   return (
     <section class="card" aria-labelledby="decisions">
       <h2 id="decisions">Decisions that change</h2>
-      {changed.length > 0 && (
+      {shown.length > 0 && (
         <table class="decisions" role="table">
-          <thead>
+          <thead role="rowgroup">
             <tr role="row">
-              <th scope="col">Class</th>
-              <th scope="col" class="number">{was}</th>
-              <th scope="col" class="number">{is}</th>
-              <th scope="col" class="number">VMs</th>
-              <th scope="col">Why</th>
+              <th role="columnheader" scope="col">Class</th>
+              <th role="columnheader" scope="col" class="number">{was}</th>
+              <th role="columnheader" scope="col" class="number">{is}</th>
+              <th role="columnheader" scope="col" class="number">VMs</th>
+              <th role="columnheader" scope="col">Why</th>
             </tr>
           </thead>
-          <tbody>
-            {changed.slice(0, 100).map(({ name, from, to }) => {
+          <tbody role="rowgroup">
+            {shown.slice(0, most).map(({ name, from, to }) => {
               const more = (to?.admitted ?? 0) - (from?.admitted ?? 0);
               const vms = (to?.vms ?? 0) - (from?.vms ?? 0);
               return (
                 <tr key={name} role="row">
                   <td role="cell">
-                    <bdi class="strong">{name}</bdi>
+                    <Name of={name} />
                   </td>
                   <td role="cell" class="number">
                     <span class="narrow">{was.toLowerCase()} </span>
@@ -51,7 +66,12 @@ export function Decisions({ before, after, was, is }: { before: ClassPlan[]; aft
       )}
       <p class="small muted">
         {changed.length === 0 ? "No decision changes." : same === 0 ? "" : `${count(same, "class does", "classes do")} not change.`}
-        {changed.length > 100 && ` The first 100 of ${count(changed.length, "class", "classes")} are shown.`}
+        {shown.length > most && ` The first ${most} of ${count(shown.length, "class", "classes")} are shown.`}{" "}
+        {same > 0 && (
+          <button class="quiet" aria-expanded={whole.value} onClick={() => (whole.value = !whole.value)}>
+            {whole.value ? "Show those that change" : "Show all classes"}
+          </button>
+        )}
       </p>
     </section>
   );

@@ -1,7 +1,7 @@
 import { Menu } from "./menu.tsx";
 
 /** Kept is one way of keeping what a page shows: a file that the service writes, or something done here. */
-export type Kept = { text: string; href: string; file: string } | { text: string; press: () => void };
+export type Kept = { text: string; href: string; file: string } | { text: string; press: () => unknown };
 
 /** Export is what a page can be kept as; every page can be printed. */
 export function Export({ kept }: { kept: Kept[] }) {
@@ -13,7 +13,7 @@ export function Export({ kept }: { kept: Kept[] }) {
             {k.text}
           </a>
         ) : (
-          <button key={k.text} onClick={k.press}>
+          <button key={k.text} onClick={() => void k.press()}>
             {k.text}
           </button>
         ),

@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { Waiting } from "./fetched.tsx";
 
-/** lazy is a page, or a part of one that is about so high, whose script is fetched when it is first opened. */
+/** lazy is a page, or a part of one, whose script is fetched when it is first opened; its place is kept so high. */
 export function lazy(load: () => Promise<ComponentType>, height = 400): ComponentType {
   let page: ComponentType | null = null;
   return function Lazy() {
@@ -26,7 +26,7 @@ export function lazy(load: () => Promise<ComponentType>, height = 400): Componen
       const Page = page;
       return <Page />;
     }
-    if (!failed.value) return <Waiting what="page" height={height} />;
+    if (!failed.value) return height > 0 ? <Waiting what="page" height={height} /> : null;
     return (
       <div class="banner error" role="alert">
         This page could not be read: Headroom does not answer, or has a new version since you opened it.

@@ -71,10 +71,18 @@ function isPage(path: string): boolean {
 
 /** chooseAll puts a key with several words into the address. */
 export function chooseAll(key: string, words: string[]): void {
+  rewrite({ [key]: words }, false);
+}
+
+/** rewrite puts several keys into the address at once, as a step of the history that Back undoes or in place
+ *  of what was there. */
+export function rewrite(changes: Record<string, string[]>, step: boolean): void {
   const keys = new URLSearchParams(location.search);
-  keys.delete(key);
-  for (const w of words) keys.append(key, w);
+  for (const [key, words] of Object.entries(changes)) {
+    keys.delete(key);
+    for (const w of words) keys.append(key, w);
+  }
   const text = keys.toString();
-  history.replaceState(null, "", location.pathname + (text ? "?" + text : ""));
+  history[step ? "pushState" : "replaceState"](null, "", location.pathname + (text ? "?" + text : ""));
   here.value = { path: location.pathname, query: location.search };
 }

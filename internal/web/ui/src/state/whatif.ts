@@ -1,11 +1,13 @@
-// The scenario that is being tried: its changes stand in the address, its answer comes from the service. At
-// most one request is under way; the newest change wins.
-import { batch, computed, effect, signal, untracked } from "@preact/signals";
+// What the service says of the changes that are tried. At most one request is under way, the newest change
+// wins, and an older answer never takes the place of a newer one.
+import { batch, effect, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
 import type { Problem as PlannedProblem, ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
-import { change, type Edit, keyOf, read, write } from "../model/scenario.ts";
+import { change, type Edit, inOrder, write } from "../model/scenario.ts";
 import { current } from "./cluster.ts";
-import { choose, chooseAll, query, route } from "./route.ts";
+import { edits, follow, forget, onBase, pins } from "./edits.ts";
+import { query, rewrite, route } from "./route.ts";
+import { work } from "./working.ts";
 
 export interface Answered {
   /** The changes that it answers. */
@@ -19,79 +21,21 @@ export interface Answered {
 export const base = signal<{ number: number; problem: PlannedProblem } | null>(null);
 export const answered = signal<Answered | null>(null);
 export const wrong = signal<Problem | null>(null);
-export const slow = signal(0); // since when a request is under way, if for long
+/** Somebody did not want to wait for the answer. */
+export const stopped = signal(false);
 
-const inAddress = computed(() => read(query.value.getAll("ch")));
-const moving = signal<Edit[] | null>(null); // not in the address yet
-export const edits = computed(() => moving.value ?? inAddress.value.edits);
-export const unread = computed(() => inAddress.value.unread);
+/** answers are those that were had, pins' among them; by plan and changes. */
+const answers = new Map<string, Answered>();
+const mostAnswers = 50;
+export const summaries = signal<ReadonlyMap<string, ScenarioAnswer>>(new Map());
 
-const most = 50;
-const undone = signal<Edit[][]>([]);
-const done = signal<Edit[][]>([]);
-export const canUndo = computed(() => done.value.length > 0);
-export const canRedo = computed(() => undone.value.length > 0);
-
-let before: Edit[] | null = null; // the changes before the drag that is under way
-let timer = 0;
-
-function put(next: Edit[]): void {
-  moving.value = next;
-  clearTimeout(timer);
-  timer = window.setTimeout(settle, 250);
+export function keyOfEdits(number: number, e: Edit[]): string {
+  return `${number} ${write(inOrder(e)).join(" ")}`;
 }
 
-function settle(): void {
-  clearTimeout(timer);
-  const next = moving.value;
-  if (!next) return;
-  chooseAll("ch", write(next));
-  if (base.value && !query.value.get("base")) choose("base", String(base.value.number));
-  moving.value = null;
-}
-
-/** move changes one thing while a control is held; commit makes a step of it that can be undone. */
-export function move(e: Edit | null, key: string): void {
-  before ??= edits.value;
-  const rest = edits.value.filter((x) => keyOf(x) !== key);
-  put(e ? [...rest, e] : rest);
-}
-
-export function commit(): void {
-  if (before && write(before).join() !== write(edits.value).join()) {
-    done.value = [...done.value, before].slice(-most);
-    undone.value = [];
-  }
-  before = null;
-  settle();
-}
-
-export function undo(): void {
-  const last = done.value.at(-1);
-  if (!last) return;
-  undone.value = [...undone.value, edits.value];
-  done.value = done.value.slice(0, -1);
-  put(last);
-  settle();
-}
-
-export function redo(): void {
-  const next = undone.value.at(-1);
-  if (!next) return;
-  done.value = [...done.value, edits.value];
-  undone.value = undone.value.slice(0, -1);
-  put(next);
-  settle();
-}
-
-export function startOver(): void {
-  before = edits.value;
-  put([]);
-  commit();
-}
-
-let underWay = false;
+let underWay: { began: number; abort: AbortController } | null = null;
 let asking = "";
+let painted = 0; // when the last answer came
 
 // The service answers so many solves of a key in a second, and lets the next one wait for one.
 const perSecond = 19;
@@ -106,20 +50,68 @@ async function pace(): Promise<void> {
 
 /** newest is the question that should be answered; "" is none. */
 function newest(): string {
-  return base.value && route.value.page === "what-if" ? `${base.value.number} ${write(edits.value).join(" ")}` : "";
+  return base.value && route.value.page === "what-if" ? keyOfEdits(base.value.number, edits.value) : "";
 }
 
-/** send asks until the newest question is answered, one request at a time. */
+function unasked(): boolean {
+  return newest() !== "" && newest() !== asking;
+}
+
+let busy = false;
+
+/** send asks until the newest question and those of the pins are answered, one request at a time. */
 async function send(): Promise<void> {
-  if (underWay) return;
-  underWay = true;
+  if (busy) return;
+  busy = true;
   try {
-    while (newest() !== "" && newest() !== asking) {
-      await pace();
-      await sendNewest();
+    for (;;) {
+      if (unasked()) {
+        if (!recall()) {
+          await pace();
+          await sendNewest();
+        }
+      } else if (!(await sendPins())) return;
     }
   } finally {
-    underWay = false;
+    busy = false;
+  }
+}
+
+/** recall shows an answer that was had before. */
+function recall(): boolean {
+  const known = answers.get(newest());
+  if (!known) return false;
+  asking = known.of;
+  batch(() => {
+    answered.value = known;
+    wrong.value = null;
+    stopped.value = false;
+  });
+  return true;
+}
+
+/** given waits for an answer that can be given up. */
+async function given<T>(from: (signal: AbortSignal) => Promise<T>, tell: boolean): Promise<T | null> {
+  const abort = new AbortController();
+  underWay = { began: performance.now(), abort };
+  const end = work(() => {
+    stopped.value = tell;
+    abort.abort();
+  });
+  try {
+    return await from(abort.signal);
+  } catch (e) {
+    if (e instanceof DOMException && e.name === "AbortError") return null;
+    if (!(e instanceof Problem)) throw e;
+    wrong.value = e;
+    if (e.status === 429 || e.status === 503 || e.status === 0) {
+      asking = ""; // again, after a pause
+      await new Promise((then) => setTimeout(then, Math.max(1, e.retryAfter) * 1000));
+    }
+    return null;
+  } finally {
+    underWay = null;
+    end();
   }
 }
 
@@ -128,31 +120,46 @@ async function sendNewest(): Promise<void> {
   const problem = base.value?.problem;
   if (!of || !problem) return;
   asking = of;
-  const changes = edits.value.map((e) => change(e, problem));
+  const changes = inOrder(edits.value).map((e) => change(e, problem));
   const began = performance.now();
-  const late = window.setTimeout(() => (slow.value = Date.now()), 300);
-  try {
-    const answer = await ask("POST /v1/what-if", { path: {}, body: { problem, scenarios: [{ name: "what if", changes }], detail: "full" } });
-    batch(() => {
-      const scenario = answer!.value.scenarios[0];
-      if (scenario) answered.value = { of, base: answer!.value.base, scenario, milliseconds: performance.now() - began };
-      wrong.value = null;
-    });
-  } catch (e) {
-    if (!(e instanceof Problem)) throw e;
-    wrong.value = e;
-    if (e.status === 429 || e.status === 503 || e.status === 0) {
-      asking = ""; // again, after a pause
-      await new Promise((then) => setTimeout(then, Math.max(1, e.retryAfter) * 1000));
-    }
-  } finally {
-    clearTimeout(late);
-    slow.value = 0;
-  }
+  const answer = await given((signal) => ask("POST /v1/what-if", { path: {}, body: { problem, scenarios: [{ name: "what if", changes }], detail: "full" }, signal }), true);
+  const scenario = answer?.value.scenarios[0];
+  if (!answer || !scenario) return;
+  painted = performance.now();
+  const mine = { of, base: answer.value.base, scenario, milliseconds: painted - began };
+  answers.set(of, mine);
+  if (answers.size > mostAnswers) answers.delete(answers.keys().next().value!);
+  batch(() => {
+    answered.value = mine;
+    wrong.value = null;
+    stopped.value = false;
+  });
 }
+
+/** sendPins asks for what is not known of the pins; false is nothing to ask. */
+async function sendPins(): Promise<boolean> {
+  const b = base.value;
+  if (!b || route.value.page !== "what-if") return false;
+  const known = summaries.value;
+  const open = pins.value.filter((p) => !known.has(keyOfEdits(b.number, p.edits)));
+  if (open.length === 0) return false;
+  await pace();
+  const scenarios = open.map((p) => ({ name: p.letter, changes: inOrder(p.edits).map((e) => change(e, b.problem)) }));
+  const answer = await given((signal) => ask("POST /v1/what-if", { path: {}, body: { problem: b.problem, scenarios, detail: "summary" }, signal }), false);
+  if (!answer) return unasked();
+  const all = new Map(summaries.value);
+  open.forEach((p, i) => all.set(keyOfEdits(b.number, p.edits), answer.value.scenarios[i]!));
+  summaries.value = all;
+  return true;
+}
+
+const patience = 150; // milliseconds after which an answer that is out of date is given up
+const starving = 1000; // unless nothing has been answered for so long
 
 /** begin loads the plan that the address compares with, and answers every change of the address. */
 export function begin(): () => void {
+  onBase(() => base.value?.number ?? null);
+  const stopFollowing = follow(() => base.value?.problem ?? null);
   const stopLoading = effect(() => {
     const name = route.value.cluster;
     const wanted = Number(query.value.get("base") ?? 0);
@@ -164,14 +171,26 @@ export function begin(): () => void {
   });
   const stopSending = effect(() => {
     edits.value;
+    pins.value;
     base.value;
-    untracked(() => void send());
+    untracked(() => {
+      const now = performance.now();
+      if (underWay && unasked() && now - underWay.began > patience && now - painted < starving) underWay.abort.abort();
+      void send();
+    });
   });
   return () => {
+    stopFollowing();
     stopLoading();
     stopSending();
+    underWay?.abort.abort();
+    forget();
     base.value = null;
     answered.value = null;
+    wrong.value = null;
+    stopped.value = false;
+    summaries.value = new Map();
+    answers.clear();
     asking = "";
   };
 }
@@ -184,4 +203,9 @@ async function load(name: string, number: number): Promise<void> {
     if (!(e instanceof Problem)) throw e;
     wrong.value = e;
   }
+}
+
+/** compareWith takes another plan to compare with. */
+export function compareWith(number: number): void {
+  rewrite({ base: [String(number)] }, true);
 }

@@ -1,0 +1,154 @@
+// What can be changed: a few controls at first, and a list of all the others.
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { ClassPlan, JobAnswer, ProblemClass } from "../api/contract.ts";
+import { ask } from "../api/client.ts";
+import { perPeriod } from "../model/money.ts";
+import { type Knob, type Known, keyOf, knobs } from "../model/scenario.ts";
+import { count } from "../model/words.ts";
+import { hint, KnobControl } from "../parts/knob.tsx";
+import { current } from "../state/cluster.ts";
+import { edits } from "../state/edits.ts";
+import { useFetched } from "../state/fetched.ts";
+import { answered, base } from "../state/whatif.ts";
+
+export function Change() {
+  return (
+    <section class="card change" aria-labelledby="change">
+      <h2 id="change">Change</h2>
+      <p class="small muted" id={hint}>
+        Move a slider, or type a value. Arrow keys move one step, Page keys ten.
+      </p>
+      <Knobs />
+    </section>
+  );
+}
+
+/** stakes orders classes by the money that hangs on them. */
+function stakes(classes: ClassPlan[], penalty: (name: string) => number): string[] {
+  return [...classes].sort((a, b) => (b.admitted + b.refused) * penalty(b.name) - (a.admitted + a.refused) * penalty(a.name)).map((c) => c.name);
+}
+
+function Knobs() {
+  const shown = useSignal<string[]>([]);
+  const from = base.value;
+  const was = answered.value?.base;
+  if (!from) return <p class="muted late">Reading plan …</p>;
+  const plan = was?.plan ?? (current.value?.plan.number === from.number ? current.value.plan.plan : null);
+  const known: Known = {
+    flips: new Map(plan?.classes.map((c) => [c.name, { deadline: c.flips.deadline_s, penalty: c.flips.penalty === null ? null : Number(c.flips.penalty) }]) ?? []),
+    vms: plan?.vms.total ?? 0,
+    onDemand: plan?.vms.on_demand ?? 0,
+    bill: plan ? Number((perPeriod(plan.cost.total, plan.cost.period_s, "month") - perPeriod(plan.cost.penalties, plan.cost.period_s, "month")) / 10_000_000n) / 100 : 0,
+  };
+  const all = knobs(from.problem, known);
+  const penalty = new Map(from.problem.classes.map((c) => [c.name, Number(c.penalty)]));
+  const top = plan ? stakes(plan.classes, (n) => penalty.get(n) ?? 0).slice(0, 3) : from.problem.classes.slice(0, 3).map((c) => c.name);
+  const largest = [...(from.problem.supply.contracts ?? [])].sort((a, b) => b.vms - a.vms)[0]?.name;
+  const first = (k: Knob) =>
+    (k.what === "deadline" && top.includes(k.name)) ||
+    (k.what === "penalty" && k.name === top[0]) ||
+    (k.what === "demand" && k.name === "*") ||
+    k.what === "price" ||
+    k.what === "budget" ||
+    (k.what === "contract" && k.name === largest);
+  const of = new Map(edits.value.map((e) => [keyOf(e), e]));
+  const visible = all.filter((k) => first(k) || of.has(keyOf(k)) || shown.value.includes(keyOf(k)));
+  const seen = new Set(visible.map(keyOf));
+  const classes = new Map(from.problem.classes.map((c) => [c.name, c]));
+  return (
+    <>
+      {visible.map((k) => (
+        <Timed key={keyOf(k)} knob={k} of={k.what === "deadline" ? classes.get(k.name) : undefined} />
+      ))}
+      <AddChange hidden={all.filter((k) => !seen.has(keyOf(k)))} add={(k) => (shown.value = [...shown.value, keyOf(k)])} />
+    </>
+  );
+}
+
+/** Timed is a knob; a deadline's has the time below which no number of VMs helps. */
+function Timed({ knob, of }: { knob: Knob; of: ProblemClass | undefined }) {
+  const fastest = useFetched(() => (of ? fastestOf(of) : Promise.resolve(null)), base.value?.number, knob.name).value.value;
+  const edit = edits.value.find((e) => keyOf(e) === keyOf(knob));
+  return fastest === null ? <KnobControl knob={knob} edit={edit} /> : <KnobControl knob={knob} edit={edit} fastest={fastest} />;
+}
+
+async function fastestOf(c: ProblemClass): Promise<number | null> {
+  if (c.demand) return c.demand.fixed_s > 0 ? c.demand.fixed_s : null;
+  if (!c.profile) return null;
+  const answer = (await ask("POST /v1/bounds", { path: {}, body: { kind: "job", jobs: 1, profile: c.profile, slots: { map: 1, reduce: 1 }, share: { map: 1, reduce: 1 } } }))!.value as JobAnswer;
+  const bound = base.value?.problem.options?.bound ?? "average";
+  const fixed = answer.coefficients[bound === "calibrated" ? "average" : bound][2];
+  return fixed && fixed > 0 ? fixed : null;
+}
+
+const groups: Knob["group"][] = ["Classes", "Prices", "Contracts", "Limits"];
+const most = 60;
+
+/** AddChange lists what else can be changed, and finds it by any of its words. */
+function AddChange({ hidden, add }: { hidden: Knob[]; add: (k: Knob) => void }) {
+  const open = useSignal(false);
+  const word = useSignal("");
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (open.value) box.current?.querySelector<HTMLElement>("input")?.focus();
+  }, [open.value]);
+  if (hidden.length === 0) return null;
+  const words = word.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = hidden.filter((k) => words.every((w) => k.label.toLowerCase().includes(w)));
+  const close = () => {
+    open.value = false;
+    word.value = "";
+    box.current?.querySelector("button")?.focus();
+  };
+  const choose = (k: Knob) => {
+    add(k);
+    close();
+  };
+  const onKey = (e: KeyboardEvent) => {
+    const items = [...box.current!.querySelectorAll<HTMLElement>("input, .choices button")];
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    if (e.key === "Escape") close();
+    else if (e.key === "Enter" && at === 0 && found[0]) choose(found[0]);
+    else if (e.key === "ArrowDown") items[Math.min(at + 1, items.length - 1)]?.focus();
+    else if (e.key === "ArrowUp") items[Math.max(at - 1, 0)]?.focus();
+    else return;
+    e.preventDefault();
+  };
+  return (
+    <div ref={box} class="stack">
+      <p>
+        <button aria-expanded={open.value} onClick={() => (open.value ? close() : (open.value = true))}>
+          Add a change
+        </button>
+      </p>
+      {open.value && (
+        <div class="choices stack" onKeyDown={onKey}>
+          <label>
+            <span class="hidden">Find what to change</span>
+            <input type="search" placeholder="Find what to change" value={word.value} onInput={(e) => (word.value = e.currentTarget.value)} />
+          </label>
+          <p class="hidden" role="status">
+            {count(found.length, "change", "changes")} found
+          </p>
+          {groups.map((g) => {
+            const of = found.slice(0, most).filter((k) => k.group === g);
+            return (
+              of.length > 0 && (
+                <div key={g} role="group" aria-label={g}>
+                  <h3>{g}</h3>
+                  {of.map((k) => (
+                    <button key={keyOf(k)} class="quiet" onClick={() => choose(k)}>
+                      <bdi>{k.label}</bdi>
+                    </button>
+                  ))}
+                </div>
+              )
+            );
+          })}
+          <p class="small muted">{found.length === 0 ? "Nothing has these words." : found.length > most ? `The first ${most} of ${found.length}; type a word to find others.` : ""}</p>
+        </div>
+      )}
+    </div>
+  );
+}
