@@ -32,7 +32,7 @@ const letter = 8.5; // as wide as a letter of a name is at most
 
 /** VMBar shows where the VMs come from, each part as wide as its number; where a part is too narrow for its
  *  name it stands below. The line is the most VMs that there may be. */
-export function VMBar({ all, most, cursor }: { all: Part[]; most: number | null; cursor: Signal<Cursor> }) {
+export function VMBar({ all, most, limit, cursor }: { all: Part[]; most: number | null; limit: string; cursor: Signal<Cursor> }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   useEffect(() => {
@@ -41,7 +41,7 @@ export function VMBar({ all, most, cursor }: { all: Part[]; most: number | null;
     return () => watch.disconnect();
   }, []);
   const total = all.reduce((n, p) => n + p.vms, 0);
-  const quota = most !== null && most <= 2 * total ? most : null; // farther away it would leave no room for the parts
+  const quota = most !== null && most <= 1.5 * total ? most : null; // farther away it would leave no room for the parts
   const room = width.value - gap * (all.length - 1);
   const scale = room / Math.max(total, quota ?? 0, 1);
   let x = 0;
@@ -80,7 +80,7 @@ export function VMBar({ all, most, cursor }: { all: Part[]; most: number | null;
             <>
               <line class="quota" x1={Math.min(quota * scale + gap * (all.length - 1), width.value - 1)} x2={Math.min(quota * scale + gap * (all.length - 1), width.value - 1)} y1={0} y2={height + 4} />
               <text class="of" x={width.value} y={height + 17} text-anchor="end">
-                quota {quota}
+                {limit}
               </text>
             </>
           )}

@@ -202,7 +202,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           points={[all.map((p) => `${p.name} · ${count(p.vms, "VM", "VMs")} · ${share(p.vms)}`)]}
           file="vms"
         >
-          {(cursor) => <VMBar all={all} most={quota === null ? null : vms.reserved + quota} cursor={cursor} />}
+          {(cursor) => <VMBar all={all} most={quota === null ? null : vms.reserved + quota} limit={`quota ${quota} on demand`} cursor={cursor} />}
         </Figure>
       )}
       <p class="legend">

@@ -11,7 +11,7 @@ import { Chip } from "../parts/chip.tsx";
 import { Decisions } from "../parts/decisions.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { cluster } from "../state/cluster.ts";
-import { apply, edits } from "../state/edits.ts";
+import { apply } from "../state/edits.ts";
 import { choose, chosen } from "../state/route.ts";
 import { type Answered, answered, base, stopped, wrong } from "../state/whatif.ts";
 
@@ -90,7 +90,7 @@ function Answer() {
   return (
     <section class="card" aria-labelledby="answer">
       <h1>
-        <bdi>{leadOf(edits.value, b.problem, was, scenario, period)}</bdi>
+        <bdi>{leadOf(a.edits, b.problem, was, scenario, period)}</bdi>
       </h1>
       <header>
         <h2 id="answer">Answer</h2>
@@ -157,7 +157,7 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
 /** Impossible says what contradicts what; each cure is a change of the scenario. */
 function Impossible({ a }: { a: Answered }) {
   const p = base.value!.problem;
-  const all = a.scenario.conflicts.map((c) => conflictOf(c, p, edits.value));
+  const all = a.scenario.conflicts.map((c) => conflictOf(c, p, a.edits));
   const limit = a.scenario.conflicts.some((c) => c.pointer === "/budget/vm_cost");
   return (
     <>

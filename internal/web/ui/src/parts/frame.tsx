@@ -131,11 +131,7 @@ function Rail() {
         </button>
       </div>
       <div class={open.value ? "list open" : "list"} id="links">
-        {group(0)}
-        <hr />
-        {group(1)}
-        <hr />
-        {group(2)}
+        {[0, 1, 2].map(group).filter((g) => g.length > 0).flatMap((g, i) => (i > 0 ? [<hr key={i} />, ...g] : g))}
       </div>
     </nav>
   );

@@ -11,6 +11,7 @@ import { work } from "./working.ts";
 
 export interface Answered {
   /** The changes that it answers. */
+  edits: Edit[];
   of: string;
   base: ScenarioOutcome;
   scenario: ScenarioAnswer;
@@ -120,13 +121,14 @@ async function sendNewest(): Promise<void> {
   const problem = base.value?.problem;
   if (!of || !problem) return;
   asking = of;
-  const changes = inOrder(edits.value).map((e) => change(e, problem));
+  const tried = edits.value;
+  const changes = inOrder(tried).map((e) => change(e, problem));
   const began = performance.now();
   const answer = await given((signal) => ask("POST /v1/what-if", { path: {}, body: { problem, scenarios: [{ name: "what if", changes }], detail: "full" }, signal }), true);
   const scenario = answer?.value.scenarios[0];
   if (!answer || !scenario) return;
   painted = performance.now();
-  const mine = { of, base: answer.value.base, scenario, milliseconds: painted - began };
+  const mine = { edits: tried, of, base: answer.value.base, scenario, milliseconds: painted - began };
   answers.set(of, mine);
   if (answers.size > mostAnswers) answers.delete(answers.keys().next().value!);
   batch(() => {
