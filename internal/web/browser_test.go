@@ -86,6 +86,6 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "what-if")
 	looks(t, ctx, "what-if")
 	do(t, ctx, chromedp.EmulateViewport(1280, 900))
-	value[bool](t, ctx, `[...document.querySelectorAll("button")].find((b) => b.textContent === "Start over").click(), true`)
+	press(t, ctx, "Start over")
 	until(t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent === "no change"`)
 }
