@@ -4631,7 +4631,10 @@ type LiveDecision struct {
 	Attempt int64 `json:"attempt"`
 
 	// Cause Why it is lost: node_dead, node_removed, forgotten, superseded or job_over.
-	Cause   *string    `json:"cause,omitempty"`
+	Cause *string `json:"cause,omitempty"`
+
+	// Class The job's class, in answers to heartbeats alone.
+	Class   *string    `json:"class,omitempty"`
 	EndedAt *time.Time `json:"ended_at"`
 
 	// Figures What it was decided by.
@@ -6659,6 +6662,9 @@ type PoolSource struct {
 	// Rates As of the jobs of a pool.
 	Rates map[string]float64 `json:"rates,omitempty"`
 
+	// RatesFrom Where the rates come from, in your words; it is repeated in the answer's warnings.
+	RatesFrom *string `json:"rates_from,omitempty"`
+
 	// RecordedAs What executions call the job; left out, its name.
 	RecordedAs *string `json:"recorded_as,omitempty"`
 
@@ -6715,6 +6721,9 @@ type PoolSubmittedJob struct {
 
 	// Rates As of the jobs of a pool.
 	Rates map[string]float64 `json:"rates,omitempty"`
+
+	// RatesFrom Where the rates come from, in your words; it is repeated in the answer's warnings.
+	RatesFrom *string `json:"rates_from,omitempty"`
 
 	// Submissions By round. They need not be whole.
 	Submissions []float64 `json:"submissions"`

@@ -1428,6 +1428,7 @@ export type LiveDecision = {
   at: string;
   attempt: number;
   cause?: string;
+  class?: string;
   ended_at: string | null;
   figures?: Array<DecisionFigure>;
   job: number;
@@ -2358,6 +2359,7 @@ export type PoolSource = {
   memory_gib_per_task?: number;
   name: Name;
   rates?: Record<string, number>;
+  rates_from?: string;
   recorded_as?: string;
   submissions?: number;
   work: number;
@@ -2388,6 +2390,7 @@ export type PoolSubmittedJob = {
   memory_gib_per_task?: number;
   name: Name;
   rates?: Record<string, number>;
+  rates_from?: string;
   submissions: Array<number>;
   work: number;
 };
