@@ -185,30 +185,30 @@ function Compared({ end }: { end: number }) {
       <Working told={comparing.run} />
       {wrong ? <p class="small muted">{wrong.detail}</p> : !compared.value && !run && <p class="small muted">Comparing …{all && " What stands here is of the batch before."}</p>}
       {all && (
-        <table class="ways">
-          <thead>
-            <tr>
-              <th scope="col">Way</th>
-              <th scope="col">How long it takes</th>
-              <th scope="col" class="number">Ends at</th>
-              <th scope="col" class="number">Saves</th>
-              {due && <th scope="col" class="number">Missed</th>}
+        <table class="ways" role="table">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col">Way</th>
+              <th role="columnheader" scope="col">How long it takes</th>
+              <th role="columnheader" scope="col" class="number">Ends at</th>
+              <th role="columnheader" scope="col" class="number">Saves</th>
+              {due && <th role="columnheader" scope="col" class="number">Missed</th>}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {all.map((p) => (
-              <tr key={p.algorithm}>
-                <td>
+              <tr key={p.algorithm} role="row">
+                <td role="cell">
                   {algorithms[p.algorithm]}
                   {p.algorithm === "multi" && p.status === "optimal" && ", exact"}
                 </td>
-                <td>
+                <td role="cell">
                   <div class="bar"><div class={p.algorithm === "multi" ? "reserved" : "other"} style={{ width: `${(100 * p.end_s) / most}%` }} /></div>
                   <span class="small muted">{duration(p.end_s)}</span>
                 </td>
-                <td class="number">{at(from, p.end_s, end < 7200)}</td>
-                <td class="number">{p.saving >= 0.0005 ? percent(p.saving) : p.saving <= -0.0005 ? `−${percent(-p.saving)}` : "–"}</td>
-                {due && <td class="number">{p.deadlines?.missed ?? "–"}</td>}
+                <td role="cell" class="number">{at(from, p.end_s, end < 7200)}</td>
+                <td role="cell" class="number">{p.saving >= 0.0005 ? percent(p.saving) : p.saving <= -0.0005 ? `−${percent(-p.saving)}` : "–"}<span class="narrow"> saved</span></td>
+                {due && <td role="cell" class="number">{p.deadlines?.missed ?? "–"}<span class="narrow"> missed</span></td>}
               </tr>
             ))}
           </tbody>

@@ -54,7 +54,7 @@ export function Batch() {
           <Machines />
           {!given.value && <Jobs />}
         </section>
-        <div class={current.value ? "stack" : "stack stale"}>
+        <div class={s && !current.value ? "stack stale" : "stack"}>
           {s && <Answer />}
           <Kept />
         </div>

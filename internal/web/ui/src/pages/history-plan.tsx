@@ -28,7 +28,9 @@ export function PinLine() {
   };
   return (
     <div class="banner" role="status">
-      Plan {numbered(pin.number)} is pinned until {moment(pin.until)} by <bdi>{pin.by}</bdi>. Plans go on being made; none of them becomes current until then.
+      <span>
+        Plan {numbered(pin.number)} is pinned until {moment(pin.until)} by <bdi>{pin.by}</bdi>. Plans go on being made; none of them becomes current until then.
+      </span>
       <button class="quiet" onClick={() => void unpin()}>End the pin</button>
       {wrong.value && <span role="alert">{wrong.value}</span>}
     </div>

@@ -181,7 +181,8 @@ function Costs({ plans }: { plans: PlanSummary[] }) {
   );
   const option = useMemo(() => {
     const zone = cluster.value?.time_zone ?? "UTC";
-    const last = now.value;
+    // Only the plan that holds goes on until now; one that was made while another is pinned does not.
+    const last = current.value?.plan.number === held.at(-1)!.number ? now.value : Date.parse(held.at(-1)!.created_at);
     // A chart shows shape; the exact figures stand in the table.
     const line = (of: (p: PlanSummary) => Units) => {
       const all = held.map((p): [number, number] => [Date.parse(p.created_at), Number(of(p)) / 1e9]);
