@@ -46,13 +46,9 @@ export function Live() {
         </div>
       )}
       {!n || !s ? !wrong.value && <Waiting what="nodes" height={400} /> : n.length === 0 ? <Empty /> : <Nodes all={n} settings={s} />}
-      {n && n.length > 0 && s && (
-        <>
-          <Jobs />
-          <Log />
-        </>
-      )}
+      {n && n.length > 0 && s && <Jobs />}
       {s && <PolicyCard />}
+      {n && n.length > 0 && s && <Log />}
     </>
   );
 }
