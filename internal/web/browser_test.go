@@ -26,6 +26,7 @@ func TestWalks(t *testing.T) {
 		{"curves", walkCurves},
 		{"long curve", walkLongCurve},
 		{"grid", walkGrid},
+		{"contracts", walkContracts},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

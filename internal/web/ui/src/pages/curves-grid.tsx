@@ -1,15 +1,18 @@
 // A grid over two parameters, as a table of its numbers.
 import { useSignal } from "@preact/signals";
-import type { Sweep, SweepPoint } from "../api/contract.ts";
+import type { SweepPoint } from "../api/contract.ts";
 import { cheapest, columnsOf, figure, height, type Metric, metrics, metricTexts, type Parameter, place, readPoint, shownOf } from "../model/sweep.ts";
 import { type Cell, HeatTable } from "../parts/heat.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { current } from "../state/cluster.ts";
 import { choose, chosen, route } from "../state/route.ts";
+import { of as parametersShown, sweep } from "../state/curves.ts";
 import { openPoint } from "./curves-figure.tsx";
 
-export function Grid({ sweep: s, of }: { sweep: Sweep; of: Parameter[] }) {
+export function Grid() {
+  const s = sweep.value!;
+  const of = parametersShown.value;
   const metric = chosen<Metric>("show", metrics);
   const read = useSignal<string | null>(null);
   const table = useSignal(false);

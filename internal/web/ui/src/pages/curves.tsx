@@ -1,7 +1,6 @@
 // Curves: what the plan comes to over one parameter, or two.
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { file } from "../api/client.ts";
 import { fileName, save } from "../model/files.ts";
 import { monthly, type Parameter, said } from "../model/sweep.ts";
 import { change } from "../model/scenario.ts";
@@ -12,9 +11,12 @@ import { csv } from "../model/table.ts";
 import { columnsOf } from "../model/sweep.ts";
 import { current } from "../state/cluster.ts";
 import { addressOf, choose, chooseAll, query, route } from "../state/route.ts";
+import { fileOf } from "../state/asked.ts";
 import { asked, begin, compute, discard, edits, goOn, merged, of, offered, ranges, sweep, why } from "../state/curves.ts";
 import { CurveFigure } from "./curves-figure.tsx";
-import { Grid } from "./curves-grid.tsx";
+import { lazy } from "../parts/lazy.tsx";
+
+const Grid = lazy(async () => (await import("./curves-grid.tsx")).Grid);
 
 export function Curves() {
   useEffect(begin, []);
@@ -44,7 +46,7 @@ export function Curves() {
       )}
       {s && s.points.length > 0 && (
         <section class="card" aria-label="The curve">
-          {s.vary.length > 1 ? <Grid sweep={s} of={of.value} /> : <CurveFigure sweep={s} of={of.value} />}
+          {s.vary.length > 1 ? <Grid /> : <CurveFigure sweep={s} of={of.value} />}
           {s.points.some((p) => p.conflict) && <p class="small muted">Where there is no plan: {s.points.find((p) => p.conflict)!.conflict}</p>}
         </section>
       )}
@@ -60,8 +62,7 @@ function kept(): Kept[] {
     { text: "CSV", press: () => save(fileName("csv", ...words), new Blob([csv(columnsOf(of.value, s), s.points)], { type: "text/csv" })) },
     { text: "JSON", press: () => save(fileName("json", ...words), new Blob([JSON.stringify(s, null, 2)], { type: "application/json" })) },
   ];
-  const run = asked.run.value;
-  if (merged.value) return all;
+  const run = merged.value ? null : asked.run.value;
   if (run?.result_url) return [...all, { text: "XLSX", href: `${run.result_url}?format=xlsx`, file: fileName("xlsx", ...words) }];
   return [...all, { text: "XLSX", press: () => void sheet().then((b) => save(fileName("xlsx", ...words), b)) }];
 }
@@ -71,7 +72,7 @@ function sheet(): Promise<Blob> {
   const s = sweep.value!;
   const problem = current.value!.problem;
   const changes = edits.value.edits.map((e) => change(e, problem));
-  return file("POST /v1/clusters/{cluster}/sweeps", { path: { cluster: route.value.cluster }, query: { format: "xlsx" }, body: { vary: s.vary, curve: s.curve !== null, ...(changes.length ? { changes } : {}) } });
+  return fileOf("POST /v1/clusters/{cluster}/sweeps", { cluster: route.value.cluster }, { vary: s.vary, curve: s.curve !== null, ...(changes.length ? { changes } : {}) }, "xlsx");
 }
 
 function Scenario() {

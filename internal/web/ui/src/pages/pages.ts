@@ -17,6 +17,7 @@ export const pages: Page[] = [
   { name: "now", title: "Now", cluster: true, group: 0, view: Now },
   { name: "what-if", title: "What if", cluster: true, group: 0, view: lazy(async () => (await import("./whatif.tsx")).WhatIf) },
   { name: "curves", title: "Curves", cluster: true, group: 0, view: lazy(async () => (await import("./curves.tsx")).Curves) },
+  { name: "contracts", title: "Contracts", cluster: true, group: 0, view: lazy(async () => (await import("./contracts.tsx")).Contracts) },
   { name: "batch", title: "Batch", cluster: true, group: 1, view: lazy(async () => (await import("./batch.tsx")).Batch) },
   { name: "live", title: "Live", cluster: true, group: 1, view: lazy(async () => (await import("./live.tsx")).Live) },
   { name: "history", title: "History", cluster: true, group: 1, view: lazy(async () => (await import("./history.tsx")).History) },

@@ -1,7 +1,7 @@
 // Long questions: answered at once where that is soon, by a run otherwise. What there is until then is shown
 // meanwhile; a run's id stands in the address, so that the same address shows its answer again.
 import { batch, type Signal, signal } from "@preact/signals";
-import { ask, get, Problem } from "../api/client.ts";
+import { ask, file, get, Problem } from "../api/client.ts";
 import type { Operations, Run } from "../api/contract.ts";
 import { choose } from "./route.ts";
 import { ended, followRun, isRun } from "./runs.ts";
@@ -15,23 +15,29 @@ export class Asked<T> {
   readonly problem: Signal<Problem | null> = signal(null);
   /** Since when it is worked on; 0 is not. */
   readonly since = signal(0);
+  /** What it was asked about, for those who ask only once. */
+  about = "";
   #stop = () => {};
   #newest = 0;
 
-  constructor(readonly kind: string) {}
+  constructor(
+    readonly kind: string,
+    /** Its run stands in the address. */
+    readonly inAddress = true,
+  ) {}
 
   /** start asks; what was shown stays until there is an answer. Where the service takes the question in another
    *  form only, other gives it. */
   async start<N extends Long>(name: N, path: Operations[N]["path"], body: Operations[N]["body"], other: (p: Problem) => Operations[N]["body"] | null = () => null): Promise<void> {
     const mine = this.#begin();
-    choose("run", null);
+    if (this.inAddress) choose("run", null);
     const abort = new AbortController();
     this.#stop = () => abort.abort();
     try {
       const answer = (await ask(name, { path, body, signal: abort.signal }))!.value;
       if (mine !== this.#newest) return;
       if (isRun(answer)) {
-        choose("run", answer.id);
+        if (this.inAddress) choose("run", answer.id);
         this.#follow(answer, mine);
       } else this.#end(mine, answer as T, null);
     } catch (e) {
@@ -67,12 +73,13 @@ export class Asked<T> {
     if (run && !ended(run)) void ask("DELETE /v1/runs/{id}", { path: { id: run.id } }).catch((e: unknown) => this.#fail(e, this.#newest));
     else if (this.since.value) {
       this.leave();
-      this.since.value = 0;
     }
   }
 
   /** leave stops following; a run goes on. */
   leave(): void {
+    if (this.since.value > 0) this.about = ""; // there will be no answer to it
+    this.since.value = 0;
     this.#newest++;
     this.#stop();
     this.#stop = () => {};
@@ -140,4 +147,13 @@ export class Asked<T> {
 export function stopped(r: Run | null): string | null {
   if (!r || !ended(r) || r.state === "succeeded") return null;
   return r.state === "cancelled" ? "it was cancelled" : (r.error?.detail.replace(/\.$/, "") ?? "it failed");
+}
+
+/** fileOf is the answer to a long question as a file, however long that takes. */
+export async function fileOf<N extends Long>(name: N, path: Operations[N]["path"], body: Operations[N]["body"], format: "csv" | "xlsx"): Promise<Blob> {
+  const answer = await file(name, { path, query: { format } as Operations[N]["query"], body });
+  if (!answer.type.includes("json")) return answer;
+  const run = JSON.parse(await answer.text()) as Run;
+  await new Promise<void>((then) => followRun(run, (r) => ended(r) && then()));
+  return file("GET /v1/runs/{id}/result", { path: { id: run.id }, query: { format } });
 }

@@ -1,0 +1,105 @@
+// Contracts, what they come to over time and what is worth buying, in sentences and rows.
+import type { Contract, CurrentPlan, Horizon, Purchase, SpanTotal, WhatIf } from "../api/contract.ts";
+import { headline, scaled, units, type Units } from "./money.ts";
+import { count, percent } from "./words.ts";
+
+const monthHours = 730n;
+const day = 86_400_000;
+
+/** Held is a contract with what becomes of it. */
+export interface Held {
+  contract: Contract;
+  /** Used of all its VM-hours ahead; null is not known. */
+  used: number | null;
+  /** What its idle VMs cost in a month; null is not known. */
+  idle: Units | null;
+  /** What one more VM in it saves in a month; null is not known. */
+  worth: Units | null;
+}
+
+/** inForce is whether a contract counts at a moment. */
+export const inForce = (c: Contract, at: number): boolean => Date.parse(c.from) <= at && at < Date.parse(c.until);
+
+/** held brings contracts together with what the months ahead and the current plan say of them. */
+export function held(contracts: Contract[], h: Horizon | null, plan: CurrentPlan | null): Held[] {
+  const totals = new Map(h?.contracts.map((c) => [c.name, c]) ?? []);
+  const worths = new Map(plan?.plan.prices?.contracts.map((c) => [c.name, c.worth]) ?? []);
+  return contracts.map((contract) => {
+    const total = totals.get(contract.name);
+    const worth = worths.get(contract.name);
+    return {
+      contract,
+      used: total?.utilisation ?? null,
+      idle: total && total.hours > 0 ? perMonth(units(total.reserved_idle), total.hours) : null,
+      worth: worth === undefined ? null : scaled(units(worth), monthHours * 3600n, BigInt(plan!.plan.cost.period_s)),
+    };
+  });
+}
+
+/** perMonth is an amount of some hours for a month of 730. */
+export function perMonth(amount: Units, hours: number): Units {
+  return scaled(amount, monthHours * 1000n, BigInt(Math.round(hours * 1000)));
+}
+
+/** nextEnd is the contract in force that ends first. */
+export function nextEnd(contracts: Contract[], at: number): Contract | null {
+  return contracts.filter((c) => inForce(c, at) && c.vms > 0).sort((a, b) => Date.parse(a.until) - Date.parse(b.until))[0] ?? null;
+}
+
+/** without says what becomes of the bill and of refused jobs once a contract is no more. */
+export function without(w: WhatIf): string {
+  const s = w.scenarios[0]!;
+  if (s.status === "infeasible") return "Without it no plan keeps every promise.";
+  const bill = (c: typeof s.cost) => units(c.per_month) - scaled(units(c.penalties), monthHours * 3600n, BigInt(c.period_s));
+  const more = bill(s.cost) - bill(w.base.cost);
+  const change = more === 0n ? "the bill stays the same" : more > 0n ? `the bill rises by ${headline(more, s.cost.currency)} a month` : `the bill falls by ${headline(-more, s.cost.currency)} a month`;
+  const refused = s.refused - w.base.refused;
+  return `Without it ${change}${refused > 0 ? `, and ${count(refused, "more job is", "more jobs are")} refused` : ""}.`;
+}
+
+/** lead is the sentence about the contract that ends next. */
+export function lead(contracts: Contract[], w: WhatIf | null, at: number): string {
+  if (contracts.length === 0) return "There are no contracts. Every VM is paid on demand.";
+  const next = nextEnd(contracts, at);
+  if (!next) return contracts.some((c) => Date.parse(c.from) > at) ? "No contract is in force yet. Every VM is paid on demand." : "No contract is in force any more. Every VM is paid on demand.";
+  const left = Date.parse(next.until) - at;
+  const days = Math.floor(left / day);
+  return `${next.name} ends ${days > 0 ? `in ${count(days, "day", "days")}` : "today"}.${w ? ` ${without(w)}` : ""}`;
+}
+
+/** monthName is a month of the calendar, in UTC as the service counts. */
+export function monthName(start: string, short = false): string {
+  return new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: short ? "short" : "long", year: short ? "2-digit" : "numeric" }).format(new Date(start));
+}
+
+/** date is a day, in UTC. */
+export function date(moment: string): string {
+  return new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" }).format(new Date(moment));
+}
+
+/** monthsSaid is the sentence about the months ahead. */
+export function monthsSaid(h: Horizon): string {
+  const end = new Date(Date.parse(h.total.start) + h.total.hours * 3_600_000).toISOString();
+  const dearest = h.months.reduce<SpanTotal | null>((m, x) => (!m || units(x.cost.total) > units(m.cost.total) ? x : m), null);
+  const none = h.total.infeasible_hours ?? 0;
+  return `From ${date(h.total.start)} to ${date(end)} VMs and refused jobs cost ${headline(units(h.total.cost.total), h.currency)}.${dearest && h.months.length > 1 ? ` The dearest month is ${monthName(dearest.start)}, ${headline(units(dearest.cost.total), h.currency)}.` : ""}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
+}
+
+/** paysBack is in which month from now what was paid has come back; null is not in this time. */
+export function paysBack(p: Purchase): number | null {
+  const i = p.months.findIndex((m) => m.month === p.break_even_month);
+  return i < 0 ? null : i + 1;
+}
+
+/** buy is the sentence that answers what to buy. */
+export function buy(p: Purchase): string {
+  if (p.status === "infeasible") return "No purchase keeps every promise.";
+  const bought = p.offers.filter((o) => o.vms > 0);
+  if (bought.length === 0) return "Buy nothing. No offer saves money against today.";
+  const what = `Buy ${bought.map((o) => `${o.vms} ${o.name}`).join(" and ")}.`;
+  if (!p.saving) return what;
+  const month = paysBack(p);
+  return `${what} Saves ${headline(perMonth(units(p.saving.amount), p.horizon.total.hours), p.currency)} a month against today, ${month === null ? "and does not pay back in this time" : `pays back in month ${month}`}.`;
+}
+
+export const share = (x: number | null): string => (x === null ? "–" : x === 0 ? "0 %" : percent(x));

@@ -1,0 +1,326 @@
+// What to buy: the offers, the answer with what it rests on, and the hours it was computed from.
+import type { EChartsCoreOption } from "echarts/core";
+import { useEffect, useMemo } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { ask, list, Problem } from "../api/client.ts";
+import type { PeriodAnswer, Purchase, RegretPoint, SavingCurve, StandingOffer } from "../api/contract.ts";
+import { axis, short } from "../charts/axes.ts";
+import { Chart, type Colours } from "../charts/chart.tsx";
+import { type Cursor, Figure } from "../charts/figure.tsx";
+import { buy, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
+import { headline, price, units } from "../model/money.ts";
+import { fileName, save } from "../model/files.ts";
+import type { Column } from "../model/table.ts";
+import { Asking } from "../parts/asking.tsx";
+import { Export, type Kept } from "../parts/export.tsx";
+import { Shown } from "../parts/fetched.tsx";
+import { Choice, Field, faultsOf, Mistakes } from "../parts/form.tsx";
+import { DataTable } from "../parts/table.tsx";
+import { current } from "../state/cluster.ts";
+import { purchase, question, weigh, weighOnce } from "../state/contracts.ts";
+import { deleting, keep, remove } from "../state/deleting.ts";
+import { type Fetched, useFetched } from "../state/fetched.ts";
+import { narrow } from "../state/narrow.ts";
+import { chooseAll, query, route } from "../state/route.ts";
+import { fileOf, stopped } from "../state/asked.ts";
+import { Ahead, hourColumns } from "./contracts-parts.tsx";
+
+export function Buy() {
+  const cluster = route.value.cluster;
+  const offers = useFetched(() => list("GET /v1/clusters/{cluster}/offers", { cluster }), cluster);
+  useEffect(() => weighOnce(() => offers.value.value ?? []), []);
+  const p = purchase.value.value;
+  const all = offers.value.value;
+  const reason = stopped(purchase.run.value);
+  return (
+    <>
+      <div class="headed">
+        <h1>{p ? buy(p) : all?.length === 0 ? "There is nothing to weigh yet. Add an offer and the answer follows by itself." : "What to buy"}</h1>
+        <div class="actions">
+          <Export kept={p ? kept(p, all ?? []) : []} />
+        </div>
+      </div>
+      <Asking of={purchase} />
+      {reason && (
+        <div class="banner" role="alert">
+          Stopped: {reason}.<button class="quiet" onClick={() => weigh(all ?? [])}>Go on</button>
+          <button class="quiet" onClick={() => purchase.forget()}>Discard</button>
+        </div>
+      )}
+      {p && <Answer p={p} />}
+      <section class="card" aria-labelledby="offers">
+        <header>
+          <h2 id="offers">Offers</h2>
+          <Ahead />
+        </header>
+        <Shown of={offers} what="offers">{(found) => <Offers all={found} of={offers} />}</Shown>
+      </section>
+    </>
+  );
+}
+
+function kept(p: Purchase, offers: StandingOffer[]): Kept[] {
+  const words = [route.value.cluster, "purchase"];
+  const body = question(offers);
+  return [
+    ...(body ? [{ text: "XLSX", press: () => void fileOf("POST /v1/clusters/{cluster}/purchases", { cluster: route.value.cluster }, { ...body, detail: "classes" }, "xlsx").then((b) => save(fileName("xlsx", ...words), b)) }] : []),
+    { text: "JSON", press: () => save(fileName("json", ...words), new Blob([JSON.stringify(p, null, 2)], { type: "application/json" })) },
+  ];
+}
+
+function Offers({ all, of }: { all: StandingOffer[]; of: Fetched<StandingOffer[]> }) {
+  const adding = useSignal(false);
+  const cluster = route.value.cluster;
+  const currency = current.value?.plan.plan.cost.currency ?? "USD";
+  const names = query.value.getAll("offer");
+  const weighed = (o: StandingOffer) => names.length === 0 || names.includes(o.name);
+  const put = (o: StandingOffer, on: boolean) => {
+    const next = all.filter((x) => (x === o ? on : weighed(x))).map((x) => x.name);
+    chooseAll("offer", next.length === all.length ? [] : next);
+  };
+  const id = (o: StandingOffer) => `offer ${cluster} ${o.name}`;
+  const drop = (o: StandingOffer) =>
+    remove(id(o), async () => {
+      await ask("DELETE /v1/clusters/{cluster}/offers/{name}", { path: { cluster, name: o.name }, match: `"${o.version}"`, keepalive: true });
+      of.again();
+    });
+  const columns: Column<StandingOffer>[] = [
+    { key: "weigh", title: "Weigh", value: (o) => (weighed(o) ? "yes" : "no"), show: (o) => <label class="tick"><input type="checkbox" checked={weighed(o)} onChange={(e) => put(o, e.currentTarget.checked)} /><span class="hidden">Weigh {o.name}</span></label> },
+    { key: "name", title: "Offer", value: (o) => o.name, show: (o) => <bdi class="strong">{o.name}</bdi> },
+    { key: "vm_type", title: "VM type", value: (o) => o.vm_type },
+    { key: "term", title: "Term", value: (o) => (o.term_years ? `${o.term_years} years` : `${o.term_hours} hours`), show: (o) => (o.term_years ? (o.term_years === 1 ? "1 year" : `${o.term_years} years`) : `${o.term_hours} h`) },
+    { key: "upfront", title: "Upfront", number: true, value: (o) => o.upfront ?? "0", show: (o) => headline(units(o.upfront ?? "0"), currency) },
+    { key: "price", title: "A VM-hour", number: true, value: (o) => o.price, show: (o) => price(units(o.price), currency) },
+    { key: "max", title: "At most", number: true, value: (o) => o.max ?? null },
+    {
+      key: "delete",
+      title: "",
+      value: () => "",
+      show: (o) =>
+        deleting.value.has(id(o)) ? (
+          <>Deleted. <button class="quiet" onClick={() => keep(id(o))}>Undo</button></>
+        ) : (
+          <button class="quiet" onClick={() => drop(o)}>Delete<span class="hidden"> {o.name}</span></button>
+        ),
+    },
+  ];
+  return (
+    <>
+      {all.length > 0 && <DataTable caption="Offers" columns={columns} rows={all} name={(o) => o.name} />}
+      {all.length > 0 && !adding.value && (
+        <p class="tools">
+          <button class="main" onClick={() => weigh(all)}>Compute</button>
+          <button onClick={() => (adding.value = true)}>Add an offer</button>
+        </p>
+      )}
+      {(all.length === 0 || adding.value) && <Add of={of} done={() => (adding.value = false)} first={all.length === 0} />}
+    </>
+  );
+}
+
+function Add({ of, done, first }: { of: Fetched<StandingOffer[]>; done: () => void; first: boolean }) {
+  const cluster = route.value.cluster;
+  const types = useFetched(() => list("GET /v1/clusters/{cluster}/vm-types", { cluster }), cluster);
+  const typed = useSignal({ name: "", vm_type: "", price: "", upfront: "0", term_years: "1", max: "200" });
+  const wrong = useSignal<Problem | null>(null);
+  const faults = faultsOf(wrong.value);
+  const found = types.value.value ?? [];
+  const type = typed.value.vm_type || (found.find((t) => t.in_use) ?? found[0])?.name || "";
+  const field = (key: keyof typeof typed.value, label: string, unit?: string, kind: "text" | "number" = "number") => (
+    <Field pointer={`/${key}`} label={label} kind={kind} required value={typed.value[key]} put={(t) => (typed.value = { ...typed.value, [key]: t })} faults={faults} {...(unit ? { unit } : {})} />
+  );
+  const send = async (e: Event) => {
+    e.preventDefault();
+    const t = typed.value;
+    try {
+      await ask("POST /v1/clusters/{cluster}/offers", { path: { cluster }, body: { name: t.name, vm_type: type, price: t.price, upfront: t.upfront, billing: "always", term_years: Number(t.term_years), max: Number(t.max) } });
+      wrong.value = null;
+      of.again();
+      done();
+    } catch (x) {
+      if (!(x instanceof Problem)) throw x;
+      wrong.value = x;
+    }
+  };
+  return (
+    <form class="stack" onSubmit={(e) => void send(e)}>
+      <Mistakes faults={faults} />
+      <div class="fields">
+        {field("name", "Name", undefined, "text")}
+        <Choice pointer="/vm_type" label="VM type" value={type} put={(t) => (typed.value = { ...typed.value, vm_type: t })} words={found.map((t) => ({ word: t.name, text: t.name }))} />
+        {field("term_years", "Term", "years")}
+        {field("upfront", "Upfront for a VM")}
+        {field("price", "Price of a VM-hour")}
+        {field("max", "At most", "VMs")}
+      </div>
+      <p class="tools">
+        <button class="main" type="submit" disabled={type === ""}>Add an offer</button>
+        {!first && <button type="button" onClick={done}>Cancel</button>}
+      </p>
+    </form>
+  );
+}
+
+function Answer({ p }: { p: Purchase }) {
+  const at = useSignal("");
+  const hours = useSignal(false);
+  const month = paysBack(p);
+  const bought = p.offers.some((o) => o.vms > 0);
+  const curve = p.curves.find((c) => c.offer === at.value) ?? [...p.curves].sort((a, b) => b.bought - a.bought)[0];
+  return (
+    <>
+      <section class="card" aria-label="Answer">
+        <div class="figures">
+          <Fact name="Saving against today" value={p.saving ? headline(perMonth(units(p.saving.amount), p.horizon.total.hours), p.currency) : "–"} more={p.saving ? `a month, ${share(p.saving.share)}; ${headline(units(p.saving.amount), p.currency)} in all` : "today has no plan"} />
+          <Fact name="Pays back" value={!bought ? "–" : month === null ? "not in this time" : `month ${month}`} more={p.break_even_month && bought ? monthName(p.break_even_month) : ""} />
+          <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
+          <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />
+        </div>
+        <p>{p.explanation}</p>
+        {p.warnings.map((w) => (
+          <p key={w.code + w.detail} class="small muted">
+            {w.code === "no_forecast" ? "There is no forecast. " : ""}{w.detail}
+          </p>
+        ))}
+      </section>
+      {curve && (
+        <section class="card" aria-label="Saving">
+          {p.curves.length > 1 && (
+            <label class="small">
+              Offer{" "}
+              <select value={curve.offer} onChange={(e) => (at.value = e.currentTarget.value)}>
+                {p.curves.map((c) => (
+                  <option key={c.offer} value={c.offer}>
+                    {c.offer}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <Saving curve={curve} currency={p.currency} />
+        </section>
+      )}
+      {p.regret.length > 0 && (
+        <section class="card" aria-labelledby="regret">
+          <h2 id="regret">If demand is otherwise</h2>
+          <Regret p={p} />
+        </section>
+      )}
+      <section class="card" aria-labelledby="hours">
+        <h2 id="hours">The hours it was computed from</h2>
+        <p>
+          {Math.round(p.horizon.total.hours)} hours, each planned by itself; {p.horizon.solved} of them differ.{" "}
+          <button class="quiet" aria-expanded={hours.value} onClick={() => (hours.value = !hours.value)}>
+            {hours.value ? "Hide them" : "Show them"}
+          </button>
+        </p>
+        {hours.value && <DataTable caption="Hours" columns={hourColumns(p.currency, p.horizon.periods)} rows={p.horizon.periods} name={(h: PeriodAnswer) => h.start} file={[route.value.cluster, "purchase", "hours"]} />}
+      </section>
+    </>
+  );
+}
+
+function Fact({ name, value, more }: { name: string; value: string; more: string }) {
+  return (
+    <div>
+      <p class="small muted">{name}</p>
+      <p class="value">{value}</p>
+      <p class="small muted">{more}</p>
+    </div>
+  );
+}
+
+function Saving({ curve, currency }: { curve: SavingCurve; currency: string }) {
+  const cursor = useSignal<Cursor>(null);
+  const known = useMemo(() => curve.points.filter((p) => p.saving !== null), [curve]);
+  const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), currency));
+  const at = cursor.value ? known[cursor.value.point] : undefined;
+  const option = useMemo(
+    () =>
+      (c: Colours): EChartsCoreOption => ({
+        grid: { left: 8, right: 24, top: 32, bottom: 8, containLabel: true },
+        xAxis: { type: "value", min: known[0]?.vms ?? 0, max: known.at(-1)?.vms ?? 1, ...axis(c) },
+        yAxis: { type: "value", ...axis(c, short(currency)) },
+        series: [
+          {
+            type: "line",
+            silent: true,
+            data: known.map((p) => [p.vms, Number(p.saving)]),
+            symbol: "circle",
+            symbolSize: 6,
+            showAllSymbol: true,
+            lineStyle: { color: c.reserved, opacity: curve.exact ? 0.4 : 1, type: curve.exact ? "solid" : "dashed" },
+            itemStyle: { color: c.reserved },
+            markLine: {
+              silent: true,
+              symbol: "none",
+              label: { color: c.text, fontSize: 13 },
+              data: [
+                { yAxis: 0, label: { show: false }, lineStyle: { color: c.text, type: "solid" } },
+                { xAxis: curve.bought, label: { formatter: `buy ${curve.bought}` }, lineStyle: { color: c.accent, type: "dotted" } },
+              ],
+            },
+          },
+          ...(at ? [{ type: "line", silent: true, data: [[at.vms, Number(at.saving)]], symbol: "circle", symbolSize: 14, showAllSymbol: true, itemStyle: { color: c.surface, borderColor: c.accent, borderWidth: 3 } }] : []),
+        ],
+      }),
+    [known, at],
+  );
+  const nearest = (x: number | null) => {
+    if (x === null || Number.isNaN(x)) return (cursor.value = null);
+    let best = 0;
+    known.forEach((p, i) => Math.abs(p.vms - x) < Math.abs(known[best]!.vms - x) && (best = i));
+    if (cursor.value?.point !== best) cursor.value = { series: 0, point: best };
+  };
+  const columns: Column<SavingCurve["points"][number]>[] = [
+    { key: "vms", title: "VMs bought", number: true, value: (p) => p.vms },
+    { key: "saving", title: "Saving against today", number: true, value: (p) => p.saving, show: (p) => money(p.saving) },
+    { key: "cost", title: "Cost of the time", number: true, value: (p) => p.cost, show: (p) => money(p.cost) },
+  ];
+  return (
+    <Figure title={`Saving against the number of ${curve.offer} bought`} said={`${curve.means}${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that the cost is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map((p) => `${p.vms} bought · saves ${money(p.saving)} · the time costs ${money(p.cost)}`)]} file="saving" cursor={cursor}>
+      {() => <Chart option={option} height={narrow.value ? 220 : 300} at={nearest} />}
+    </Figure>
+  );
+}
+
+/** Regret is what the recommendation comes to where demand is not as expected. */
+function Regret({ p }: { p: Purchase }) {
+  const shown = [0.7, 1, 1.3].map((f) => p.regret.find((r) => Math.abs(r.factor - f) < 1e-9)).filter((r): r is RegretPoint => r !== undefined);
+  const points = shown.length > 0 ? shown : p.regret.slice(0, 3);
+  const name = (f: number) => (f === 1 ? "As forecast" : `Demand ${f < 1 ? "−" : "+"}${Math.round(Math.abs(f - 1) * 100)} %`);
+  const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), p.currency));
+  const best = (r: RegretPoint) => (r.best === null ? "nothing fits" : r.best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} ${x.offer}`).join(", ") || "nothing");
+  const row = (title: string, cell: (r: RegretPoint) => string) => (
+    <tr>
+      <th scope="row">{title}</th>
+      {points.map((r) => (
+        <td key={r.factor} class="number wrap">
+          {cell(r)}
+        </td>
+      ))}
+    </tr>
+  );
+  return (
+    <div class="wide" role="region" aria-label="If demand is otherwise" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <td />
+            {points.map((r) => (
+              <th key={r.factor} scope="col" class="number wrap">
+                {name(r.factor)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {row("This choice costs", (r) => money(r.cost))}
+          {row("The best choice there costs", (r) => money(r.best_cost))}
+          {row("The best choice there", best)}
+          {row("This choice costs more by", (r) => money(r.regret))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,185 @@
+// What the months ahead cost, and the hours that a month is made of.
+import type { EChartsCoreOption } from "echarts/core";
+import { useEffect, useMemo } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import type { Horizon, SpanTotal } from "../api/contract.ts";
+import { axis, short } from "../charts/axes.ts";
+import { Chart, type Colours, hatch } from "../charts/chart.tsx";
+import { type Cursor, Figure } from "../charts/figure.tsx";
+import { monthName, monthsSaid } from "../model/contracts.ts";
+import { cent, headline, shares, text, units } from "../model/money.ts";
+import { fileName, save } from "../model/files.ts";
+import type { Column } from "../model/table.ts";
+import { Asking } from "../parts/asking.tsx";
+import { Export, type Kept } from "../parts/export.tsx";
+import { DataTable } from "../parts/table.tsx";
+import { ahead, hours, lookAhead, time } from "../state/contracts.ts";
+import { narrow } from "../state/narrow.ts";
+import { choose, query, route } from "../state/route.ts";
+import { fileOf, stopped } from "../state/asked.ts";
+import { Ahead, hourColumns } from "./contracts-parts.tsx";
+
+export function Months() {
+  useEffect(lookAhead, []);
+  const h = ahead.value.value;
+  const reason = stopped(ahead.run.value);
+  return (
+    <>
+      <div class="headed">
+        <h1>{h ? monthsSaid(h) : "What the months ahead cost"}</h1>
+        <div class="actions">
+          <Ahead />
+          <Export kept={h ? kept(h) : []} />
+        </div>
+      </div>
+      <Asking of={ahead} />
+      {reason && (
+        <div class="banner" role="alert">
+          Stopped: {reason}. {h ? "The months until then are shown." : ""}
+          <button class="quiet" onClick={() => ahead.forget()}>Discard</button>
+        </div>
+      )}
+      {h && (
+        <>
+          <section class="card" aria-label="Months">
+            <Bars h={h} />
+          </section>
+          <Month h={h} />
+          <section class="card" aria-labelledby="forecasts">
+            <h2 id="forecasts">Forecasts</h2>
+            <Forecasts h={h} />
+          </section>
+        </>
+      )}
+    </>
+  );
+}
+
+function kept(h: Horizon): Kept[] {
+  const words = [route.value.cluster, "months"];
+  const body = { ...time(query.value.get("horizon") ?? ""), detail: "classes" as const };
+  return [
+    { text: "XLSX", press: () => void fileOf("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, body, "xlsx").then((b) => save(fileName("xlsx", ...words), b)) },
+    { text: "JSON", press: () => save(fileName("json", ...words), new Blob([JSON.stringify(h, null, 2)], { type: "application/json" })) },
+  ];
+}
+
+const parts: { key: "reserved" | "reserved_idle" | "on_demand" | "spot"; title: string; patch: string }[] = [
+  { key: "reserved", title: "Reserved", patch: "reserved" },
+  { key: "reserved_idle", title: "Reserved but idle", patch: "idle" },
+  { key: "on_demand", title: "On demand", patch: "demand" },
+  { key: "spot", title: "Spot", patch: "spot" },
+];
+
+function Bars({ h }: { h: Horizon }) {
+  const cursor = useSignal<Cursor>(null);
+  const months = narrow.value ? h.months.slice(0, 6) : h.months;
+  const money = (amount: string | undefined) => text(units(amount ?? "0"), h.currency, 2);
+  const shown = parts.filter((p) => p.key !== "spot" || h.months.some((m) => m.cost.spot && units(m.cost.spot) > 0n));
+  const columns: Column<SpanTotal>[] = [
+    { key: "start", title: "Month", value: (m) => m.start, show: (m) => monthName(m.start) },
+    { key: "hours", title: "Hours", number: true, value: (m) => m.hours },
+    ...shown.map((p): Column<SpanTotal> => ({ key: p.key, title: p.title, number: true, value: (m) => m.cost[p.key] ?? "0.00", show: (m) => money(m.cost[p.key]) })),
+    { key: "penalties", title: "Refused jobs", number: true, value: (m) => m.cost.penalties, show: (m) => money(m.cost.penalties) },
+    { key: "total", title: "In all", number: true, value: (m) => m.cost.total, show: (m) => money(m.cost.total) },
+    { key: "vm_hours", title: "VM-hours", number: true, value: (m) => m.vm_hours, inFilesOnly: true },
+    { key: "refused_job_hours", title: "Refused job-hours", number: true, value: (m) => m.refused_job_hours, inFilesOnly: true },
+    { key: "infeasible_hours", title: "Hours without a plan", number: true, value: (m) => m.infeasible_hours ?? 0 },
+  ];
+  const read = months.map((m) => `${monthName(m.start)} · ${money(m.cost.total)} · ${shown.map((p) => `${p.title.toLowerCase()} ${money(m.cost[p.key])}`).join(" · ")} · refused jobs ${money(m.cost.penalties)}${m.infeasible_hours ? ` · ${m.infeasible_hours} hours without a plan` : ""}`);
+  const at = cursor.value?.point ?? -1;
+  const option = useMemo(
+    () =>
+      (c: Colours): EChartsCoreOption => ({
+        grid: { left: 8, right: 16, top: 16, bottom: 8, containLabel: true },
+        xAxis: { type: "category", data: months.map((m) => monthName(m.start, true)), ...axis(c), splitLine: { show: false } },
+        yAxis: { type: "value", ...axis(c, short(h.currency)) },
+        series: [
+          ...shown.map((p) => ({
+            type: "bar",
+            stack: "bill",
+            silent: true,
+            barMaxWidth: 48,
+            itemStyle: p.key === "reserved_idle" ? { color: c.surface, borderColor: c.idle, borderWidth: 1, decal: hatch(c.idle) } : { color: p.key === "reserved" ? c.reserved : p.key === "spot" ? c.fifth : c.demand },
+            data: months.map((m, i) => ({ value: Number(m.cost[p.key] ?? 0), itemStyle: i === at ? { borderColor: c.text, borderWidth: 2 } : {} })),
+          })),
+          { type: "line", silent: true, symbol: "circle", symbolSize: 7, showAllSymbol: true, lineStyle: { color: c.refused, width: 2 }, itemStyle: { color: c.refused }, data: months.map((m) => Number(m.cost.penalties)) },
+        ],
+      }),
+    [h, narrow.value, at],
+  );
+  const open = (c: NonNullable<Cursor>) => months[c.point] && choose("month", months[c.point]!.start.slice(0, 7));
+  const point = (x: number | null) => {
+    const i = x === null ? -1 : Math.round(x);
+    cursor.value = months[i] ? { series: 0, point: i } : null;
+  };
+  return (
+    <>
+      <Figure title="Cost of each month" said={`The VM bill by how VMs are paid, and beside it what refused jobs cost, which stands on no bill. A click, or Enter, shows the hours of a month.${narrow.value && h.months.length > 6 ? " The first six months; the table has all." : ""}`} columns={columns} rows={h.months} name={(m) => m.start} points={[read]} file="months" cursor={cursor} open={open}>
+        {() => <Chart option={option} height={narrow.value ? 220 : 320} at={point} press={(x) => open({ series: 0, point: Math.round(x) })} />}
+      </Figure>
+      <p class="legend">
+        {shown.map((p) => (
+          <span key={p.key}>
+            <span class={`patch ${p.patch}`} />
+            {p.title}
+          </span>
+        ))}
+        <span><span class="patch refused" />Refused jobs, as a line</span>
+      </p>
+    </>
+  );
+}
+
+/** Month is the hours of the month that was chosen. */
+function Month({ h }: { h: Horizon }) {
+  const month = query.value.get("month");
+  const i = h.months.findIndex((m) => m.start.slice(0, 7) === month);
+  const m = h.months[i];
+  useEffect(() => {
+    hours.forget();
+    if (!m) return;
+    const end = Date.parse(h.total.start) + h.total.hours * 3_600_000;
+    const next = new Date(m.start);
+    next.setUTCMonth(next.getUTCMonth() + 1);
+    const from = new Date(Math.max(Date.parse(h.total.start), Date.parse(m.start)));
+    const until = new Date(Math.min(end, next.getTime()));
+    void hours.start("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, { from: from.toISOString(), until: until.toISOString(), detail: "periods" });
+    return () => hours.leave();
+  }, [m?.start, h]);
+  if (!m) return null;
+  const of = hours.value.value;
+  const lines = shares([units(m.cost.reserved), units(m.cost.reserved_idle), units(m.cost.on_demand), units(m.cost.spot ?? "0"), units(m.cost.penalties)], cent);
+  return (
+    <section class="card" aria-labelledby="month">
+      <header>
+        <h2 id="month">{monthName(m.start)}</h2>
+        <button class="quiet" onClick={() => choose("month", null)}>Close</button>
+      </header>
+      <p>
+        {headline(lines[0]! + lines[1]! + lines[2]! + lines[3]!, h.currency)} on VMs and {headline(lines[4]!, h.currency)} for refused jobs, in {Math.round(m.hours)} hours. Hours that follow each other and are alike are one row.
+      </p>
+      <Asking of={hours} />
+      {of && <DataTable caption={`Hours of ${monthName(m.start)}`} columns={hourColumns(h.currency, of.periods)} rows={of.periods} name={(p) => p.start} file={[route.value.cluster, m.start.slice(0, 7)]} />}
+    </section>
+  );
+}
+
+function Forecasts({ h }: { h: Horizon }) {
+  const none = h.warnings.find((w) => w.code === "no_forecast");
+  const rest = h.warnings.filter((w) => w !== none);
+  return (
+    <>
+      {none && h.warnings.length > 0 && <p>There is no forecast for some of the classes. {none.detail}</p>}
+      {!none && <p>Every class has a forecast in this time.</p>}
+      {rest.map((w) => (
+        <p key={w.code + w.detail} class="small muted">
+          {w.detail}
+        </p>
+      ))}
+      <p class="links">
+        <a href={`/v1/clusters/${encodeURIComponent(route.value.cluster)}/forecasts?format=csv&wide=true`} download={`${route.value.cluster}-forecasts.csv`}>Forecasts as CSV</a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+// What the tabs of Contracts share.
+import type { PeriodAnswer } from "../api/contract.ts";
+import { headline, units } from "../model/money.ts";
+import type { Column } from "../model/table.ts";
+import { clock } from "../model/time.ts";
+import { now } from "../state/clock.ts";
+import { cluster } from "../state/cluster.ts";
+import { type Span, spans } from "../state/contracts.ts";
+import { choose, chosen } from "../state/route.ts";
+
+const texts: Record<Span, string> = { "": "as forecast, up to a year", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years" };
+
+/** Ahead chooses how far one looks. */
+export function Ahead() {
+  return (
+    <label class="small">
+      Ahead:{" "}
+      <select value={chosen<Span>("horizon", spans)} onChange={(e) => choose("horizon", e.currentTarget.value || null)}>
+        {spans.map((s) => (
+          <option key={s} value={s}>
+            {texts[s]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** hourColumns are those of hours, alike ones that follow each other being one row. */
+export function hourColumns(currency: string, rows: PeriodAnswer[]): Column<PeriodAnswer>[] {
+  const ok = <T,>(p: PeriodAnswer, x: T) => (p.status === "infeasible" ? null : x);
+  const money = (key: string, title: string, of: (p: PeriodAnswer) => string): Column<PeriodAnswer> => ({ key, title, number: true, value: (p) => ok(p, of(p)), show: (p) => (p.status === "infeasible" ? "–" : headline(units(of(p)), currency)) });
+  const number = (key: string, title: string, of: (p: PeriodAnswer) => number): Column<PeriodAnswer> => ({ key, title, number: true, value: (p) => ok(p, of(p)) });
+  return [
+    { key: "start", title: "From", value: (p) => p.start, show: (p) => clock(new Date(p.start), cluster.value?.time_zone ?? "UTC", new Date(now.value)) },
+    { key: "hours", title: "Hours", number: true, value: (p) => p.hours },
+    number("vms", "VMs", (p) => p.vms.total),
+    number("reserved_vms", "Reserved", (p) => p.vms.reserved),
+    number("on_demand_vms", "On demand", (p) => p.vms.on_demand),
+    number("admitted_jobs", "Jobs served", (p) => p.admitted),
+    number("refused_jobs", "Refused", (p) => p.refused),
+    money("total", "Cost of the time", (p) => p.cost.total),
+    { key: "conflict", title: "Why there is no plan", value: (p) => p.conflict || null, show: (p) => p.conflict, inFilesOnly: !rows.some((p) => p.conflict) },
+  ];
+}

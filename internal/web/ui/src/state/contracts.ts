@@ -1,0 +1,83 @@
+// What contracts come to over the months ahead, and what is worth buying.
+import { computed, effect, untracked } from "@preact/signals";
+import type { ClusterPurchaseRequest, Horizon, Purchase, StandingOffer } from "../api/contract.ts";
+import { Asked } from "./asked.ts";
+import { current } from "./cluster.ts";
+import { query, route } from "./route.ts";
+
+export const ahead = new Asked<Horizon>("horizon");
+export const purchase = new Asked<Purchase>("purchase");
+/** hours are those of one month. */
+export const hours = new Asked<Horizon>("horizon", false);
+
+export const spans = ["", "6", "12", "24", "36"] as const;
+export type Span = (typeof spans)[number];
+
+/** time is from the next hour for so many months, or as far as the service looks by itself. */
+export function time(months: string): { from?: string; until?: string } {
+  if (!months) return {};
+  const from = new Date(Math.ceil((Date.now() + 1) / 3_600_000) * 3_600_000);
+  const until = new Date(from);
+  until.setUTCMonth(until.getUTCMonth() + Number(months));
+  return { from: from.toISOString(), until: until.toISOString() };
+}
+
+const span = () => query.value.get("horizon") ?? "";
+
+/** askOnce asks when a tab comes, unless there is an answer about the same already, and when what it is about
+ *  changes; the run of the address comes first. What another cluster had is forgotten. */
+function askOnce<T>(of: Asked<T>, about: () => string, start: () => void): () => void {
+  let first = true;
+  const key = computed(() => (current.value?.plan.cluster === route.value.cluster ? about() : ""));
+  const stop = effect(() => {
+    const now = key.value;
+    if (!now) return;
+    untracked(() => {
+      const same = of.about === now;
+      const run = first ? query.value.get("run") : null;
+      first = false;
+      if (same && (of.value.value !== null || of.since.value > 0)) return;
+      if (!of.about.startsWith(`${route.value.cluster} `)) of.forget();
+      const ask = () => {
+        start();
+        of.about = now;
+      };
+      if (!run) return ask();
+      void of.show(run).then((there) => there || ask());
+      of.about = now;
+    });
+  });
+  return () => {
+    stop();
+    of.leave();
+  };
+}
+
+/** lookAhead keeps the months ahead as the current plan's inputs have them. */
+export const lookAhead = (): (() => void) =>
+  askOnce(ahead, () => `${route.value.cluster} ${span()} ${current.value?.plan.number}`, () => void ahead.start("POST /v1/clusters/{cluster}/horizons", { cluster: route.value.cluster }, { ...time(span()), detail: "summary" }));
+
+/** question is which of these offers to buy, of one VM type and those alone that were chosen; null is none. */
+export function question(offers: StandingOffer[]): ClusterPurchaseRequest | null {
+  const names = query.value.getAll("offer");
+  const chosen = offers.filter((o) => names.length === 0 || names.includes(o.name));
+  const p = current.value?.problem;
+  if (chosen.length === 0 || !p) return null;
+  const type = chosen[0]!.vm_type;
+  const leave: NonNullable<ClusterPurchaseRequest["leave_out"]> = [];
+  if (p.supply.spot || p.supply.vm_types?.some((t) => t.spot)) leave.push("spot");
+  if (p.budget) leave.push("budget");
+  const body: ClusterPurchaseRequest = { ...time(span()), named: chosen.filter((o) => o.vm_type === type).slice(0, 8).map((o) => o.name), detail: "periods" };
+  if (p.supply.vm_types) body.vm_type = type;
+  if (leave.length > 0) body.leave_out = leave;
+  return body;
+}
+
+/** weigh asks it. */
+export function weigh(offers: StandingOffer[]): void {
+  const body = question(offers);
+  if (body) void purchase.start("POST /v1/clusters/{cluster}/purchases", { cluster: route.value.cluster }, body);
+}
+
+/** weighOnce answers which to buy once the offers are known. */
+export const weighOnce = (offers: () => StandingOffer[]): (() => void) => askOnce(purchase, () => (offers().length > 0 ? `${route.value.cluster} ${span()}` : ""), () => weigh(offers()));
