@@ -73,6 +73,17 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the table says %q, want %q", got, want)
 	}
 
+	// Where there is no plan it says so, and from where on there is one.
+	s.open(t, ctx, "/c/demo/curves?x=deadline&from=25&to=150&n=26")
+	var zone struct{ Curve struct{ Least float64 } }
+	s.send(t, http.MethodPost, "/v1/clusters/demo/sweeps", rawJSON(`{"curve":true,"vary":[{"what":"deadline","from":"0.25","to":"1.5","steps":26}]}`), &zone)
+	until(t, ctx, fmt.Sprintf(`document.querySelector("h1").textContent.endsWith("Below %.4g %% no plan keeps every promise.")`, zone.Curve.Least*100))
+	until(t, ctx, `document.querySelector(".chart svg pattern")`)
+	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight))
+	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("25 % · no plan: ")`)
+	looks(t, ctx, "curves-zone")
+	do(t, ctx, chromedp.EmulateViewport(1280, 900))
+
 	// A change of a scenario applies to every point.
 	s.open(t, ctx, "/c/demo/curves?x=demand&from=100&to=100&n=2&show=vms&ch="+url.QueryEscape("contract:three-year:=0"))
 	until(t, ctx, `document.querySelector(".banner")?.textContent.startsWith("1 change of a scenario applies")`)

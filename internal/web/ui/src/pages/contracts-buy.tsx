@@ -176,7 +176,10 @@ function Answer({ p }: { p: Purchase }) {
           <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
           <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />
         </div>
-        <p>{p.explanation}</p>
+        <details>
+          <summary>The answer with what it rests on</summary>
+          <p>{p.explanation}</p>
+        </details>
         {p.warnings.map((w) => (
           <p key={w.code + w.detail} class="small muted">
             {w.code === "no_forecast" ? "There is no forecast. " : ""}{w.detail}
@@ -214,7 +217,7 @@ function Answer({ p }: { p: Purchase }) {
             {hours.value ? "Hide them" : "Show them"}
           </button>
         </p>
-        {hours.value && <DataTable caption="Hours" columns={hourColumns(p.currency, p.horizon.periods)} rows={p.horizon.periods} name={(h: PeriodAnswer) => h.start} file={[route.value.cluster, "purchase", "hours"]} />}
+        {hours.value && <div class="hours"><DataTable caption="Hours" columns={hourColumns(p.currency, p.horizon.periods)} rows={p.horizon.periods} name={(h: PeriodAnswer) => h.start} file={[route.value.cluster, "purchase", "hours"]} /></div>}
       </section>
     </>
   );

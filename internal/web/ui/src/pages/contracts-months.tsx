@@ -160,7 +160,7 @@ function Month({ h }: { h: Horizon }) {
         {headline(lines[0]! + lines[1]! + lines[2]! + lines[3]!, h.currency)} on VMs and {headline(lines[4]!, h.currency)} for refused jobs, in {Math.round(m.hours)} hours. Hours that follow each other and are alike are one row.
       </p>
       <Asking of={hours} />
-      {of && <DataTable caption={`Hours of ${monthName(m.start)}`} columns={hourColumns(h.currency, of.periods)} rows={of.periods} name={(p) => p.start} file={[route.value.cluster, m.start.slice(0, 7)]} />}
+      {of && <div class="hours"><DataTable caption={`Hours of ${monthName(m.start)}`} columns={hourColumns(h.currency, of.periods)} rows={of.periods} name={(p) => p.start} file={[route.value.cluster, m.start.slice(0, 7)]} /></div>}
     </section>
   );
 }
