@@ -84,6 +84,19 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	looks(t, ctx, "curves-zone")
 	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
+	// The relaxed cost of a contract's VMs is exact, and says what changes at its corners.
+	s.open(t, ctx, "/c/demo/curves?x="+url.QueryEscape("contract:three-year")+"&from=0&to=80&n=41")
+	var corners struct {
+		Curve struct{ Points []struct{ Margin string } }
+	}
+	s.send(t, http.MethodPost, "/v1/clusters/demo/sweeps", rawJSON(`{"curve":true,"vary":[{"what":"contract","contract":"three-year","by":"value","from":0,"to":80,"steps":41}]}`), &corners)
+	until(t, ctx, `document.querySelector(".legend .diamond") && document.querySelector(".chart svg path")`)
+	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight))
+	if margin := corners.Curve.Points[1].Margin; margin != "" {
+		until(t, ctx, fmt.Sprintf(`document.querySelector(".readout").textContent.endsWith("a month · from here on " + (%[1]q === "on_demand" ? "VMs on demand" : %[1]q))`, margin))
+	}
+	picture(t, ctx, "curves-corners")
+
 	// A change of a scenario applies to every point.
 	s.open(t, ctx, "/c/demo/curves?x=demand&from=100&to=100&n=2&show=vms&ch="+url.QueryEscape("contract:three-year:=0"))
 	until(t, ctx, `document.querySelector(".banner")?.textContent.startsWith("1 change of a scenario applies")`)

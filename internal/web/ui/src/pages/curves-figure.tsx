@@ -112,10 +112,10 @@ function draw(c: Colours, s: Sweep, p: Parameter, points: SweepPoint[], relaxed:
         type: "custom",
         silent: true,
         data: zones.map((z) => [z.from, z.to]),
-        renderItem: (_: unknown, api: { value: (i: number) => number; coord: (at: number[]) => number[]; getHeight: () => number }) => {
+        renderItem: ({ coordSys }: { coordSys: { y: number; height: number } }, api: { value: (i: number) => number; coord: (at: number[]) => number[] }) => {
           const from = api.coord([api.value(0), 0])[0]!;
           const to = api.coord([api.value(1), 0])[0]!;
-          return { type: "rect", shape: { x: from - 2, y: 44, width: Math.max(to - from, 0) + 4, height: api.getHeight() - 44 - 32 }, style: { fill: c.sunken, decal: hatch(c.muted) } };
+          return { type: "rect", shape: { x: from - 2, y: coordSys.y, width: to - from + 4, height: coordSys.height }, style: { fill: c.sunken, decal: hatch(c.muted) } };
         },
       },
       ...(relaxed.length > 0
