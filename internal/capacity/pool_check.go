@@ -70,9 +70,6 @@ func (p PoolProblem) check(c *checker) {
 		jobs.add(c, "job", j.Name, i)
 		j.check(c, p.Hours)
 		checkRates(c, j.Rates, types, known, "instance type")
-		if utf8.RuneCountInString(j.RatesFrom) > MaxNameLength {
-			c.refuse("rates_from", "too_long", "Where the rates come from is said in at most %d characters.", MaxNameLength)
-		}
 		c.leave()
 	}
 	c.leave()
@@ -113,6 +110,9 @@ func (t *PoolType) check(c *checker) {
 }
 
 func (j *PoolJob) check(c *checker, hours int64) {
+	if utf8.RuneCountInString(j.RatesFrom) > MaxNameLength {
+		c.refuse("rates_from", "too_long", "Where the rates come from is said in at most %d characters.", MaxNameLength)
+	}
 	if c.finite("work", "The work", j.Work) && !(j.Work >= MinPoolWork && j.Work <= MaxPoolWork) {
 		switch {
 		case j.Work == 0:

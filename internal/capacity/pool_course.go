@@ -81,7 +81,7 @@ const MaxPoolRounds = 168
 var (
 	poolCourseShape   = newShape("a course's problem", []string{"currency", "hours", "types"}, "storage", "startup_hours", "running", "jobs", "incoming_gb", "options")
 	poolRunningShape  = newShape("running instances", []string{"type", "count"})
-	submittedJobShape = newShape("a job", []string{"name", "work", "submissions"}, "deadline_hours", "memory_gib_per_task", "rates")
+	submittedJobShape = newShape("a job", []string{"name", "work", "submissions"}, "deadline_hours", "memory_gib_per_task", "rates", "rates_from")
 )
 
 // ReadPoolCourse reads and checks a course's problem.
