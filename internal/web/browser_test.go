@@ -20,6 +20,10 @@ func TestWalks(t *testing.T) {
 	}{
 		{"now", walkNow},
 		{"what if", walkWhatIf},
+		{"scenarios", walkScenarios},
+		{"a saved scenario", walkSavedScenario},
+		{"many classes", walkManyClasses},
+		{"states", walkStates},
 		{"history", walkHistory},
 		{"batch", walkBatch},
 		{"live", walkLive},

@@ -40,18 +40,24 @@ type server struct {
 	address string // http://127.0.0.1:…
 	key     string // of an administrator
 	log     strings.Builder
+	stop    func() error
 }
 
 // serve starts the program that make build has built.
 func serve(t *testing.T) *server {
+	t.Helper()
+	return serveAt(t, freeAddress(t), pgtest.Database(t))
+}
+
+func serveAt(t *testing.T, address, database string) *server {
 	t.Helper()
 	solver := os.Getenv("HEADROOM_SOLVER")
 	if solver == "" {
 		t.Fatal("HEADROOM_SOLVER is not set: run the tests with make test, which builds the programs first")
 	}
 	s := &server{key: "hrk_browserbrowserbrowserbrowserbrowserbrows"}
-	cmd := exec.Command(filepath.Join(filepath.Dir(solver), "headroom"), "serve", "--demo", "--listen", freeAddress(t), "--data-dir", t.TempDir())
-	cmd.Env = append(os.Environ(), "HEADROOM_ADMIN_KEY="+s.key, "DATABASE_URL="+pgtest.Database(t))
+	cmd := exec.Command(filepath.Join(filepath.Dir(solver), "headroom"), "serve", "--demo", "--listen", address, "--data-dir", t.TempDir())
+	cmd.Env = append(os.Environ(), "HEADROOM_ADMIN_KEY="+s.key, "DATABASE_URL="+database)
 	cmd.Stderr = &s.log
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -60,12 +66,11 @@ func serve(t *testing.T) *server {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	s.stop = sync.OnceValue(func() error {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server ended: %v\n%s", err, s.log.String())
-		}
+		return cmd.Wait()
 	})
+	t.Cleanup(func() { s.end(t) })
 	lines := bufio.NewScanner(out)
 	for s.address == "" && lines.Scan() {
 		if m := serves.FindStringSubmatch(lines.Text()); m != nil {
@@ -80,6 +85,14 @@ func serve(t *testing.T) *server {
 		}
 	}()
 	return s
+}
+
+// end stops the server, once.
+func (s *server) end(t *testing.T) {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Errorf("the server ended: %v\n%s", err, s.log.String())
+	}
 }
 
 var serves = regexp.MustCompile(`serves on (http://\S+)`)

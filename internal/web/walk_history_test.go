@@ -22,22 +22,28 @@ const hostileName = "<img src=x onerror=alert(1)> =1+1 \u202eevil \u05d0\u05d1"
 // apply makes a new cluster like a document.
 func (s *server) apply(t *testing.T, cluster string, document any) {
 	t.Helper()
-	s.write(t, "/v1/clusters/"+cluster+"/document", document, "If-None-Match", "*")
+	s.write(t, http.MethodPut, "/v1/clusters/"+cluster+"/document", document, "If-None-Match", "*")
 }
 
 // put replaces what still has a version.
 func (s *server) put(t *testing.T, path string, body any, version string) {
 	t.Helper()
-	s.write(t, path, body, "If-Match", version)
+	s.write(t, http.MethodPut, path, body, "If-Match", version)
 }
 
-func (s *server) write(t *testing.T, path string, body any, condition, version string) {
+// delete takes away what is there.
+func (s *server) delete(t *testing.T, path string) {
+	t.Helper()
+	s.write(t, http.MethodDelete, path, nil, "If-Match", s.etag(t, path))
+}
+
+func (s *server) write(t *testing.T, method, path string, body any, condition, version string) {
 	t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPut, s.address+path, bytes.NewReader(text))
+	r, err := http.NewRequest(method, s.address+path, bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +55,8 @@ func (s *server) write(t *testing.T, path string, body any, condition, version s
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if said, _ := io.ReadAll(answer.Body); answer.StatusCode != 200 {
-		t.Fatalf("PUT %s: %s\n%s", path, answer.Status, said)
+	if said, _ := io.ReadAll(answer.Body); answer.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s\n%s", method, path, answer.Status, said)
 	}
 }
 

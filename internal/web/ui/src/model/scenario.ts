@@ -65,6 +65,23 @@ function readName(text: string): string | null {
   }
 }
 
+/** isThere says whether a problem has what an edit changes. */
+export function isThere(e: Edit, p: Problem): boolean {
+  switch (e.what) {
+    case "contract":
+    case "contract_price":
+      return (p.supply.contracts ?? []).some((c) => c.name === e.name);
+    case "price":
+      return e.name === "spot" ? p.supply.spot !== undefined : p.supply.on_demand !== undefined;
+    case "quota":
+      return p.supply.on_demand !== undefined;
+    case "budget":
+    case "bound":
+      return true;
+  }
+  return e.name === "*" || p.classes.some((c) => c.name === e.name);
+}
+
 const monthSeconds = 730n * 3600n;
 
 /** upTo divides and rounds up: a limit that people type in a month's money is never less in a period's. */

@@ -11,9 +11,9 @@ import { Chip } from "../parts/chip.tsx";
 import { Decisions } from "../parts/decisions.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { cluster } from "../state/cluster.ts";
-import { apply } from "../state/edits.ts";
+import { apply, base } from "../state/edits.ts";
 import { choose, chosen } from "../state/route.ts";
-import { type Answered, answered, base, stopped, wrong } from "../state/whatif.ts";
+import { type Answered, answered, stopped, wrong } from "../state/whatif.ts";
 
 interface Figures {
   total: MoneySplit;

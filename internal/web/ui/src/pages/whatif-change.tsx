@@ -8,9 +8,9 @@ import { type Knob, type Known, keyOf, knobs } from "../model/scenario.ts";
 import { count } from "../model/words.ts";
 import { hint, KnobControl } from "../parts/knob.tsx";
 import { current } from "../state/cluster.ts";
-import { edits } from "../state/edits.ts";
+import { base, edits } from "../state/edits.ts";
 import { useFetched } from "../state/fetched.ts";
-import { answered, base } from "../state/whatif.ts";
+import { answered } from "../state/whatif.ts";
 
 export function Change() {
   return (

@@ -3,9 +3,9 @@ import { useSignal } from "@preact/signals";
 import { headline, type Period, periods, perPeriod, type Units } from "../model/money.ts";
 import { letters, longestName, type Pin } from "../model/pins.ts";
 import { count } from "../model/words.ts";
-import { open, pins, setPins } from "../state/edits.ts";
+import { base, open, pins, setPins } from "../state/edits.ts";
 import { chosen } from "../state/route.ts";
-import { answered, base, keyOfEdits, summaries } from "../state/whatif.ts";
+import { answered, keyOfEdits, summaries } from "../state/whatif.ts";
 
 /** Figures are those that scenarios are compared by. */
 interface Figures {

@@ -14,10 +14,10 @@ import { lazy } from "../parts/lazy.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { cluster, current } from "../state/cluster.ts";
-import { canRedo, canUndo, edits, longest, pins, redo, save, savedWrong, setPins, startOver, undo, unread } from "../state/edits.ts";
+import { base, canRedo, canUndo, edits, longest, pins, redo, save, savedWrong, setPins, startOver, undo, unread } from "../state/edits.ts";
 import { narrow } from "../state/narrow.ts";
 import { query } from "../state/route.ts";
-import { answered, base, begin, compareWith, wrong } from "../state/whatif.ts";
+import { answered, begin, compareWith, wrong } from "../state/whatif.ts";
 import { Change } from "./whatif-change.tsx";
 
 const outcome = () => import("./whatif-answer.tsx");
@@ -99,12 +99,16 @@ function Notices() {
 function Actions() {
   const copied = useSignal(false);
   const long = useSignal(false);
+  const shown = useSignal(false);
   const copy = async () => {
     if (location.href.length > longest) {
       long.value = true;
       return;
     }
-    await navigator.clipboard.writeText(location.href);
+    if (!(await toClipboard(location.href))) {
+      shown.value = true;
+      return;
+    }
     copied.value = true;
     setTimeout(() => (copied.value = false), 2000);
   };
@@ -128,8 +132,26 @@ function Actions() {
         <button class="main" disabled={edits.value.length === 0 || pins.value.length >= letters.length} onClick={pin}>Pin this</button>
       </div>
       {long.value && <Save close={() => (long.value = false)} />}
+      {shown.value && (
+        <Dialog title="Copy link" close={() => (shown.value = false)}>
+          <label class="field">
+            This link has everything that is changed and pinned
+            <input readOnly value={location.href} onFocus={(e) => e.currentTarget.select()} />
+          </label>
+        </Dialog>
+      )}
     </>
   );
+}
+
+/** toClipboard copies a text where the browser lets it. */
+async function toClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function files() {
@@ -157,7 +179,7 @@ function Save({ close }: { close: () => void }) {
         said.value = "The scenario is saved. The link is still long because of what is pinned: remove a pin.";
         return;
       }
-      await navigator.clipboard.writeText(location.href);
+      await toClipboard(location.href);
       close();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;

@@ -5,7 +5,7 @@ import type { CurrentPlan } from "../api/contract.ts";
 import { age, clock, second } from "../model/time.ts";
 import { lastChange, saidOf, sentenceOf } from "../model/words.ts";
 import { now } from "../state/clock.ts";
-import { again, cluster, current, heard, refresh, session, signIn, signInHere, trouble, tryNow } from "../state/cluster.ts";
+import { again, cluster, clusters, current, heard, refresh, session, signIn, signInHere, trouble, tryNow } from "../state/cluster.ts";
 import { route } from "../state/route.ts";
 import { followRun, isRun } from "../state/runs.ts";
 import { Banner } from "./banner.tsx";
@@ -59,7 +59,7 @@ function Away({ t, plan }: { t: Problem; plan: CurrentPlan | undefined }) {
           </>
         }
       >
-        <a href="/" onClick={() => localStorage.removeItem("headroom.cluster")}>Other clusters</a>
+        <a href="/" onClick={() => (clusters.value = clusters.value?.filter((c) => c.name !== route.value.cluster) ?? null)}>Other clusters</a>
       </Banner>
     );
   if (t.status === 404 && !plan) return null; // its page says why there is no plan yet
@@ -140,7 +140,7 @@ function Kept({ plan }: { plan: CurrentPlan }) {
         <Banner
           said={
             <>
-              The change of {at(attempt.reason === "inputs" ? f.inputs_changed_at : attempt.at)} could not be planned: {attempt.detail.replace(/\.$/, "")}. Plan {plan.number} stays in force.
+              The change of {at(attempt.reason === "inputs" ? f.inputs_changed_at : attempt.at)} could not be planned: {(attempt.conflicts?.[0]?.detail ?? attempt.detail).replace(/\.$/, "")}. Plan {plan.number} stays in force.
             </>
           }
         >

@@ -111,7 +111,7 @@ export async function refresh(name: string): Promise<void> {
 const look = () => {
   if (!document.hidden && !trouble.value && route.value.cluster) void refresh(route.value.cluster);
 };
-const every = 15_000;
+const every = 5_000;
 
 let stop = () => {};
 let open = "";

@@ -4,10 +4,18 @@ import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
 import type { Problem as PlannedProblem } from "../api/contract.ts";
 import { type Pin, readPins, writePins } from "../model/pins.ts";
-import { change, type Edit, editOf, inOrder, keyOf, read, write } from "../model/scenario.ts";
+import { change, type Edit, editOf, inOrder, isThere, keyOf, read, write } from "../model/scenario.ts";
 import { query, rewrite, route } from "./route.ts";
 
-const inAddress = computed(() => read(query.value.getAll("ch")));
+/** base is the plan that is compared with, and what it was asked. */
+export const base = signal<{ number: number; problem: PlannedProblem } | null>(null);
+
+const inAddress = computed(() => {
+  const { edits, unread } = read(query.value.getAll("ch"));
+  const p = base.value?.problem;
+  const there = edits.filter((e) => !p || isThere(e, p));
+  return { edits: there, unread: [...unread, ...write(edits.filter((e) => !there.includes(e)))] };
+});
 const pinned = computed(() => readPins(query.value.getAll("pin")));
 export const pins = computed(() => pinned.value.pins);
 
@@ -33,12 +41,6 @@ export const canRedo = computed(() => undone.value.length > 0);
 
 let before: Edit[] | null = null; // the changes before the drag that is under way
 let timer = 0;
-let number: () => number | null = () => null;
-
-/** onBase says how the plan that is compared with is found: an address with changes names it. */
-export function onBase(of: () => number | null): void {
-  number = of;
-}
 
 function put(next: Edit[]): void {
   moving.value = next;
@@ -47,7 +49,7 @@ function put(next: Edit[]): void {
 }
 
 function keys(next: Edit[]): Record<string, string[]> {
-  const of = number();
+  const of = base.value?.number ?? null; // an address with changes names what they are compared with
   return { ch: write(next), s: [], ...(of !== null && !query.value.has("base") ? { base: [String(of)] } : {}) };
 }
 
@@ -129,7 +131,7 @@ export async function save(name: string, problem: PlannedProblem): Promise<void>
   settle();
   const now = edits.value;
   const made = (await ask("POST /v1/clusters/{cluster}/scenarios", { path: { cluster: route.value.cluster }, body: { name, changes: inOrder(now).map((e) => change(e, problem)) } }))!.value;
-  const of = number();
+  const of = base.value?.number ?? null;
   batch(() => {
     saved.value = { name: made.name, edits: now, unread: [] };
     rewrite({ ch: [], s: [made.name], base: of === null ? [] : [String(of)] }, true);
@@ -137,10 +139,10 @@ export async function save(name: string, problem: PlannedProblem): Promise<void>
 }
 
 /** follow reads the scenario that the address names. */
-export function follow(problem: () => PlannedProblem | null): () => void {
+export function follow(): () => void {
   return effect(() => {
     const name = savedName.value;
-    const p = problem();
+    const p = base.value?.problem;
     if (name === null || !p || untracked(() => saved.value?.name) === name) return;
     void load(name, p);
   });

@@ -2,10 +2,10 @@
 // wins, and an older answer never takes the place of a newer one.
 import { batch, effect, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
-import type { Problem as PlannedProblem, ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
+import type { ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
 import { change, type Edit, inOrder, write } from "../model/scenario.ts";
 import { current } from "./cluster.ts";
-import { edits, follow, forget, onBase, pins } from "./edits.ts";
+import { base, edits, follow, forget, pins } from "./edits.ts";
 import { query, rewrite, route } from "./route.ts";
 import { work } from "./working.ts";
 
@@ -18,8 +18,6 @@ export interface Answered {
   milliseconds: number;
 }
 
-/** base is the plan that is compared with, and what it was asked. */
-export const base = signal<{ number: number; problem: PlannedProblem } | null>(null);
 export const answered = signal<Answered | null>(null);
 export const wrong = signal<Problem | null>(null);
 /** Somebody did not want to wait for the answer. */
@@ -160,8 +158,7 @@ const starving = 1000; // unless nothing has been answered for so long
 
 /** begin loads the plan that the address compares with, and answers every change of the address. */
 export function begin(): () => void {
-  onBase(() => base.value?.number ?? null);
-  const stopFollowing = follow(() => base.value?.problem ?? null);
+  const stopFollowing = follow();
   const stopLoading = effect(() => {
     const name = route.value.cluster;
     const wanted = Number(query.value.get("base") ?? 0);
