@@ -168,6 +168,7 @@ func TestRouterIsTheContract(t *testing.T) {
 // the overlay already.
 var goTypes = map[string]reflect.Type{
 	"ProblemDetails": reflect.TypeFor[problem](), "Fault": reflect.TypeFor[fault](), "Session": reflect.TypeFor[whoami](),
+	"ServerAbout": reflect.TypeFor[about](),
 	"PhaseAnswer": reflect.TypeFor[perf.PhaseAnswer](), "TwoJobsAnswer": reflect.TypeFor[perf.TwoJobsAnswer](),
 	"SharedPhaseAnswer": reflect.TypeFor[perf.SharedPhaseAnswer](), "JobAnswer": reflect.TypeFor[perf.JobAnswer](), "Coefficients": reflect.TypeFor[perf.Coefficients](),
 	"TwoJobsQuestion": reflect.TypeFor[capacity.TwoJobsQuestion](), "PhaseQuestion": reflect.TypeFor[capacity.PhaseQuestion](),

@@ -3,10 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
 
+	"headroom/internal/app"
+	"headroom/internal/capacity"
 	"headroom/internal/telemetry"
 )
 
@@ -68,6 +71,31 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 		status = "the database is away; current plans are answered from memory, marked stale"
 	}
 	writeStatus(w, status)
+}
+
+// about is what the server is made of.
+type about struct {
+	Version  string             `json:"version"`
+	Solver   *string            `json:"solver"` // null where none was needed yet
+	Database *app.DatabaseAbout `json:"database"`
+}
+
+// aboutServer says what the server is made of; of a database that is away nothing is known.
+func (s *server) aboutServer(w http.ResponseWriter, r *http.Request) {
+	a := about{Version: s.config.Version}
+	if v := s.app.SolverVersion(); v != "" {
+		a.Solver = &v
+	}
+	db, err := s.app.DatabaseAbout(r.Context())
+	switch {
+	case err == nil:
+		a.Database = &db
+	case !errors.Is(err, capacity.Busy):
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(a) // who is gone does not want to know
 }
 
 // metrics are for viewers; Metrics serves them elsewhere without a key.

@@ -1,8 +1,12 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
+	"regexp"
 	"testing"
+
+	"headroom/internal/auth"
 )
 
 func TestHealth(t *testing.T) {
@@ -42,4 +46,18 @@ func TestReadinessWhileTheDatabaseIsAway(t *testing.T) {
 	w := f.do("GET", "/readyz", "")
 	wantStatus(t, w, http.StatusServiceUnavailable)
 	problemIn(t, w)
+}
+
+func TestWhatTheServerIsMadeOf(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	viewer := s.key("watcher", auth.Viewer, nil)
+	var a about
+	if err := json.Unmarshal(s.ask(viewer, "GET", "/v1/about", nil).want(t, 200).text, &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Version == "" || a.Database == nil || !regexp.MustCompile(`^\d+\.\d+`).MatchString(a.Database.Version) || a.Database.Schema < 21 {
+		t.Errorf("the server says that it is made of %+v", a)
+	}
+	s.ask("", "GET", "/v1/about", nil).want(t, 401)
 }

@@ -139,6 +139,7 @@ func (s *server) routes() {
 	known.Get("/livez", s.livez)
 	known.Get("/readyz", s.readyz)
 	known.Get("/metrics", s.metrics)
+	known.Get("/v1/about", s.aboutServer)
 	known.Get("/openapi.yaml", s.openapi)
 	known.Get("/docs", s.docs)
 	known.Get("/problems/{kind}", s.problemPage)

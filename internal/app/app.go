@@ -78,6 +78,14 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 // Now is the moment it is.
 func (a *App) Now() time.Time { return a.config.Clock().UTC() }
 
+// SolverVersion is that of the solver's engine; "" where there is none, or it has not been needed yet.
+func (a *App) SolverVersion() string {
+	if told, ok := a.config.Solver.(interface{ Version() string }); ok {
+		return told.Version()
+	}
+	return ""
+}
+
 // Solving is how many solves run and how many wait for a place.
 func (a *App) Solving() (running, waiting int) { return a.solves.count() }
 

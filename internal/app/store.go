@@ -75,6 +75,9 @@ type Store interface {
 	// Plan is one by number, by id, or the current one.
 	Plan(ctx context.Context, cluster string, ref PlanRef) (capacity.PlanRecord, error)
 
+	// DatabaseAbout is the version of the database and that of its tables.
+	DatabaseAbout(ctx context.Context) (DatabaseAbout, error)
+
 	Keys(ctx context.Context, page Page) (Listed[auth.Key], error) // all, revoked ones too, newest first
 	CreateKey(ctx context.Context, k auth.Key) (auth.Key, error)
 	RevokeKey(ctx context.Context, id string) error
@@ -198,4 +201,10 @@ type Answer struct {
 	Header map[string]string
 	Body   []byte
 	Keep   bool // false undoes everything: the request was refused
+}
+
+// DatabaseAbout is what a database says of itself.
+type DatabaseAbout struct {
+	Version string `json:"version"`
+	Schema  int64  `json:"schema"` // the number of its last migration
 }

@@ -176,6 +176,16 @@ func (s *Store) Ready(ctx context.Context) error {
 	})
 }
 
+// DatabaseAbout is the version of Postgres and that of the tables.
+func (s *Store) DatabaseAbout(ctx context.Context) (about app.DatabaseAbout, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		about, err = one[app.DatabaseAbout](ctx, q, `
+			SELECT current_setting('server_version') AS version, (SELECT max(version_id) FROM goose_db_version) AS schema`, nil)
+		return err
+	})
+	return about, err
+}
+
 // Silent says whether the database is known to say nothing at all.
 func (s *Store) Silent() bool { return s.pulse.silent.Load() }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"headroom/internal/lp"
@@ -39,6 +40,7 @@ type Pool struct {
 	close   context.CancelFunc
 	once    sync.Once
 	ending  sync.WaitGroup // processes being ended in the background
+	version atomic.Value   // of the engine in the process that was started last, a string
 }
 
 var errClosed = fmt.Errorf("the pool of solvers is closed: %w", lp.ErrUnavailable)
@@ -290,6 +292,13 @@ func (p *Pool) running(ctx context.Context, old *process) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s: %w)", lp.ErrUnavailable, path, err)
 	}
+	p.version.Store(process.version)
 	p.report(process, Started, began, process.version)
 	return process, nil
+}
+
+// Version is the engine's, such as "cbc 2.10.8, clp 1.17.6"; "" before the first process was started.
+func (p *Pool) Version() string {
+	version, _ := p.version.Load().(string)
+	return version
 }

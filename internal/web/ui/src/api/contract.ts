@@ -2968,6 +2968,15 @@ export type ServedClass = {
   verdict: "impossible" | "full" | "none" | "minimum" | "partial";
 };
 
+export type ServerAbout = {
+  database: {
+    schema: number;
+    version: string;
+  } | null;
+  solver: string | null;
+  version: string;
+};
+
 export type Session = {
   clusters: Array<string> | null;
   expires_at?: string;
@@ -3831,6 +3840,7 @@ export interface Operations {
   "GET /problems/{kind}": { path: { kind: string; }; query: { }; body: never; answer: never };
   "GET /readyz": { path: { }; query: { }; body: never; answer: Health };
   "GET /sign-in": { path: { }; query: { }; body: never; answer: never };
+  "GET /v1/about": { path: { }; query: { }; body: never; answer: ServerAbout };
   "GET /v1/allowed-hosts": { path: { }; query: { limit?: number; cursor?: string; format?: "json" | "csv" | "xlsx"; }; body: never; answer: AllowedHostList };
   "POST /v1/allowed-hosts": { path: { }; query: { }; body: AllowedHost; answer: AllowedHost };
   "DELETE /v1/allowed-hosts/{id}": { path: { id: string; }; query: { }; body: never; answer: never };
