@@ -31,6 +31,10 @@ func TestWalks(t *testing.T) {
 		{"long curve", walkLongCurve},
 		{"grid", walkGrid},
 		{"contracts", walkContracts},
+		{"classes", walkClasses},
+		{"two people", walkTwo},
+		{"import", walkImport},
+		{"settings", walkSettings},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

@@ -3,9 +3,9 @@ import { effect } from "@preact/signals";
 import { Component, render, type ComponentChildren } from "preact";
 import { Frame } from "./parts/frame.tsx";
 import { pages } from "./pages/pages.ts";
-import { begin, clusters, cluster, follow } from "./state/cluster.ts";
+import { begin, cluster, clusters, follow, lastCluster, remember } from "./state/cluster.ts";
 import { finishAll } from "./state/deleting.ts";
-import { addressOf, go, onLink, route } from "./state/route.ts";
+import { addressOf, go, onLink, path, route } from "./state/route.ts";
 import "./state/theme.ts";
 
 /** Guard keeps a page that fails from taking the others with it. */
@@ -37,28 +37,24 @@ function App() {
 }
 
 function Elsewhere() {
-  if (route.value.page === "" && clusters.value?.length === 0) return <h1>Nothing to plan yet. Make a cluster and its first plan follows by itself.</h1>;
   return <h1>There is no page at this address.</h1>;
 }
 
-const last = "headroom.cluster";
-
 // What was deleted can be undone until its page is left.
 effect(() => {
-  route.value;
+  path.value;
   finishAll();
 });
 
 effect(() => {
   document.title = [pages.find((p) => p.name === route.value.page)?.title, cluster.value?.name, "Headroom"].filter(Boolean).join(" · ");
-  if (cluster.value) localStorage.setItem(last, cluster.value.name);
+  if (cluster.value) remember(cluster.value.name);
 });
 
 effect(() => {
-  const names = clusters.value?.map((c) => c.name);
-  if (route.value.page !== "" || !names?.length) return;
-  const before = localStorage.getItem(last);
-  go(addressOf(before && names.includes(before) ? before : names[0]!, "now"));
+  if (route.value.page !== "" || !clusters.value) return;
+  const name = lastCluster();
+  go(name ? addressOf(name, "now") : "/welcome");
 });
 
 document.addEventListener("click", onLink);

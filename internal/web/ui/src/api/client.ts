@@ -84,6 +84,18 @@ export async function get<N extends keyof Operations>(name: N, path: Operations[
   return (await ask(name, asked))!.value;
 }
 
+/** table is the CSV that an operation answers when it is asked for that. */
+export async function table<N extends keyof Operations>(name: N, path: Operations[N]["path"], query: Operations[N]["query"] & { format: "csv" }): Promise<string> {
+  let answer: Response;
+  try {
+    answer = await fetch(address(name.slice(4), path, query), { headers: { Accept: "text/csv" }, cache: "no-store", credentials: "same-origin" });
+  } catch {
+    throw new Problem(0, null, 0);
+  }
+  if (!answer.ok) throw new Problem(answer.status, await answer.json(), 0);
+  return answer.text();
+}
+
 /** Listed are operations that answer in pages. */
 type Listed = { [N in keyof Operations]: Operations[N]["answer"] extends { items: unknown[]; next_cursor?: string | null } ? N : never }[keyof Operations];
 type Item<N extends Listed> = Operations[N]["answer"] extends { items: (infer T)[] } ? T : never;

@@ -11,6 +11,8 @@ export interface Column<R> {
   number?: boolean;
   /** It is not shown, but files have it. */
   inFilesOnly?: boolean;
+  /** It is for pressing, and in no file. */
+  onScreenOnly?: boolean;
 }
 
 export function compare<R>(c: Column<R>, a: R, b: R): number {
@@ -24,12 +26,14 @@ export function compare<R>(c: Column<R>, a: R, b: R): number {
 /** csv is the table as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe. */
 export function csv<R>(columns: Column<R>[], rows: R[]): string {
   const line = (cells: string[]) => cells.map((c) => (/[",\r\n]/.test(c) ? `"${c.replaceAll('"', '""')}"` : c)).join(",") + "\n";
+  columns = columns.filter((c) => !c.onScreenOnly);
   return line(columns.map((c) => c.key)) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
 }
 
 /** tsv is what is copied: spreadsheets paste it into cells. */
 export function tsv<R>(columns: Column<R>[], rows: R[]): string {
   const line = (cells: string[]) => cells.map((c) => c.replace(/[\t\r\n]+/g, " ")).join("\t") + "\n";
+  columns = columns.filter((c) => !c.onScreenOnly);
   return line(columns.map((c) => c.title)) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
 }
 

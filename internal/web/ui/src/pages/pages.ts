@@ -18,7 +18,10 @@ export const pages: Page[] = [
   { name: "what-if", title: "What if", cluster: true, group: 0, view: lazy(async () => (await import("./whatif.tsx")).WhatIf) },
   { name: "curves", title: "Curves", cluster: true, group: 0, view: lazy(async () => (await import("./curves.tsx")).Curves) },
   { name: "contracts", title: "Contracts", cluster: true, group: 0, view: lazy(async () => (await import("./contracts.tsx")).Contracts) },
+  { name: "classes", title: "Classes", cluster: true, group: 0, view: lazy(async () => (await import("./classes.tsx")).Classes) },
   { name: "batch", title: "Batch", cluster: true, group: 1, view: lazy(async () => (await import("./batch.tsx")).Batch) },
   { name: "live", title: "Live", cluster: true, group: 1, view: lazy(async () => (await import("./live.tsx")).Live) },
   { name: "history", title: "History", cluster: true, group: 1, view: lazy(async () => (await import("./history.tsx")).History) },
+  { name: "settings", title: "Settings", cluster: false, group: 2, view: lazy(async () => (await import("./settings.tsx")).Settings) },
+  { name: "welcome", title: "Welcome", cluster: false, group: null, view: lazy(async () => (await import("./welcome.tsx")).Welcome) },
 ];

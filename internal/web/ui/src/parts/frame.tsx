@@ -8,7 +8,7 @@ import { age, clock } from "../model/time.ts";
 import { count, proof } from "../model/words.ts";
 import { pages } from "../pages/pages.ts";
 import { now } from "../state/clock.ts";
-import { clusters, cluster, current } from "../state/cluster.ts";
+import { clusters, cluster, current, lastCluster } from "../state/cluster.ts";
 import { addressOf, go, route } from "../state/route.ts";
 import { active } from "../state/runs.ts";
 import { setTheme, theme } from "../state/theme.ts";
@@ -115,13 +115,14 @@ function Runs() {
 function Rail() {
   const open = useSignal(false);
   const at = route.value;
+  const of = at.cluster || lastCluster();
   const link = (page: (typeof pages)[number]) => (
-    <a key={page.name} href={page.cluster ? addressOf(at.cluster, page.name) : `/${page.name}`} aria-current={at.page === page.name ? "page" : undefined} onClick={() => (open.value = false)}>
+    <a key={page.name} href={page.cluster ? addressOf(of, page.name) : `/${page.name}`} aria-current={at.page === page.name ? "page" : undefined} onClick={() => (open.value = false)}>
       <Glyph of={page.name} />
       {page.title}
     </a>
   );
-  const group = (n: number) => pages.filter((p) => p.group === n && (at.cluster || !p.cluster)).map(link);
+  const group = (n: number) => pages.filter((p) => p.group === n && (of || !p.cluster)).map(link);
   return (
     <nav class="rail" aria-label="Pages">
       <div class="bar">

@@ -18,6 +18,20 @@ export const again = signal(0);
 
 export const cluster = computed(() => clusters.value?.find((c) => c.name === route.value.cluster) ?? null);
 
+const last = "headroom.cluster";
+
+/** remember keeps which cluster was open last, for pages that are about none. */
+export function remember(name: string): void {
+  localStorage.setItem(last, name);
+}
+
+/** lastCluster is that, if it is still there, or else the first; "" where there is none. */
+export function lastCluster(): string {
+  const names = clusters.value?.map((c) => c.name) ?? [];
+  const before = localStorage.getItem(last) ?? "";
+  return names.includes(before) ? before : (names[0] ?? "");
+}
+
 /** signIn opens the page for signing in, which comes back here. */
 export function signIn(): void {
   sessionStorage.setItem("headroom.return", location.pathname + location.search);

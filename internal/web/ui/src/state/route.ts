@@ -26,6 +26,9 @@ function readPart(text: string): string {
   }
 }
 
+/** path is where one is, whatever is chosen there. */
+export const path = computed(() => here.value.path);
+
 export const query = computed(() => new URLSearchParams(here.value.query));
 
 /** chosen is one key of the address, where it is one of these words; else the first of them. */

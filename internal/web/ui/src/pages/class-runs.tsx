@@ -1,0 +1,201 @@
+// Measured runs of a class against what was predicted for the slots that each of them had.
+import type { Signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { ask, get, list, Problem, table } from "../api/client.ts";
+import type { ClassCalibration } from "../api/contract.ts";
+import { Chart, type Colours } from "../charts/chart.tsx";
+import { type Cursor, Figure } from "../charts/figure.tsx";
+import { rowsOf } from "../model/rows.ts";
+import { clock, duration } from "../model/time.ts";
+import { count } from "../model/words.ts";
+import { Shown } from "../parts/fetched.tsx";
+import { now } from "../state/clock.ts";
+import { cluster } from "../state/cluster.ts";
+import { useFetched } from "../state/fetched.ts";
+import { may } from "../state/rights.ts";
+import { addressOf, choose, query, route } from "../state/route.ts";
+
+interface Run {
+  id: string;
+  at: string;
+  seconds: number;
+  slots: string;
+  lower: number;
+  average: number;
+  upper: number;
+}
+
+interface Measured {
+  report: ClassCalibration;
+  runs: Run[];
+  /** Of the class; 0 is none. */
+  deadline: number;
+}
+
+/** read has the report and its runs, the earliest first; a class without runs has nothing to report. */
+async function read(of: string, name: string, job: string): Promise<Measured | { nothing: string; jobs: string[] }> {
+  const path = { cluster: of, name };
+  const asked = job ? { job } : {};
+  try {
+    const [report, text, seen] = await Promise.all([
+      get("GET /v1/clusters/{cluster}/classes/{name}/calibration", path, asked),
+      table("GET /v1/clusters/{cluster}/classes/{name}/calibration", path, { format: "csv", ...asked }),
+      get("GET /v1/clusters/{cluster}/classes/{name}", path),
+    ]);
+    const [head, ...rows] = rowsOf(text);
+    const column = (key: string) => head!.cells.indexOf(key);
+    const [id, at, seconds, map, reduce, lower, average, upper] = ["execution", "submitted_at", "seconds", "map_slots", "reduce_slots", "lower_s", "average_s", "upper_s"].map(column) as [number, number, number, number, number, number, number, number];
+    const runs = rows.map(({ cells: c }) => ({ id: c[id]!, at: c[at]!, seconds: Number(c[seconds]), slots: `${c[map]} / ${c[reduce]}`, lower: Number(c[lower]), average: Number(c[average]), upper: Number(c[upper]) }));
+    return { report, runs: runs.sort((a, b) => (a.at < b.at ? -1 : 1)), deadline: seen.deadline_s ?? 0 };
+  } catch (e) {
+    if (!(e instanceof Problem) || ![400, 404, 409, 422].includes(e.status)) throw e;
+    // A profile that was typed in does not say whose runs it is about; a job of the class's name is taken for it.
+    const jobs = (await list("GET /v1/clusters/{cluster}/recorded-jobs", { cluster: of })).map((j) => j.job);
+    return !job && jobs.includes(name) ? read(of, name, name) : { nothing: e.message, jobs };
+  }
+}
+
+export function MeasuredRuns() {
+  const { cluster: of, rest } = route.value;
+  const name = rest[0] ?? "";
+  const job = query.value.get("job") ?? "";
+  const measured = useFetched(() => read(of, name, job), of, name, job);
+  return (
+    <section class="card" aria-label="Measured runs">
+      <Shown of={measured} what="runs">
+        {(m) =>
+          "nothing" in m ? (
+            <>
+              <h3>Measured runs</h3>
+              <p class="small muted">{m.nothing}</p>
+              <p class="tools">
+                {m.jobs.length > 0 && (
+                  <label>
+                    Runs of the job{" "}
+                    <select value={job} onChange={(e) => choose("job", e.currentTarget.value)}>
+                      <option value="">choose one</option>
+                      {m.jobs.map((j) => (
+                        <option key={j} value={j}>
+                          {j}
+                        </option>
+                      ))}
+                    </select>
+                  </label>
+                )}
+                <a href={addressOf(of, "classes", "import")}>Import history</a>
+              </p>
+            </>
+          ) : (
+            <Runs {...m} of={of} name={name} />
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+/** sentence says how the runs lie, as it can be forwarded. */
+function sentence(runs: Run[]): string {
+  const n = runs.length;
+  const slow = runs.filter((r) => r.seconds > r.upper);
+  const fast = runs.filter((r) => r.seconds < r.lower).length;
+  const by = Math.max(0, ...slow.map((r) => r.seconds / r.upper - 1));
+  const parts = [`${n - slow.length - fast} of ${n} runs ended inside the predicted range`];
+  if (slow.length > 0) parts.push(`${slow.length} ${slow.length === 1 ? "was" : "were"} slower by up to ${by < 0.1 ? (by * 100).toFixed(1) : Math.round(by * 100)} %`);
+  if (fast > 0) parts.push(`${fast} ${fast === 1 ? "was" : "were"} faster`);
+  return parts.join("; ") + ".";
+}
+
+function Runs({ report, runs, deadline, of, name }: Measured & { of: string; name: string }) {
+  const zone = cluster.value?.time_zone ?? "UTC";
+  const when = (r: Run) => (r.at ? clock(new Date(r.at), zone, new Date(now.peek())) : "not dated");
+  const said = sentence(runs);
+  const best = report.recommended;
+  const adopt = async () => {
+    const body = { job: report.job };
+    const opened = await ask("GET /v1/clusters/{cluster}/classes/{name}", { path: { cluster: of, name } });
+    await ask("PUT /v1/clusters/{cluster}/classes/{name}/calibration", { path: { cluster: of, name }, body, match: opened!.etag });
+    location.reload();
+  };
+  return (
+    <>
+      <Figure
+        title="Measured runs"
+        said={said}
+        rows={runs}
+        name={(r) => r.id}
+        file={`class-${name}-runs`}
+        points={[runs.map((r) => `${when(r)} · ${duration(r.seconds)} on ${r.slots} slots · predicted ${duration(r.lower)} to ${duration(r.upper)}, expected ${duration(r.average)}`)]}
+        columns={[
+          { key: "execution", title: "Run", value: (r) => r.id },
+          { key: "submitted_at", title: "Submitted", value: (r) => r.at, show: when },
+          { key: "slots", title: "Slots map / reduce", value: (r) => r.slots },
+          { key: "seconds", title: "Took", value: (r) => r.seconds, show: (r) => duration(r.seconds), number: true },
+          { key: "lower_s", title: "Optimistic", value: (r) => r.lower, show: (r) => duration(r.lower), number: true },
+          { key: "average_s", title: "Expected", value: (r) => r.average, show: (r) => duration(r.average), number: true },
+          { key: "upper_s", title: "Cautious", value: (r) => r.upper, show: (r) => duration(r.upper), number: true },
+        ]}
+      >
+        {(cursor) => <Band runs={runs} deadline={deadline} cursor={cursor} />}
+      </Figure>
+      <p class="legend">
+        <span>
+          <span class="patch band" />
+          Predicted, optimistic to cautious
+        </span>
+        <span>
+          <span class="patch demand" />A measured run
+        </span>
+      </p>
+      {best && (
+        <p class="small">
+          Plan with {{ lower: "optimistic", average: "expected", upper: "cautious" }[best.bound]} × {best.factor}: {Math.round(report.coverage * 100)} of 100 runs keep that.{" "}
+          {report.in_use && report.in_use.bound === best.bound && report.in_use.factor === best.factor ? "It is in use." : may("operator") && <button class="quiet" onClick={() => void adopt()}>Use it</button>}
+        </p>
+      )}
+      {report.warnings.map((w) => (
+        <p key={w.code} class="small muted">
+          {w.detail}
+        </p>
+      ))}
+      {report.left_out > 0 && <p class="small muted">{count(report.left_out, "run", "runs")} left out, because nothing can be predicted for them.</p>}
+    </>
+  );
+}
+
+function Band({ runs, deadline, cursor }: { runs: Run[]; deadline: number; cursor: Signal<Cursor> }) {
+  const at = cursor.value?.point ?? -1;
+  const option = useMemo(
+    () => (c: Colours) => ({
+      grid: { left: 8, right: 16, top: 16, bottom: 28, containLabel: true },
+      xAxis: { type: "value", min: 0, max: runs.length + 1, minInterval: 1, axisLabel: { color: c.muted, formatter: (n: number) => (n > 0 && n <= runs.length ? String(n) : "") }, splitLine: { show: false }, name: "runs, the earliest first", nameLocation: "middle", nameGap: 24, nameTextStyle: { color: c.muted } },
+      yAxis: { type: "value", axisLabel: { color: c.muted, formatter: (s: number) => duration(s) }, splitLine: { lineStyle: { color: c.line } } },
+      series: [
+        {
+          type: "custom",
+          silent: true,
+          data: [0],
+          renderItem: (_: unknown, api: { coord: (p: [number, number]) => [number, number] }) => ({
+            type: "polygon",
+            shape: { points: [...runs.map((r, i) => api.coord([i + 1, r.upper])), ...runs.map((r, i) => api.coord([i + 1, r.lower])).reverse()] },
+            style: { fill: c.reserved, opacity: 0.4, stroke: c.reserved },
+          }),
+        },
+        { type: "line", silent: true, data: runs.map((r, i) => [i + 1, Math.max(r.seconds, r.upper, deadline)]), lineStyle: { opacity: 0 }, showSymbol: false },
+        {
+          type: "line",
+          silent: true,
+          data: runs.map((r, i) => ({ value: [i + 1, r.seconds], symbolSize: i === at ? 14 : 7 })),
+          symbol: "circle",
+          showSymbol: true,
+          showAllSymbol: true,
+          lineStyle: { opacity: 0 },
+          itemStyle: { color: c.demand, borderColor: c.surface },
+          ...(deadline > 0 ? { markLine: { silent: true, symbol: "none", data: [{ yAxis: deadline }], lineStyle: { color: c.text, type: "solid" }, label: { formatter: "deadline", position: "insideEndTop", color: c.text } } } : {}),
+        },
+      ],
+    }),
+    [runs, at, deadline],
+  );
+  return <Chart option={option} height={280} at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.min(Math.max(Math.round(x) - 1, 0), runs.length - 1) })} />;
+}

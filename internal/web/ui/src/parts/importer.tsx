@@ -1,0 +1,281 @@
+// Import in four steps: the file, what it was recognised as, its first rows, and what came of it.
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ask, Problem, upload } from "../api/client.ts";
+import type { Applied, Class, Document, HistoryImport, PriceImport } from "../api/contract.ts";
+import { classesOf, type Wrong, wrongOf } from "../model/classtable.ts";
+import { begin, type Beginning, type Brought, broughtTexts } from "../model/recognise.ts";
+import { rowsOf } from "../model/rows.ts";
+import { count } from "../model/words.ts";
+import { trouble } from "../state/cluster.ts";
+import { may } from "../state/rights.ts";
+import { faultsOf } from "./form.tsx";
+import { DataTable } from "./table.tsx";
+
+const whole = 8 << 20; // the most that a document may have
+
+interface Result {
+  taken: boolean;
+  said: string;
+  wrong: Wrong[];
+}
+
+const bytes = (n: number) => (n >= 1e9 ? `${(n / 1e9).toFixed(2)} GB` : n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.ceil(n / 1e3)} kB`);
+const stepTexts = ["Choose a file", "What it is", "First rows", "Result"];
+
+export function Importer({ cluster, only, done }: { cluster: string; only?: Brought; done?: (kind: Brought) => void }) {
+  const file = useSignal<File | null>(null);
+  const beginning = useSignal<Beginning | null>(null);
+  const kind = useSignal<Brought | null>(null);
+  const checked = useSignal<(Result & { go?: () => Promise<Result> }) | null>(null);
+  const result = useSignal<Result | null>(null);
+  const sending = useSignal<{ sent: number; stop: AbortController } | null>(null);
+  const region = useSignal("");
+  const instance = useSignal("");
+  const input = useRef<HTMLInputElement>(null);
+  const over = useSignal(false);
+  useEffect(() => () => sending.peek()?.stop.abort(), []);
+  const step = result.value ? 3 : beginning.value ? 2 : 0;
+
+  const choose = async (f: File | undefined) => {
+    if (!f) return;
+    sending.value?.stop.abort();
+    checked.value = result.value = beginning.value = null;
+    file.value = f;
+    const b = await begin(f);
+    beginning.value = b;
+    kind.value = b.kind ?? null;
+    if (b.kind && b.kind !== "history" && b.kind !== "prices") await check();
+  };
+
+  /** send uploads the file, telling how much of it has gone. */
+  const send = async (dry: boolean): Promise<Result> => {
+    const stop = new AbortController();
+    sending.value = { sent: 0, stop };
+    const asked = { path: { cluster }, file: file.value!, kind: "application/octet-stream", signal: stop.signal, sent: (n: number) => (sending.value = { sent: n, stop }) };
+    const patterns = instance.value.split(/[\s,]+/).filter(Boolean);
+    try {
+      return kind.value === "history"
+        ? historyResult(await upload("POST /v1/clusters/{cluster}/history-imports", { ...asked, query: dry ? { dry_run: true } : {} }))
+        : priceResult(await upload("POST /v1/clusters/{cluster}/price-imports", { ...asked, query: { ...(dry ? { dry_run: true } : {}), ...(region.value ? { region: region.value } : {}), ...(patterns.length ? { instance: patterns } : {}) } }));
+    } catch (e) {
+      if (e instanceof DOMException) {
+        const n = sending.value?.sent ?? 0;
+        return { taken: false, wrong: [], said: `Cancelled after ${bytes(n)}. ${kind.value === "history" ? "The runs that had come whole by then stay." : "Nothing was imported."}` };
+      }
+      return refused(e, []);
+    } finally {
+      sending.value = null;
+    }
+  };
+
+  const check = async () => {
+    checked.value = await checks(kind.value!, file.value!, cluster, () => send(true)).catch((e: unknown) => refused(e, []));
+    const c = checked.value;
+    if (c && !c.go && kind.value === "prices" && c.taken) checked.value = { ...c, go: () => send(false) };
+  };
+  const go = async () => {
+    const r = kind.value === "history" ? await send(false) : checked.value?.go ? await checked.value.go().catch((e: unknown) => refused(e, [])) : null;
+    if (!r) return;
+    result.value = r;
+    if (r.taken) done?.(kind.value!);
+  };
+  const fits = kind.value !== null && (!only || kind.value === only) && kind.value !== "problem";
+  const busy = sending.value;
+  return (
+    <div class="stack">
+      <ol class="steps" aria-label="Steps">
+        {stepTexts.map((t, i) => (
+          <li key={t} aria-current={i === step ? "step" : undefined}>
+            {t}
+          </li>
+        ))}
+      </ol>
+      <label
+        class={over.value ? "drop over" : "drop"}
+        onDragOver={(e) => {
+          e.preventDefault();
+          over.value = true;
+        }}
+        onDragLeave={() => (over.value = false)}
+        onDrop={(e) => {
+          e.preventDefault();
+          over.value = false;
+          void choose(e.dataTransfer?.files[0]);
+        }}
+      >
+        <span>{file.value ? `${file.value.name}, ${bytes(file.value.size)}` : only === "prices" ? "Drop a price sheet here, or choose one" : "Drop a file here, or choose one: classes as CSV, a document, or past runs"}</span>
+        <input
+          ref={input}
+          type="file"
+          disabled={!may("operator")}
+          onClick={(e) => (e.currentTarget.value = "")} // the same file may be chosen again, mended
+          onChange={(e) => void choose(e.currentTarget.files?.[0])}
+        />
+      </label>
+      {beginning.value && (
+        <>
+          <p>
+            {kind.value ? `This is ${broughtTexts[kind.value]}.` : "This file is not known."} <span class="muted">{beginning.value.by}</span>
+            {kind.value && !fits && (
+              <>
+                {" "}
+                {kind.value === "problem" ? <a href="/welcome?way=paste">Make a cluster of it</a> : `Only ${broughtTexts[only!]} can be imported here.`}
+              </>
+            )}
+          </p>
+          {kind.value === "prices" && fits && (
+            <div class="fields">
+              <label class="field">
+                <span class="strong small">Region, where the sheet has several</span>
+                <input value={region.value} onInput={(e) => (region.value = e.currentTarget.value)} />
+              </label>
+              <label class="field">
+                <span class="strong small">Only these instances, such as m5.*</span>
+                <input value={instance.value} onInput={(e) => (instance.value = e.currentTarget.value)} />
+              </label>
+            </div>
+          )}
+          {busy && (
+            <p class="tools">
+              <progress max={file.value!.size} value={busy.sent} aria-label="Sent" />
+              <span role="status">
+                Sent {bytes(busy.sent)} of {bytes(file.value!.size)}.
+              </span>
+              <button onClick={() => busy.stop.abort()}>Cancel</button>
+            </p>
+          )}
+          {!busy && !result.value && (
+            <>
+              {checked.value && <Told result={checked.value} checked />}
+              {fits && (
+                <p class="links">
+                  {kind.value === "prices" && <button onClick={() => void check()}>Check it first</button>}
+                  {(kind.value === "history" || checked.value?.go) && (
+                    <button class="main" onClick={() => void go()}>
+                      Import
+                    </button>
+                  )}
+                </p>
+              )}
+            </>
+          )}
+          {result.value ? <Told result={result.value} /> : <Preview of={beginning.value} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Preview({ of }: { of: Beginning }) {
+  const columns = (of.head ?? ["text"]).slice(0, 12);
+  return (
+    <DataTable
+      caption="First rows"
+      rows={of.rows}
+      name={(r) => String(r.line)}
+      columns={[{ key: "line", title: "Line", value: (r) => r.line, number: true }, ...columns.map((title, i) => ({ key: `c${i}`, title: title || " ", value: (r: Beginning["rows"][number]) => (r.cells[i] ?? "").slice(0, 200) }))]}
+    />
+  );
+}
+
+/** Told is what came of it, or would come. */
+function Told({ result: r, checked }: { result: Result; checked?: boolean }) {
+  return (
+    <div class={r.taken || r.wrong.length === 0 ? "stack" : "stack bad-import"} role="status">
+      <p class="strong">
+        {r.said}
+        {!r.taken && r.wrong.length > 0 && " Nothing was imported."}
+        {r.taken && checked && " Nothing is changed yet."}
+      </p>
+      {r.wrong.length > 0 && (
+        <DataTable
+          caption="What is wrong"
+          rows={r.wrong}
+          name={(w) => `${w.row} ${w.field} ${w.detail}`}
+          file={["import", "mistakes"]}
+          one="mistake"
+          many="mistakes"
+          columns={[
+            { key: "row", title: "Row", value: (w) => w.row },
+            { key: "field", title: "Field", value: (w) => w.field },
+            { key: "wrong", title: "What is wrong", value: (w) => w.detail },
+            { key: "change", title: "What to change", value: (w) => w.change },
+          ]}
+        />
+      )}
+    </div>
+  );
+}
+
+function refused(e: unknown, lines: number[]): Result {
+  if (!(e instanceof Problem)) throw e;
+  if (e.status === 401) trouble.value = e;
+  const wrong = e.details?.errors?.length ? wrongOf(faultsOf(e), lines) : [];
+  return { taken: false, wrong, said: wrong.length > 0 ? `${count(wrong.length, "mistake", "mistakes")}${wrong.length >= 50 ? " or more" : ""}.` : e.message };
+}
+
+const summary = (a: Applied) => {
+  const n = (action: string) => a.changes.filter((c) => c.action === action).length;
+  return a.changes.length === 0 ? "Nothing is different." : `${n("create")} new, ${n("update")} changed, ${n("delete")} deleted.`;
+};
+
+/** checks asks what an import would come to; what it gives back can be gone on with where nothing is wrong. */
+async function checks(kind: Brought, file: File, cluster: string, dry: () => Promise<Result>): Promise<Result & { go?: () => Promise<Result> }> {
+  if (kind === "prices") return dry();
+  if (file.size > whole) return { taken: false, wrong: [], said: `This file has ${bytes(file.size)}; ${broughtTexts[kind]} may have ${bytes(whole)}. Import it in parts.` };
+  const text = await file.text();
+  const path = { cluster };
+  const there = await ask("GET /v1/clusters/{cluster}/document", { path });
+  let body: Document;
+  let lines: number[] = [];
+  if (kind === "classes") {
+    const read = classesOf(rowsOf(text), there!.value.classes ?? []);
+    if (read.wrong.length > 0) return { taken: false, wrong: read.wrong, said: `${count(read.wrong.length, "mistake", "mistakes")} in ${count(read.lines.length, "row", "rows")}.` };
+    const names = new Set(read.classes.map((c) => c.name));
+    lines = read.lines;
+    // The file's come first, so that what is wrong is told by their place.
+    body = { cluster: there!.value.cluster, classes: [...read.classes, ...(there!.value.classes ?? []).filter((c: Class) => !names.has(c.name))] };
+  } else {
+    try {
+      body = JSON.parse(text) as Document;
+    } catch (e) {
+      return { taken: false, wrong: [], said: `This cannot be read as JSON: ${e instanceof Error ? e.message : String(e)}` };
+    }
+    if (body.cluster?.name !== cluster) return { taken: false, wrong: [], said: `This document is of the cluster ${String(body.cluster?.name)}, and you are in ${cluster}. Open that one, or write ${cluster} into the document.` };
+  }
+  try {
+    const would = await ask("PUT /v1/clusters/{cluster}/document", { path, query: { dry_run: true }, body });
+    const of = kind === "classes" ? `${count(lines.length, "class", "classes")}: ` : "";
+    return {
+      taken: true,
+      wrong: [],
+      said: of + summary(would!.value),
+      go: async () => {
+        try {
+          const answer = await ask("PUT /v1/clusters/{cluster}/document", { path, body, match: there!.etag });
+          return { taken: true, wrong: [], said: `Imported. ${of}${summary(answer!.value)}` };
+        } catch (e) {
+          return refused(e, lines);
+        }
+      },
+    };
+  } catch (e) {
+    return refused(e, lines);
+  }
+}
+
+function historyResult(h: HistoryImport): Result {
+  const wrong = [...h.refused.first, ...h.unusable.first].map((r) => ({ row: r.where, field: "", detail: r.detail, change: h.executions === 0 ? "Mend it and import it again." : "It was left out; the others were taken." }));
+  if (h.executions === 0) return { taken: false, wrong, said: "There is no run in it that can be taken." };
+  return {
+    taken: true,
+    wrong,
+    said: `${count(h.executions, "run", "runs")} of ${count(h.jobs.length + h.more_jobs, "job", "jobs")} in ${bytes(h.bytes)}: ${h.created} new, ${h.updated} changed, ${h.unchanged} known already, ${h.unusable.count} of which no profile can be made, ${h.refused.count} refused.`,
+  };
+}
+
+function priceResult(p: PriceImport): Result {
+  const of = (what: string, c: PriceImport["prices"]) => `${what}: ${c.created} new, ${c.updated} changed, ${c.unchanged} known`;
+  return { taken: true, wrong: [], said: `${p.dry_run ? "This would be taken over" : "Imported"}. ${of("Prices", p.prices)}; ${of("VM types", p.vm_types)}; ${of("offers", p.offers)}.` };
+}

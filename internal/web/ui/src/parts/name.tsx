@@ -1,0 +1,17 @@
+const most = 40;
+
+/** Name is a name that people gave: apart from the text around it, cut in the middle where it is long, and whole
+ *  for those who do not see it. */
+export function Name({ of }: { of: string }) {
+  const letters = [...of];
+  if (letters.length <= most) return <bdi>{of}</bdi>;
+  const half = most / 2 - 1;
+  return (
+    <bdi title={of}>
+      <span aria-hidden="true">
+        {letters.slice(0, half).join("")}…{letters.slice(-half).join("")}
+      </span>
+      <span class="hidden">{of}</span>
+    </bdi>
+  );
+}
