@@ -51,6 +51,10 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
       name ? () => readClass(of, name) : null,
     );
     return e;
+  }, [of, name]);
+  // What is read again takes the place of what was opened only where nothing has been typed.
+  useEffect(() => {
+    if (!editing.dirty && opened.etag !== editing.base.peek().etag) editing.base.value = opened;
   }, [opened]);
   const value = editing.base.value.value;
   const groups = entriesOf(value);
