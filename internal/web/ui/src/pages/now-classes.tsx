@@ -153,7 +153,7 @@ function Row({ c, of, plan }: { c: ClassPlan; of: ProblemClass | undefined; plan
         {c.vms.toFixed(1)}
         <span class="narrow"> VMs</span>
       </td>
-      <td role="cell" class="number slots">{c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–"}</td>
+      <td role="cell" class="number per-job">{c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–"}</td>
       <td role="cell" class="time">
         {of?.deadline_s && times ? (
           <>

@@ -73,7 +73,8 @@ function Notices() {
         <Banner
           said={
             <>
-              Part of this link could not be read: <bdi>{unread.value.map((u) => u.slice(0, 60)).join(", ")}</bdi>. The rest was applied.
+              Part of this link could not be read: <bdi>{unread.value.slice(0, 3).map((u) => u.slice(0, 60)).join(", ")}</bdi>
+              {unread.value.length > 3 ? ` and ${unread.value.length - 3} more` : ""}. The rest was applied.
             </>
           }
         >
