@@ -100,3 +100,15 @@ export function price(u: Units, currency: string): string {
   const digits = u % (one / 100n) === 0n ? 2 : u % (one / 1000n) === 0n ? 3 : 4;
   return text(u, currency, digits);
 }
+
+/** short writes amounts on an axis, where there is little room: $12K. */
+export function short(currency: string): (x: number) => string {
+  const digits = { maximumFractionDigits: 2, notation: "compact" } as const;
+  let f: Intl.NumberFormat;
+  try {
+    f = new Intl.NumberFormat("en-US", { style: "currency", currency, ...digits });
+  } catch {
+    f = new Intl.NumberFormat("en-US", digits);
+  }
+  return (x) => f.format(x).replace("-", "−");
+}

@@ -1,12 +1,11 @@
 // A curve: the proved plans as points, the relaxed cost as a line, where decisions change, and where there is no plan.
-import type { EChartsCoreOption } from "echarts/core";
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Sweep, SweepPoint } from "../api/contract.ts";
-import { axis, short } from "../charts/axes.ts";
-import { Chart, type Colours, hatch } from "../charts/chart.tsx";
 import { type Cursor, Figure } from "../charts/figure.tsx";
-import { headline } from "../model/money.ts";
+import { Dots, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
+import { number } from "../charts/scale.ts";
+import { headline, short } from "../model/money.ts";
 import { cheapest, columnsOf, edit, height, impossible, type Metric, metrics, metricTexts, monthly, type Parameter, place, possible, readPoint, shownOf, withEdits } from "../model/sweep.ts";
 import { write } from "../model/scenario.ts";
 import { Segments } from "../parts/segments.tsx";
@@ -28,8 +27,6 @@ export function CurveFigure({ sweep: s, of }: { sweep: Sweep; of: Parameter[] })
   const points = useMemo(() => [...s.points].sort((a, b) => a.parameters[0]! - b.parameters[0]!), [s]);
   const relaxed = useMemo(() => (metric === "cost" ? relaxedOf(s, p) : []), [s, p, metric]);
   const read = useMemo(() => [points.map((x) => readPoint(of, s, x)), ...(relaxed.length > 0 ? [relaxed.map((r) => r.said)] : [])], [points, relaxed]);
-  const at = cursor.value;
-  const option = useMemo(() => (c: Colours) => draw(c, s, p, points, relaxed, metric, at), [s, p, points, relaxed, metric, at]);
   const nearest = (x: number | null) => {
     if (x === null || Number.isNaN(x)) return (cursor.value = null);
     let best = 0;
@@ -57,7 +54,7 @@ export function CurveFigure({ sweep: s, of }: { sweep: Sweep; of: Parameter[] })
         cursor={cursor}
         open={open}
       >
-        {() => <Chart option={option} at={nearest} press={() => cursor.value && open(cursor.value)} />}
+        {() => <Curve s={s} p={p} points={points} relaxed={relaxed} metric={metric} read={cursor.value} at={nearest} press={() => cursor.value && open(cursor.value)} />}
       </Figure>
       <ul class="legend">
         <li><span class="dot proved" />proved plan; the line between points is drawn, not computed</li>
@@ -91,53 +88,53 @@ function relaxedOf(s: Sweep, p: Parameter): Relaxed[] {
 
 const many = 150; // points that are too close for symbols
 
-function draw(c: Colours, s: Sweep, p: Parameter, points: SweepPoint[], relaxed: Relaxed[], metric: Metric, at: Cursor): EChartsCoreOption {
+interface CurveProps {
+  s: Sweep;
+  p: Parameter;
+  points: SweepPoint[];
+  relaxed: Relaxed[];
+  metric: Metric;
+  read: Cursor;
+  at: (x: number | null) => void;
+  press: () => void;
+}
+
+function Curve({ s, p, points, relaxed, metric, read, at, press }: CurveProps) {
   const x = (q: SweepPoint) => shownOf(p, q.parameters[0]!, s.period_s);
   const best = cheapest(points);
-  const zones = impossible(p, s);
   const v = s.vary[0]!;
-  const ends = v.from != null && v.to != null ? [shownOf(p, Number(v.from), s.period_s), shownOf(p, Number(v.to), s.period_s)].sort((a, b) => a - b) : [x(points[0]!), x(points[points.length - 1]!)];
-  const label = (x: number) => (p.unit === "%" ? `${x} %` : p.unit === "VMs" ? String(x) : short(s.currency)(x));
-  const marks = [];
-  const near = best !== null && p.now !== null && Math.abs(x(best) - p.now) < (ends[1]! - ends[0]!) / 5; // their words would touch
-  if (p.now !== null && p.now >= ends[0]! && p.now <= ends[1]!) marks.push({ xAxis: p.now, label: { formatter: "now", position: "end" }, lineStyle: { color: c.muted, type: "solid" } });
-  if (best) marks.push({ xAxis: x(best), label: { formatter: "cheapest", position: "end", offset: [0, near ? -14 : 0] }, lineStyle: { color: c.accent, type: "dotted" } });
-  const chosenPoint = at && (at.series === 0 ? points[at.point] && [x(points[at.point]!), height(metric, points[at.point]!)] : relaxed[at.point] && [relaxed[at.point]!.x, relaxed[at.point]!.y]);
-  return {
-    grid: { left: 8, right: 24, top: 44, bottom: 8, containLabel: true },
-    xAxis: { type: "value", min: ends[0], max: ends[1], ...axis(c, label) },
-    yAxis: { type: "value", scale: true, ...axis(c, metric === "cost" || metric === "worth" ? short(s.currency) : undefined) },
-    series: [
-      {
-        type: "custom",
-        silent: true,
-        data: zones.map((z) => [z.from, z.to]),
-        renderItem: ({ coordSys }: { coordSys: { y: number; height: number } }, api: { value: (i: number) => number; coord: (at: number[]) => number[] }) => {
-          const from = api.coord([api.value(0), 0])[0]!;
-          const to = api.coord([api.value(1), 0])[0]!;
-          return { type: "rect", shape: { x: from - 2, y: coordSys.y, width: to - from + 4, height: coordSys.height }, style: { fill: c.sunken, decal: hatch(c.muted) } };
-        },
-      },
-      ...(relaxed.length > 0
-        ? [
-            { type: "line", data: relaxed.map((r) => [r.x, r.y]), showSymbol: false, silent: true, lineStyle: { type: "dashed", width: 1.5, color: c.muted } },
-            { type: "line", data: relaxed.filter((r) => r.breaks).map((r) => [r.x, r.y]), symbol: "diamond", symbolSize: 10, showAllSymbol: true, silent: true, lineStyle: { opacity: 0 }, itemStyle: { color: c.demand } },
-          ]
-        : []),
-      {
-        type: "line",
-        silent: true,
-        step: metric === "worth" ? "end" : false,
-        data: points.map((q) => ({ value: [x(q), height(metric, q)], ...(q.gap > 0 ? { itemStyle: { color: c.surface, borderColor: c.reserved, borderWidth: 2 } } : {}) })),
-        symbol: "circle",
-        symbolSize: 6,
-        showSymbol: points.length <= many || points.some((q) => q.gap > 0),
-        showAllSymbol: true,
-        lineStyle: { color: c.reserved, opacity: points.length <= many ? 0.4 : 1, width: 2 },
-        itemStyle: { color: c.reserved },
-        markLine: { silent: true, symbol: "none", label: { color: c.text, fontSize: 13 }, data: marks },
-      },
-      ...(chosenPoint && chosenPoint[1] != null ? [{ type: "line", silent: true, data: [chosenPoint], symbol: "circle", symbolSize: 14, showAllSymbol: true, itemStyle: { color: c.surface, borderColor: c.accent, borderWidth: 3 } }] : []),
-    ],
-  };
+  const ends = v.from != null && v.to != null ? [shownOf(p, Number(v.from), s.period_s), shownOf(p, Number(v.to), s.period_s)] : points.map(x);
+  const money = short(s.currency);
+  const along = number(ends, (n) => (p.unit === "%" ? `${n} %` : p.unit === "VMs" ? String(n) : money(n)), { exact: true, about: 8 });
+  const point = (q: SweepPoint): Point => [x(q), height(metric, q) ?? NaN];
+  const proved = points.map(point);
+  const open = points.filter((q) => q.gap > 0).map(point);
+  const lines: Point[] = relaxed.map((r) => [r.x, r.y]);
+  const up = number([...proved, ...lines].map(([, y]) => y), metric === "cost" || metric === "worth" ? money : String);
+  const near = best !== null && p.now !== null && Math.abs(x(best) - p.now) < (along.to - along.from) / 5; // their words would touch
+  const chosenPoint = read && (read.series === 0 ? proved : lines)[read.point];
+  const few = points.length <= many;
+  return (
+    <Plot x={along} y={up} top={40} at={at} press={press}>
+      {(a) => (
+        <>
+          {impossible(p, s).map((z) => (
+            <rect key={z.from} class="none" fill={a.hatch} x={a.x(z.from) - 2} width={Math.max(a.x(z.to) - a.x(z.from), 0) + 4} y={a.top} height={a.bottom - a.top} />
+          ))}
+          <Line of={a} points={lines} look="muted dashed" />
+          <Line of={a} points={proved} look={few ? "faint" : ""} steps={metric === "worth"} />
+          {few && <Dots of={a} points={proved} look="" />}
+          <Dots of={a} points={open} look="open" />
+          {relaxed
+            .filter((r) => r.breaks)
+            .map((r) => (
+              <path key={r.x} class="diamond" d={`M${a.x(r.x)} ${a.y(r.y) - 6}l5 6l-5 6l-5 -6z`} />
+            ))}
+          {p.now !== null && p.now >= along.from && p.now <= along.to && <Mark of={a} x={p.now} word="now" look="muted" />}
+          {best && <Mark of={a} x={x(best)} word="cheapest" look="accent" up={near ? 14 : 0} />}
+          {chosenPoint && <Dots of={a} points={[chosenPoint]} look="read" size={7} />}
+        </>
+      )}
+    </Plot>
+  );
 }

@@ -1,12 +1,13 @@
 // History: the plans that were made, what each cost and why it came, and how any two of them differ.
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { list, Problem } from "../api/client.ts";
 import type { PlanSummary } from "../api/contract.ts";
-import { Chart, type Colours } from "../charts/chart.tsx";
 import { difference } from "../charts/bridge.tsx";
-import { Figure } from "../charts/figure.tsx";
-import { headline, type Period, perPeriod, text, type Units } from "../model/money.ts";
+import { type Cursor, Figure } from "../charts/figure.tsx";
+import { Dots, Line, Plot, type Point } from "../charts/plot.tsx";
+import { moments, number } from "../charts/scale.ts";
+import { headline, short, type Period, perPeriod, text, type Units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { count, percent } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
@@ -174,36 +175,10 @@ function Costs({ plans }: { plans: PlanSummary[] }) {
   const per = period();
   const big = useSignal(500);
   const held = useMemo(() => plans.slice(0, big.value).filter((p) => p.currency === plans[0]!.currency).reverse(), [plans, big.value]);
-  const cost = (p: PlanSummary) => ({ bill: bill(p, per), all: perPeriod(p.total_cost, p.period_s, per) });
   const points = useMemo(
-    () => held.map((p) => `Plan ${numbered(p.number)}, ${moment(p.created_at)}: ${headline(cost(p).bill, p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(cost(p).all, p.currency)} with what refusing ${count(p.refused, "job", "jobs")} costs`),
+    () => held.map((p) => `Plan ${numbered(p.number)}, ${moment(p.created_at)}: ${headline(bill(p, per), p.currency)} ${each[per]} on ${count(p.vms, "VM", "VMs")}, ${headline(all(p, per), p.currency)} with what refusing ${count(p.refused, "job", "jobs")} costs`),
     [held, per],
   );
-  const option = useMemo(() => {
-    const zone = cluster.value?.time_zone ?? "UTC";
-    // Only the plan that holds goes on until now; one that was made while another is pinned does not.
-    const last = current.value?.plan.number === held.at(-1)!.number ? now.value : Date.parse(held.at(-1)!.created_at);
-    // A chart shows shape; the exact figures stand in the table.
-    const line = (of: (p: PlanSummary) => Units) => {
-      const all = held.map((p): [number, number] => [Date.parse(p.created_at), Number(of(p)) / 1e9]);
-      const [at, cost] = all.at(-1)!;
-      return [...all, { value: [Math.max(last, at), cost], symbol: "none" }];
-    };
-    const span = last - Date.parse(held[0]!.created_at);
-    const clocks = { timeZone: zone, hour: "2-digit", minute: "2-digit" } as const;
-    const tick = new Intl.DateTimeFormat("en-GB", span > 2 * 86_400_000 ? { timeZone: zone, day: "numeric", month: "short" } : span > 600_000 ? clocks : { ...clocks, second: "2-digit" });
-    const bills = line((p) => cost(p).bill);
-    const alls = line((p) => cost(p).all);
-    return (c: Colours) => {
-      const series = (data: unknown[], colour: string, kind: "solid" | "dashed") => ({ type: "line", step: "end", data, symbolSize: held.length > 100 ? 3 : 7, itemStyle: { color: colour }, lineStyle: { color: colour, width: 2, type: kind } });
-      return {
-        grid: { left: 8, right: 16, top: 12, bottom: 8, containLabel: true },
-        xAxis: { type: "time", axisLabel: { color: c.muted, hideOverlap: true, formatter: (v: number) => tick.format(v) }, axisLine: { lineStyle: { color: c.control } } },
-        yAxis: { type: "value", scale: true, axisLabel: { color: c.muted, formatter: (v: number) => headline(BigInt(Math.round(v * 1e9)), held[0]!.currency) }, splitLine: { lineStyle: { color: c.line } } },
-        series: [series(alls, c.refused, "dashed"), series(bills, c.reserved, "solid")],
-      };
-    };
-  }, [held, per]);
   if (held.length === 0) return null;
   const low = held.reduce((a, b) => (bill(b, per) < bill(a, per) ? b : a));
   const high = held.reduce((a, b) => (bill(b, per) > bill(a, per) ? b : a));
@@ -215,25 +190,47 @@ function Costs({ plans }: { plans: PlanSummary[] }) {
   return (
     <section class="card">
       <Figure title="What each plan came to" said={said} columns={columnsOf} rows={[...held].reverse()} name={(p) => String(p.number)} points={[points]} file="costs" open={(at) => chooseAll("pick", [String(held[at.point]!.number)])}>
-        {(cursor) => (
-          <Chart
-            option={option}
-            height={240}
-            at={(x) => {
-              if (x === null) return void (cursor.value = null);
-              let point = 0;
-              held.forEach((p, i) => {
-                if (Date.parse(p.created_at) <= x) point = i;
-              });
-              cursor.value = { series: 0, point };
-            }}
-          />
-        )}
+        {(cursor) => <Steps held={held} per={per} cursor={cursor} />}
       </Figure>
       <p class="legend">
         <span><span class="patch reserved" />VM bill</span>
         <span><span class="patch refused" />with the cost of refused jobs, dashed</span>
       </p>
     </section>
+  );
+}
+
+function all(p: PlanSummary, per: Period): Units {
+  return perPeriod(p.total_cost, p.period_s, per);
+}
+
+function Steps({ held, per, cursor }: { held: PlanSummary[]; per: Period; cursor: Signal<Cursor> }) {
+  const at = (p: PlanSummary) => Date.parse(p.created_at);
+  // A chart shows shape; the exact figures stand in the table.
+  const line = (of: (p: PlanSummary, per: Period) => Units) => held.map((p): Point => [at(p), Number(of(p, per)) / 1e9]);
+  const [bills, alls] = [line(bill), line(all)];
+  const end = held.at(-1)!;
+  // Only the plan that holds goes on until now; one that was made while another is pinned does not.
+  const last = Math.max(current.value?.plan.number === end.number ? now.value : 0, at(end));
+  const still = (points: Point[]): Point[] => [...points, [last, points.at(-1)![1]]];
+  const dots = held.length > 100 ? 1.5 : 3.5;
+  const read = cursor.value && bills[cursor.value.point];
+  return (
+    <Plot
+      x={moments(at(held[0]!), last, cluster.value?.time_zone ?? "UTC")}
+      y={number([...bills, ...alls].map(([, y]) => y), short(held[0]!.currency), { about: 4 })}
+      height={240}
+      at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.max(0, held.findLastIndex((p) => at(p) <= x)) })}
+    >
+      {(a) => (
+        <>
+          <Line of={a} points={still(alls)} look="refused dashed" steps />
+          <Dots of={a} points={alls} look="refused" size={dots} />
+          <Line of={a} points={still(bills)} look="" steps />
+          <Dots of={a} points={bills} look="" size={dots} />
+          {read && <Dots of={a} points={[read]} look="read" size={7} />}
+        </>
+      )}
+    </Plot>
   );
 }

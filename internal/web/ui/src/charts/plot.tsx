@@ -1,0 +1,185 @@
+// A chart with axes: drawn as SVG at the width that it has, with the style sheet's colours.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { Scale } from "./scale.ts";
+
+/** Area is where values are drawn: functions from values to pixels, and its edges. */
+export interface Area {
+  x: (value: number) => number;
+  y: (value: number) => number;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  /** How idle and impossible parts are filled. */
+  hatch: string;
+}
+
+interface Props {
+  x: Scale;
+  y: Scale;
+  height?: number;
+  /** Room above for what is written there. */
+  top?: number;
+  /** What the axis along the bottom is of, where its marks do not say so. */
+  along?: string;
+  /** Tells where on the axes the pointer is, or that it has left. */
+  at?: (x: number | null, y: number) => void;
+  press?: (x: number, y: number) => void;
+  children: (a: Area) => ComponentChildren;
+}
+
+const letter = 7.5; // how wide one is, about
+
+export function Plot({ x, y, height = 320, top = 16, along, at, press, children }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const width = useSignal(0);
+  const id = useId().replace(/[^a-zA-Z0-9]/g, "");
+  useEffect(() => {
+    const watch = new ResizeObserver(([e]) => (width.value = Math.floor(e!.contentRect.width)));
+    watch.observe(box.current!);
+    return () => watch.disconnect();
+  }, []);
+
+  const left = Math.min(Math.max(24, ...y.ticks.map((t) => y.text(t).length * letter + 12)), width.value * 0.4);
+  const right = Math.max(left + 1, width.value - 16);
+  const bottom = height - 26 - (along ? 20 : 0);
+  const a: Area = {
+    x: (v) => left + ((v - x.from) / (x.to - x.from)) * (right - left),
+    y: (v) => bottom - ((v - y.from) / (y.to - y.from)) * (bottom - top),
+    left,
+    right,
+    top,
+    bottom,
+    hatch: `url(#hatch-${id})`,
+  };
+  const place = (e: MouseEvent): [number, number] => {
+    const r = box.current!.getBoundingClientRect();
+    return [x.from + ((e.clientX - r.left - left) / (right - left)) * (x.to - x.from), y.from + ((bottom - (e.clientY - r.top)) / (bottom - top)) * (y.to - y.from)];
+  };
+  return (
+    <div
+      ref={box}
+      class={press ? "axes pressed" : "axes"}
+      style={{ height: `${height}px` }}
+      onPointerMove={at && ((e) => at(...place(e)))}
+      onPointerLeave={at && (() => at(null, 0))}
+      onClick={press && ((e) => press(...place(e)))}
+    >
+      {width.value > 0 && (
+        <svg width={width.value} height={height} aria-hidden="true">
+          <defs>
+            <pattern id={`hatch-${id}`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+              <rect class="paper" width="6" height="6" />
+              <rect class="strip" width="3" height="6" />
+            </pattern>
+          </defs>
+          {y.ticks.map((t) => (
+            <g key={t}>
+              {!y.bare && <line class="grid" x1={left} x2={right} y1={a.y(t)} y2={a.y(t)} />}
+              <text class="tick end" x={left - 8} y={a.y(t) + 4}>
+                {cut(y.text(t), left - 12)}
+              </text>
+            </g>
+          ))}
+          {apart(x, a).map((t) => (
+            <g key={t}>
+              {!x.bare && <line class="grid" x1={a.x(t)} x2={a.x(t)} y1={top} y2={bottom} />}
+              <text class="tick middle" x={a.x(t)} y={bottom + 18}>
+                {x.text(t)}
+              </text>
+            </g>
+          ))}
+          {children(a)}
+          <line class="axis" x1={left} x2={right} y1={bottom} y2={bottom} />
+          {along && (
+            <text class="tick middle" x={(left + right) / 2} y={height - 6}>
+              {along}
+            </text>
+          )}
+        </svg>
+      )}
+    </div>
+  );
+}
+
+/** apart leaves marks out whose words would touch those before. */
+function apart(x: Scale, a: Area): number[] {
+  let end = -Infinity;
+  return x.ticks.filter((t) => {
+    const half = (x.text(t).length * letter) / 2;
+    if (a.x(t) - half < end + 8) return false;
+    end = a.x(t) + half;
+    return true;
+  });
+}
+
+function cut(text: string, room: number): string {
+  const most = Math.max(3, Math.floor(room / letter));
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+export type Point = [x: number, y: number];
+
+/** Line joins points, or goes on level until the next one; where there is no value it is broken. */
+export function Line({ of, points, look, steps }: { of: Area; points: Point[]; look: string; steps?: boolean }) {
+  let path = "";
+  let begins = true;
+  for (const [x, y] of points) {
+    const [h, v] = [px(of.x(x)), px(of.y(y))];
+    if (!Number.isNaN(y)) path += begins ? `M${h} ${v}` : steps ? `H${h}V${v}` : `L${h} ${v}`;
+    begins = Number.isNaN(y);
+  }
+  return <path class={`line ${look}`} d={path} />;
+}
+
+/** Dots stand at points. */
+export function Dots({ of, points, look, size = 3 }: { of: Area; points: Point[]; look: string; size?: number }) {
+  return (
+    <>
+      {points.filter(([, y]) => !Number.isNaN(y)).map(([x, y], i) => (
+        <circle key={i} class={`dot ${look}`} cx={px(of.x(x))} cy={px(of.y(y))} r={size} />
+      ))}
+    </>
+  );
+}
+
+/** Band lies between two lines. */
+export function Band({ of, upper, lower, look }: { of: Area; upper: Point[]; lower: Point[]; look: string }) {
+  const corners = [...upper, ...[...lower].reverse()].map(([x, y]) => `${px(of.x(x))} ${px(of.y(y))}`);
+  return <path class={`band ${look}`} d={`M${corners.join("L")}Z`} />;
+}
+
+/** Bar reaches from one value to another, so wide around its place. */
+export function Bar({ of, x, from, to, part = 0.6, look }: { of: Area; x: number; from: number; to: number; part?: number; look: string }) {
+  const wide = Math.min((of.x(1) - of.x(0)) * part, 48);
+  const [a, b] = [of.y(from), of.y(to)];
+  return <rect class={`bar ${look}`} x={px(of.x(x) - wide / 2)} width={px(wide)} y={px(Math.min(a, b))} height={px(Math.abs(a - b))} {...(look.includes("idle") ? { fill: of.hatch } : {})} />;
+}
+
+/** Mark is a line across, with a word above it. */
+export function Mark({ of, x, word, look, up = 0 }: { of: Area; x: number; word: string; look: string; up?: number }) {
+  return (
+    <>
+      <line class={`mark ${look}`} x1={px(of.x(x))} x2={px(of.x(x))} y1={of.top - up} y2={of.bottom} />
+      <text class="word middle" x={px(Math.min(Math.max(of.x(x), of.left + (word.length * letter) / 2), of.right - (word.length * letter) / 2))} y={of.top - 4 - up}>
+        {word}
+      </text>
+    </>
+  );
+}
+
+/** Level is a line at a height, with a word at its end. */
+export function Level({ of, y, word, look }: { of: Area; y: number; word: string; look: string }) {
+  return (
+    <>
+      <line class={`mark ${look}`} x1={of.left} x2={of.right} y1={px(of.y(y))} y2={px(of.y(y))} />
+      <text class="word end" x={of.right} y={px(of.y(y)) - 4}>
+        {word}
+      </text>
+    </>
+  );
+}
+
+const px = (n: number) => Math.round(n * 10) / 10;
