@@ -1,14 +1,13 @@
 // What to buy: the offers, the answer with what it rests on, and the hours it was computed from.
-import type { EChartsCoreOption } from "echarts/core";
 import { useEffect, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ask, list, Problem } from "../api/client.ts";
 import type { PeriodAnswer, Purchase, RegretPoint, SavingCurve, StandingOffer } from "../api/contract.ts";
-import { axis, short } from "../charts/axes.ts";
-import { Chart, type Colours } from "../charts/chart.tsx";
 import { type Cursor, Figure } from "../charts/figure.tsx";
+import { Dots, Level, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
+import { number } from "../charts/scale.ts";
 import { buy, monthName, paysBack, perMonth, share } from "../model/contracts.ts";
-import { headline, price, units } from "../model/money.ts";
+import { headline, price, short, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
 import { Asking } from "../parts/asking.tsx";
@@ -238,37 +237,7 @@ function Saving({ curve, currency }: { curve: SavingCurve; currency: string }) {
   const known = useMemo(() => curve.points.filter((p) => p.saving !== null), [curve]);
   const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), currency));
   const at = cursor.value ? known[cursor.value.point] : undefined;
-  const option = useMemo(
-    () =>
-      (c: Colours): EChartsCoreOption => ({
-        grid: { left: 8, right: 24, top: 32, bottom: 8, containLabel: true },
-        xAxis: { type: "value", min: known[0]?.vms ?? 0, max: known.at(-1)?.vms ?? 1, ...axis(c) },
-        yAxis: { type: "value", ...axis(c, short(currency)) },
-        series: [
-          {
-            type: "line",
-            silent: true,
-            data: known.map((p) => [p.vms, Number(p.saving)]),
-            symbol: "circle",
-            symbolSize: 6,
-            showAllSymbol: true,
-            lineStyle: { color: c.reserved, opacity: curve.exact ? 0.4 : 1, type: curve.exact ? "solid" : "dashed" },
-            itemStyle: { color: c.reserved },
-            markLine: {
-              silent: true,
-              symbol: "none",
-              label: { color: c.text, fontSize: 13 },
-              data: [
-                { yAxis: 0, label: { show: false }, lineStyle: { color: c.text, type: "solid" } },
-                { xAxis: curve.bought, label: { formatter: `buy ${curve.bought}` }, lineStyle: { color: c.accent, type: "dotted" } },
-              ],
-            },
-          },
-          ...(at ? [{ type: "line", silent: true, data: [[at.vms, Number(at.saving)]], symbol: "circle", symbolSize: 14, showAllSymbol: true, itemStyle: { color: c.surface, borderColor: c.accent, borderWidth: 3 } }] : []),
-        ],
-      }),
-    [known, at],
-  );
+  const line = known.map((p): Point => [p.vms, Number(p.saving)]);
   const nearest = (x: number | null) => {
     if (x === null || Number.isNaN(x)) return (cursor.value = null);
     let best = 0;
@@ -282,7 +251,19 @@ function Saving({ curve, currency }: { curve: SavingCurve; currency: string }) {
   ];
   return (
     <Figure title={`Saving against the number of ${curve.offer} bought`} said={`${curve.means}${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that the cost is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map((p) => `${p.vms} bought · saves ${money(p.saving)} · the time costs ${money(p.cost)}`)]} file="saving" cursor={cursor}>
-      {() => <Chart option={option} height={narrow.value ? 220 : 300} at={nearest} />}
+      {() => (
+        <Plot x={number(line.map(([x]) => x), String, { exact: true, whole: true })} y={number([0, ...line.map(([, y]) => y)], short(currency))} height={narrow.value ? 220 : 300} top={28} at={nearest}>
+          {(a) => (
+            <>
+              <Level of={a} y={0} word="" look="" />
+              <Line of={a} points={line} look={curve.exact ? "faint" : "dashed"} />
+              <Dots of={a} points={line} look="" />
+              <Mark of={a} x={curve.bought} word={`buy ${curve.bought}`} look="accent" />
+              {at && <Dots of={a} points={[[at.vms, Number(at.saving)]]} look="read" size={7} />}
+            </>
+          )}
+        </Plot>
+      )}
     </Figure>
   );
 }

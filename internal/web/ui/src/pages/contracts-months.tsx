@@ -1,13 +1,12 @@
 // What the months ahead cost, and the hours that a month is made of.
-import type { EChartsCoreOption } from "echarts/core";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Horizon, SpanTotal } from "../api/contract.ts";
-import { axis, short } from "../charts/axes.ts";
-import { Chart, type Colours, hatch } from "../charts/chart.tsx";
 import { type Cursor, Figure } from "../charts/figure.tsx";
+import { Bar, Dots, Line, Plot, type Point } from "../charts/plot.tsx";
+import { names, number } from "../charts/scale.ts";
 import { monthName, monthsSaid } from "../model/contracts.ts";
-import { cent, headline, shares, text, units } from "../model/money.ts";
+import { cent, headline, shares, short, text, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
 import { Asking } from "../parts/asking.tsx";
@@ -88,26 +87,12 @@ function Bars({ h }: { h: Horizon }) {
   ];
   const read = months.map((m) => `${monthName(m.start)} · ${money(m.cost.total)} · ${shown.map((p) => `${p.title.toLowerCase()} ${money(m.cost[p.key])}`).join(" · ")} · refused jobs ${money(m.cost.penalties)}${m.infeasible_hours ? ` · ${m.infeasible_hours} hours without a plan` : ""}`);
   const at = cursor.value?.point ?? -1;
-  const option = useMemo(
-    () =>
-      (c: Colours): EChartsCoreOption => ({
-        grid: { left: 8, right: 16, top: 16, bottom: 8, containLabel: true },
-        xAxis: { type: "category", data: months.map((m) => monthName(m.start, true)), ...axis(c), splitLine: { show: false } },
-        yAxis: { type: "value", ...axis(c, short(h.currency)) },
-        series: [
-          ...shown.map((p) => ({
-            type: "bar",
-            stack: "bill",
-            silent: true,
-            barMaxWidth: 48,
-            itemStyle: p.key === "reserved_idle" ? { color: c.surface, borderColor: c.idle, borderWidth: 1, decal: hatch(c.idle) } : { color: p.key === "reserved" ? c.reserved : p.key === "spot" ? c.fifth : c.demand },
-            data: months.map((m, i) => ({ value: Number(m.cost[p.key] ?? 0), itemStyle: i === at ? { borderColor: c.text, borderWidth: 2 } : {} })),
-          })),
-          { type: "line", silent: true, symbol: "circle", symbolSize: 7, showAllSymbol: true, lineStyle: { color: c.refused, width: 2 }, itemStyle: { color: c.refused }, data: months.map((m) => Number(m.cost.penalties)) },
-        ],
-      }),
-    [h, narrow.value, at],
-  );
+  // A chart shows shape; the exact figures stand in the table.
+  const stacks = months.map((m) => {
+    let top = 0;
+    return shown.map((p) => ({ patch: p.patch, from: top, to: (top += Number(m.cost[p.key] ?? 0)) }));
+  });
+  const refused = months.map((m, i): Point => [i, Number(m.cost.penalties)]);
   const open = (c: NonNullable<Cursor>) => months[c.point] && choose("month", months[c.point]!.start.slice(0, 7));
   const point = (x: number | null) => {
     const i = x === null ? -1 : Math.round(x);
@@ -116,7 +101,23 @@ function Bars({ h }: { h: Horizon }) {
   return (
     <>
       <Figure title="Cost of each month" said={`The VM bill by how VMs are paid, and beside it what refused jobs cost, which stands on no bill. A click, or Enter, shows the hours of a month.${narrow.value && h.months.length > 6 ? " The first six months; the table has all." : ""}`} columns={columns} rows={h.months} name={(m) => m.start} points={[read]} file="months" cursor={cursor} open={open}>
-        {() => <Chart option={option} height={narrow.value ? 220 : 320} at={point} press={(x) => open({ series: 0, point: Math.round(x) })} />}
+        {() => (
+          <Plot
+            x={names(months.map((m) => monthName(m.start, true)))}
+            y={number([...stacks.map((s) => s.at(-1)?.to ?? 0), ...refused.map(([, y]) => y)], short(h.currency), { zero: true })}
+            height={narrow.value ? 220 : 320}
+            at={point}
+            press={(x) => open({ series: 0, point: Math.round(x) })}
+          >
+            {(a) => (
+              <>
+                {stacks.map((s, i) => s.map((b) => <Bar key={`${i} ${b.patch}`} of={a} x={i} from={b.from} to={b.to} look={i === at ? `${b.patch} read` : b.patch} />))}
+                <Line of={a} points={refused} look="refused" />
+                <Dots of={a} points={refused} look="refused" size={3.5} />
+              </>
+            )}
+          </Plot>
+        )}
       </Figure>
       <p class="legend">
         {shown.map((p) => (

@@ -1,12 +1,11 @@
 // Contracts: which there are and what becomes of them, what to buy, and what the months ahead cost.
-import type { EChartsCoreOption } from "echarts/core";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ask, list } from "../api/client.ts";
 import type { Contract, Horizon, SpanTotal } from "../api/contract.ts";
-import { axis } from "../charts/axes.ts";
-import { Chart, type Colours, hatch } from "../charts/chart.tsx";
 import { type Cursor, Figure } from "../charts/figure.tsx";
+import { Bar, Mark, Plot } from "../charts/plot.tsx";
+import { moments, names, number } from "../charts/scale.ts";
 import { date, type Held, held, lead, monthName, nextEnd, share } from "../model/contracts.ts";
 import { decimal, price, text, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
@@ -17,7 +16,7 @@ import { lazy } from "../parts/lazy.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { now } from "../state/clock.ts";
-import { current, session } from "../state/cluster.ts";
+import { cluster, current, session } from "../state/cluster.ts";
 import { ahead, lookAhead } from "../state/contracts.ts";
 import { useFetched } from "../state/fetched.ts";
 import { narrow } from "../state/narrow.ts";
@@ -103,34 +102,24 @@ function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
 /** TimeLine has a row for each contract, from its first day to its last. */
 function TimeLine({ rows, columns }: { rows: Held[]; columns: Column<Held>[] }) {
   const points = rows.map((r) => `${r.contract.name} · ${r.contract.vms} VMs · ${date(r.contract.from)} to ${date(r.contract.until)}`);
-  const today = Math.floor(now.value / 3_600_000) * 3_600_000;
-  const option = useMemo(
-    () =>
-      (c: Colours): EChartsCoreOption => ({
-        grid: { left: 8, right: 16, top: 24, bottom: 8, containLabel: true },
-        xAxis: { type: "time", ...axis(c) },
-        yAxis: { type: "category", inverse: true, data: rows.map((r) => r.contract.name), ...axis(c), splitLine: { show: false }, axisLabel: { color: c.muted, fontSize: 13, width: 120, overflow: "truncate" } },
-        series: [
-          {
-            type: "custom",
-            silent: true,
-            encode: { x: [0, 1], y: 2 },
-            data: rows.map((r, i) => [Date.parse(r.contract.from), Date.parse(r.contract.until), i]),
-            itemStyle: { color: c.reserved },
-            renderItem: (_: unknown, api: { value: (i: number) => number; coord: (at: number[]) => number[]; style: () => object }) => {
-              const [x, y] = api.coord([api.value(0), api.value(2)]) as [number, number];
-              const end = api.coord([api.value(1), api.value(2)])[0]!;
-              return { type: "rect", shape: { x, y: y - 10, width: Math.max(end - x, 2), height: 20, r: 3 }, style: api.style() };
-            },
-            markLine: { silent: true, symbol: "none", label: { formatter: "today", position: "start", color: c.text, fontSize: 13 }, lineStyle: { color: c.text, type: "solid" }, data: [{ xAxis: today }] },
-          },
-        ],
-      }),
-    [rows.map((r) => r.contract.name + r.contract.from + r.contract.until).join(), today],
-  );
+  const times = rows.flatMap((r) => [Date.parse(r.contract.from), Date.parse(r.contract.until)]);
+  const x = moments(Math.min(now.value, ...times), Math.max(now.value, ...times), cluster.value?.time_zone ?? "UTC");
+  const all = names(rows.map((r) => r.contract.name));
   return (
     <Figure title="From when until when" said={`${rows.length === 1 ? "One contract" : `${rows.length} contracts`} over time.`} columns={columns} rows={rows} name={(r) => r.contract.name} points={[points]} file="contracts">
-      {(cursor) => <Chart option={option} height={72 + 40 * rows.length} at={(x, y) => (cursor.value = x === null || !rows[Math.round(y)] ? null : { series: 0, point: Math.round(y) })} />}
+      {(cursor) => (
+        <Plot x={x} y={{ ...all, from: all.to, to: all.from }} height={72 + 40 * rows.length} top={24} at={(x, y) => (cursor.value = x === null || !rows[Math.round(y)] ? null : { series: 0, point: Math.round(y) })}>
+          {(a) => (
+            <>
+              {rows.map((r, i) => {
+                const [from, to] = [a.x(Date.parse(r.contract.from)), a.x(Date.parse(r.contract.until))];
+                return <rect key={r.contract.name} class="bar reserved" x={from} width={Math.max(to - from, 2)} y={a.y(i) - 10} height={20} rx={3} />;
+              })}
+              <Mark of={a} x={now.value} word="today" look="" />
+            </>
+          )}
+        </Plot>
+      )}
     </Figure>
   );
 }
@@ -152,24 +141,27 @@ function Use({ h }: { h: Horizon }) {
     return `${monthName(m.start)} · ${hoursText(m.reserved_vm_hours)} VM-hours used · ${hoursText(m.reserved_idle_vm_hours)} idle${all > 0 ? ` · ${share(m.reserved_vm_hours / all)} used` : ""} · idle VMs cost ${text(units(m.cost.reserved_idle), h.currency, 2)}`;
   });
   const at = cursor.value?.point ?? -1;
-  const option = useMemo(
-    () =>
-      (c: Colours): EChartsCoreOption => ({
-        grid: { left: 8, right: 16, top: 16, bottom: 8, containLabel: true },
-        xAxis: { type: "category", data: months.map((m) => monthName(m.start, true)), ...axis(c), splitLine: { show: false } },
-        yAxis: { type: "value", ...axis(c, (x) => new Intl.NumberFormat("en-US", { notation: "compact" }).format(x)) },
-        series: [
-          { type: "bar", stack: "all", silent: true, barMaxWidth: 48, itemStyle: { color: c.reserved }, data: months.map((m, i) => ({ value: m.reserved_vm_hours, itemStyle: { borderColor: c.text, borderWidth: i === at ? 2 : 0 } })) },
-          { type: "bar", stack: "all", silent: true, barMaxWidth: 48, itemStyle: { color: c.surface, borderColor: c.idle, borderWidth: 1, decal: hatch(c.idle) }, data: months.map((m) => m.reserved_idle_vm_hours) },
-        ],
-      }),
-    [h, narrow.value, at],
-  );
   const total = h.total.reserved_vm_hours + h.total.reserved_idle_vm_hours;
   return (
     <>
       <Figure title="Use of all contracts in each month" said={`${total > 0 ? `${share(h.total.reserved_vm_hours / total)} of the VM-hours in contracts are used.` : "No contract is in force in this time."}${narrow.value && h.months.length > 6 ? " The first six months; the table has all." : ""}`} columns={columns} rows={h.months} name={(m) => m.start} points={[points]} file="contracts-use" cursor={cursor}>
-        {() => <Chart option={option} height={narrow.value ? 220 : 280} at={(x) => (cursor.value = x === null || !months[Math.round(x)] ? null : { series: 0, point: Math.round(x) })} />}
+        {() => (
+          <Plot
+            x={names(months.map((m) => monthName(m.start, true)))}
+            y={number(months.map((m) => m.reserved_vm_hours + m.reserved_idle_vm_hours), (n) => new Intl.NumberFormat("en-US", { notation: "compact" }).format(n), { zero: true })}
+            height={narrow.value ? 220 : 280}
+            at={(x) => (cursor.value = x === null || !months[Math.round(x)] ? null : { series: 0, point: Math.round(x) })}
+          >
+            {(a) =>
+              months.map((m, i) => (
+                <>
+                  <Bar of={a} x={i} from={0} to={m.reserved_vm_hours} look={i === at ? "reserved read" : "reserved"} />
+                  <Bar of={a} x={i} from={m.reserved_vm_hours} to={m.reserved_vm_hours + m.reserved_idle_vm_hours} look="idle" />
+                </>
+              ))
+            }
+          </Plot>
+        )}
       </Figure>
       <p class="legend">
         <span><span class="patch reserved" />Used</span>
