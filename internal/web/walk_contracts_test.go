@@ -114,7 +114,7 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	}
 	var h horizonAnswer
 	s.send(t, http.MethodPost, "/v1/clusters/"+name+"/horizons", rawJSON(`{"detail":"summary"}`), &h)
-	until(t, ctx, `[...document.querySelectorAll("main figure .chart svg")].length === 2`)
+	until(t, ctx, `[...document.querySelectorAll("main figure .axes svg")].length === 2`)
 	for i, c := range h.Contracts {
 		idle := amountOf(t, c.ReservedIdle, new(big.Rat).Quo(month, new(big.Rat).SetFloat64(c.Hours)), true)
 		row := fmt.Sprintf(`[...document.querySelectorAll("table.data tbody tr:nth-child(%d) td")].map((c) => c.lastChild.textContent)`, i+1)
@@ -135,7 +135,7 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	if got := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.Contains(got, "VMs and refused jobs cost "+amountOf(t, h.Total.Cost.Total, big.NewRat(1, 1), false)+".") {
 		t.Errorf("the months are said to be %q, the service says %s", got, h.Total.Cost.Total)
 	}
-	until(t, ctx, `document.querySelector(".chart svg path")`)
+	until(t, ctx, `document.querySelector(".axes path.line")`)
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.Enter))
 	second := h.Months[1]
 	until(t, ctx, fmt.Sprintf(`document.querySelector(".readout").textContent.includes("%s · reserved %s · reserved but idle %s")`,
@@ -189,7 +189,7 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	if got := value[string](t, ctx, `document.querySelector(".figures .value").textContent`); got != saves {
 		t.Errorf("the saving is %q, want %q", got, saves)
 	}
-	until(t, ctx, `document.querySelector(".chart svg path")`)
+	until(t, ctx, `document.querySelector(".axes path.line")`)
 	calm(t, ctx, "contracts-buy")
 	looks(t, ctx, "contracts-buy")
 

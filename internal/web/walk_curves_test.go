@@ -39,7 +39,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/demo/curves")
 	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Cheapest at 1")`)
-	until(t, ctx, `document.querySelector(".chart svg path")`)
+	until(t, ctx, `document.querySelector(".axes path.line")`)
 	const body = `{"curve":true,"vary":[{"what":"deadline","by":"factor","from":"0.5","to":"2","steps":61}]}`
 	var a sweepAnswer
 	s.send(t, http.MethodPost, "/v1/clusters/demo/sweeps", rawJSON(body), &a)
@@ -78,7 +78,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	var zone struct{ Curve struct{ Least float64 } }
 	s.send(t, http.MethodPost, "/v1/clusters/demo/sweeps", rawJSON(`{"curve":true,"vary":[{"what":"deadline","from":"0.25","to":"1.5","steps":26}]}`), &zone)
 	until(t, ctx, fmt.Sprintf(`document.querySelector("h1").textContent.endsWith("Below %.4g %% no plan keeps every promise.")`, zone.Curve.Least*100))
-	until(t, ctx, `document.querySelector(".chart svg pattern")`)
+	until(t, ctx, `document.querySelector(".axes rect.none")`)
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight))
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("25 % · no plan: ")`)
 	looks(t, ctx, "curves-zone")
@@ -90,7 +90,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 		Curve struct{ Points []struct{ Margin string } }
 	}
 	s.send(t, http.MethodPost, "/v1/clusters/demo/sweeps", rawJSON(`{"curve":true,"vary":[{"what":"contract","contract":"three-year","by":"value","from":0,"to":80,"steps":41}]}`), &corners)
-	until(t, ctx, `document.querySelector(".legend .diamond") && document.querySelector(".chart svg path")`)
+	until(t, ctx, `document.querySelector(".legend .diamond") && document.querySelector(".axes path.line")`)
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight))
 	if margin := corners.Curve.Points[1].Margin; margin != "" {
 		until(t, ctx, fmt.Sprintf(`document.querySelector(".readout").textContent.endsWith("a month · from here on " + (%[1]q === "on_demand" ? "VMs on demand" : %[1]q))`, margin))
@@ -115,7 +115,7 @@ func walkLongCurve(t *testing.T, s *server, browser context.Context) {
 	s.open(t, ctx, "/c/many/curves?x=demand&n=5000&from=50&to=200")
 	until(t, ctx, `/^Running, [1-9]\d* of 5000/.test(document.querySelector(".asking")?.textContent)`)
 	until(t, ctx, `location.search.includes("run=")`)
-	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Cheapest") && document.querySelector(".chart svg path")`) // before its end
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Cheapest") && document.querySelector(".axes path.line")`) // before its end
 	if !value[bool](t, ctx, `document.querySelector(".asking") !== null`) {
 		t.Error("the points came when all of them were there")
 	}
