@@ -132,12 +132,11 @@ func TestTheBuiltPageIsLight(t *testing.T) {
 	if len(first) < 2 {
 		t.Fatal("the page is not built: make test builds it first")
 	}
-	// ECharts alone weighs 189,000, and is fetched with the first chart that has axes.
-	if atFirst > 53_000 || all > 340_000 {
-		t.Errorf("first load %d bytes of gzip (at most 53,000), all %d (at most 340,000)", atFirst, all)
+	if atFirst > 53_000 || all > 250_000 {
+		t.Errorf("first load %d bytes of gzip (at most 53,000), all %d (at most 250,000)", atFirst, all)
 	}
 	for name, weight := range weights {
-		if limit := 8_000; !first[name] && !strings.HasPrefix(name, "chunk-") && !strings.HasPrefix(name, "echarts-") && weight > limit {
+		if limit := 8_000; !first[name] && !strings.HasPrefix(name, "chunk-") && weight > limit {
 			t.Errorf("%s weighs %d bytes of gzip (at most %d)", name, weight, limit)
 		}
 	}

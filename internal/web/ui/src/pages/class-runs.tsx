@@ -1,10 +1,10 @@
 // Measured runs of a class against what was predicted for the slots that each of them had.
 import type { Signal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
 import { ask, get, list, Problem, table } from "../api/client.ts";
 import type { ClassCalibration } from "../api/contract.ts";
-import { Chart, type Colours } from "../charts/chart.tsx";
 import { type Cursor, Figure } from "../charts/figure.tsx";
+import { Band, Dots, Level, Plot, type Point } from "../charts/plot.tsx";
+import { number } from "../charts/scale.ts";
 import { rowsOf } from "../model/rows.ts";
 import { clock, duration } from "../model/time.ts";
 import { count } from "../model/words.ts";
@@ -136,7 +136,7 @@ function Runs({ report, runs, deadline, of, name }: Measured & { of: string; nam
           { key: "upper_s", title: "Cautious", value: (r) => r.upper, show: (r) => duration(r.upper), number: true },
         ]}
       >
-        {(cursor) => <Band runs={runs} deadline={deadline} cursor={cursor} />}
+        {(cursor) => <Spread runs={runs} deadline={deadline} cursor={cursor} />}
       </Figure>
       <p class="legend">
         <span>
@@ -163,39 +163,28 @@ function Runs({ report, runs, deadline, of, name }: Measured & { of: string; nam
   );
 }
 
-function Band({ runs, deadline, cursor }: { runs: Run[]; deadline: number; cursor: Signal<Cursor> }) {
-  const at = cursor.value?.point ?? -1;
-  const option = useMemo(
-    () => (c: Colours) => ({
-      grid: { left: 8, right: 16, top: 16, bottom: 28, containLabel: true },
-      xAxis: { type: "value", min: 0, max: runs.length + 1, minInterval: 1, axisLabel: { color: c.muted, formatter: (n: number) => (n > 0 && n <= runs.length ? String(n) : "") }, splitLine: { show: false }, name: "runs, the earliest first", nameLocation: "middle", nameGap: 24, nameTextStyle: { color: c.muted } },
-      yAxis: { type: "value", axisLabel: { color: c.muted, formatter: (s: number) => duration(s) }, splitLine: { lineStyle: { color: c.line } } },
-      series: [
-        {
-          type: "custom",
-          silent: true,
-          data: [0],
-          renderItem: (_: unknown, api: { coord: (p: [number, number]) => [number, number] }) => ({
-            type: "polygon",
-            shape: { points: [...runs.map((r, i) => api.coord([i + 1, r.upper])), ...runs.map((r, i) => api.coord([i + 1, r.lower])).reverse()] },
-            style: { fill: c.reserved, opacity: 0.4, stroke: c.reserved },
-          }),
-        },
-        { type: "line", silent: true, data: runs.map((r, i) => [i + 1, Math.max(r.seconds, r.upper, deadline)]), lineStyle: { opacity: 0 }, showSymbol: false },
-        {
-          type: "line",
-          silent: true,
-          data: runs.map((r, i) => ({ value: [i + 1, r.seconds], symbolSize: i === at ? 14 : 7 })),
-          symbol: "circle",
-          showSymbol: true,
-          showAllSymbol: true,
-          lineStyle: { opacity: 0 },
-          itemStyle: { color: c.demand, borderColor: c.surface },
-          ...(deadline > 0 ? { markLine: { silent: true, symbol: "none", data: [{ yAxis: deadline }], lineStyle: { color: c.text, type: "solid" }, label: { formatter: "deadline", position: "insideEndTop", color: c.text } } } : {}),
-        },
-      ],
-    }),
-    [runs, at, deadline],
+function Spread({ runs, deadline, cursor }: { runs: Run[]; deadline: number; cursor: Signal<Cursor> }) {
+  const read = cursor.value?.point ?? -1;
+  const dots = runs.map((r, i): Point => [i + 1, r.seconds]);
+  const upper = runs.map((r, i): Point => [i + 1, r.upper]);
+  const lower = runs.map((r, i): Point => [i + 1, r.lower]);
+  const few = number([0, runs.length + 1], (n) => (n > 0 && n <= runs.length ? String(n) : ""), { exact: true, whole: true, about: 8 });
+  return (
+    <Plot
+      x={{ ...few, bare: true }}
+      y={number([0, deadline, ...[...dots, ...upper].map(([, y]) => y)], duration)}
+      height={280}
+      along="runs, the earliest first"
+      at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.min(Math.max(Math.round(x) - 1, 0), runs.length - 1) })}
+    >
+      {(a) => (
+        <>
+          <Band of={a} upper={upper} lower={lower} look="" />
+          <Dots of={a} points={dots} look="demand" size={3.5} />
+          {deadline > 0 && <Level of={a} y={deadline} word="deadline" look="" />}
+          {dots[read] && <Dots of={a} points={[dots[read]]} look="read" size={7} />}
+        </>
+      )}
+    </Plot>
   );
-  return <Chart option={option} height={280} at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.min(Math.max(Math.round(x) - 1, 0), runs.length - 1) })} />;
 }
