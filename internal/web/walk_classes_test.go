@@ -428,7 +428,7 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.body.innerText.includes("revoked ")`)
 
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/clusters?cluster=to-be-set"))
-	write(t, ctx, "#field-description", hostile[0]+" "+hostile[2])
+	write(t, ctx, "#field-description", hostile[0]+" שלום")
 	write(t, ctx, "#field-hold-s", "10 min")
 	press(t, ctx, "Save")
 	until(t, ctx, `document.body.innerText.includes("Saved.")`)

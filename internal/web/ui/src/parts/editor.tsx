@@ -78,9 +78,9 @@ export function Refused<T extends object>({ of, name }: { of: Editing<T>; name: 
         {who} changed <bdi>{name}</bdi>{time}, after you opened it.
       </span>
       <span class="links">
-        <button class="quiet" aria-expanded={both.value} onClick={() => (both.value = !both.value)}>Show both</button>
-        <button class="quiet" onClick={() => void of.mine()}>Keep mine</button>
-        <button class="quiet" onClick={() => of.theirs()}>Take theirs</button>
+        <button type="button" class="quiet" aria-expanded={both.value} onClick={() => (both.value = !both.value)}>Show both</button>
+        <button type="button" class="quiet" onClick={() => void of.mine()}>Keep mine</button>
+        <button type="button" class="quiet" onClick={() => of.theirs()}>Take theirs</button>
       </span>
       {both.value && (
         <DataTable

@@ -71,8 +71,8 @@ export function DataTable<R>({ caption, columns, rows, name, file, sort, filter,
           {children}
           {file && (
             <span class="end">
-              <button class="quiet" onClick={() => void copy()}>{copied.value ? "Copied" : "Copy"}</button>
-              <button class="quiet" onClick={() => save(fileName("csv", ...file), new Blob([csv(columns, ordered)], { type: "text/csv" }))}>CSV</button>
+              <button type="button" class="quiet" onClick={() => void copy()}>{copied.value ? "Copied" : "Copy"}</button>
+              <button type="button" class="quiet" onClick={() => save(fileName("csv", ...file), new Blob([csv(columns, ordered)], { type: "text/csv" }))}>CSV</button>
             </span>
           )}
         </div>
@@ -85,7 +85,7 @@ export function DataTable<R>({ caption, columns, rows, name, file, sort, filter,
               {shown.map((c) => (
                 <th key={c.key} role="columnheader" scope="col" class={c.number ? "number" : ""} aria-sort={by.value !== c.key ? "none" : down.value ? "descending" : "ascending"}>
                   {c.title && (
-                    <button class="sort" onClick={() => order(c.key)}>
+                    <button type="button" class="sort" onClick={() => order(c.key)}>
                       {c.title}
                       <span aria-hidden="true">{by.value !== c.key ? "" : down.value ? " ▾" : " ▴"}</span>
                     </button>
@@ -113,7 +113,7 @@ export function DataTable<R>({ caption, columns, rows, name, file, sort, filter,
           {ordered.length === 0
             ? `No ${one} has these words.`
             : `Showing ${at * most + 1} to ${Math.min((at + 1) * most, ordered.length)} of ${count(ordered.length, one, many)}.`}{" "}
-          {at > 0 && <button class="quiet" onClick={() => (page.value = at - 1)}>Before</button>} {at < pages - 1 && <button class="quiet" onClick={() => (page.value = at + 1)}>Next</button>}
+          {at > 0 && <button type="button" class="quiet" onClick={() => (page.value = at - 1)}>Before</button>} {at < pages - 1 && <button type="button" class="quiet" onClick={() => (page.value = at + 1)}>Next</button>}
         </p>
       )}
     </div>
