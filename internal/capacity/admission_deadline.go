@@ -35,6 +35,7 @@ type DeadlineVerdict struct {
 	Uncounted   int64           `json:"uncounted"` // and those that could not be: nothing is known of their tasks
 	Missed      []LateJob       `json:"missed"`    // accepted jobs that would miss their deadlines
 	Cures       *DeadlineCures  `json:"cures,omitempty"`
+	Separate    bool            `json:"-"` // slots are of either kind, so that further ones are so many of each
 }
 
 // TaskTimesFrom is where the times of a job's tasks of one kind come from.
@@ -114,14 +115,18 @@ func (v *DeadlineVerdict) Reason(class string) string {
 	case Unmeasured:
 		return fmt.Sprintf("Nothing is known of how long tasks of class %q take, so no deadline can be promised. Give the class a profile, or ask without a deadline: then the plan alone decides.", clip(class))
 	}
+	alone := v.AloneSeconds > v.DeadlineSeconds && v.Mode == AdmissionStrict
 	switch {
 	case v.DeadlineSeconds <= 0:
 		say("Its deadline passed %s ago.", inSeconds(-v.DeadlineSeconds))
-	case v.AloneSeconds > v.DeadlineSeconds && v.Mode == AdmissionStrict:
+	case alone && v.AloneSeconds >= v.DemandSeconds:
 		say("Even with all %s to itself it would need %s, and it is due in %s.", plural(v.UsableSlots, "usable slot"), inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds))
 	case v.LateSeconds > 0:
 		say("It would be %s late: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
 			inSeconds(v.LateSeconds), inSeconds(v.DemandSeconds), plural(v.UsableSlots, "usable slot"), inSeconds(v.DeadlineSeconds))
+		if alone {
+			say(" Even with all of them to itself it would need %s.", inSeconds(v.AloneSeconds))
+		}
 	}
 	if n := len(v.Missed); n > 0 {
 		if s.Len() > 0 {
@@ -142,7 +147,7 @@ func (v *DeadlineVerdict) Reason(class string) string {
 		}
 		say(".")
 	}
-	if cures := v.Cures.words(); cures != "" {
+	if cures := v.Cures.words(v.Separate); cures != "" {
 		say(" It would be admitted %s.", cures)
 	}
 	for _, t := range v.Times {
@@ -156,7 +161,7 @@ func (v *DeadlineVerdict) Reason(class string) string {
 	return s.String()
 }
 
-func (c *DeadlineCures) words() string {
+func (c *DeadlineCures) words(separate bool) string {
 	if c == nil {
 		return ""
 	}
@@ -165,7 +170,11 @@ func (c *DeadlineCures) words() string {
 		ways = append(ways, fmt.Sprintf("with a deadline in %s", inSeconds(c.DeadlineSeconds)))
 	}
 	if c.DedicatedSlots > 0 {
-		ways = append(ways, fmt.Sprintf("beside %s", plural(c.DedicatedSlots, "more dedicated slot")))
+		way := "beside " + plural(c.DedicatedSlots, "more dedicated slot")
+		if separate {
+			way += " of each kind"
+		}
+		ways = append(ways, way)
 	}
 	if c.Maps > 0 {
 		ways = append(ways, fmt.Sprintf("with at most %s", plural(c.Maps, "map")))

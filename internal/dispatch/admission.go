@@ -262,6 +262,7 @@ func (t *timetable) judge() capacity.DeadlineVerdict {
 	v := capacity.DeadlineVerdict{
 		Mode: t.mode, DeadlineSeconds: t.ask.due, Times: from, Assumed: assumed, UsableSlots: int64(t.count[Map] + t.count[Reduce]),
 		Accepted: int64(len(t.accepted)), Uncounted: int64(t.uncounted), Missed: []capacity.LateJob{},
+		Separate: t.layout == Separate,
 	}
 	if t.slotless {
 		v.UsableSlots = 0

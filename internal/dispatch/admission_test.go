@@ -277,6 +277,13 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		"assumed times": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Sources: [Kinds]capacity.TimesSource{{From: capacity.TimesOfProfile}}}, capacity.DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 maps. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
+		// How late it would be is said as the two together make it, not as it would be alone.
+		"late alone, and more behind others": {Room{capacity.AdmissionStrict, Shared, slots, accepted[:1]}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: maps(Constant(20))}, capacity.DeadlineMissed,
+			"It would be 100 s late: with the accepted jobs due no later it needs 210 s of all 4 usable slots, and it is due in 110 s. Even with all of them to itself it would need 140 s. " +
+				"It would be admitted with a deadline in 210 s, beside 4 more dedicated slots or with at most 7 maps."},
+		"separate slots": {Room{capacity.AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, capacity.DeadlineMissed,
+			"It would be 80 s late: with the accepted jobs due no later it needs 140 s of all 3 usable slots, and it is due in 60 s. Even with all of them to itself it would need 120 s. " +
+				"It would be admitted with a deadline in 140 s or beside 2 more dedicated slots of each kind."},
 		"no slots":   {Room{Mode: capacity.AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
 		"unusable":   {Room{Mode: capacity.AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
 		"unmeasured": {Room{Mode: capacity.AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}}, capacity.Unmeasured, ""},
