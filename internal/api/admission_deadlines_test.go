@@ -291,3 +291,54 @@ func TestPromisesAreOneSum(t *testing.T) {
 		t.Errorf("%d leases are kept, %v", len(kept.Items), err)
 	}
 }
+
+// A job that is read says when its tasks would be done: of the class nightly a map takes 30 s and a reduce 60 s.
+func TestAJobSaysWhenItWouldBeDone(t *testing.T) {
+	t.Parallel()
+	s, _ := planned(t)
+	const jobs = "/v1/clusters/night/jobs"
+	read := func(number string) (p []capacity.TasksPrediction) {
+		t.Helper()
+		var j capacity.LiveJob
+		s.ask(s.admin, "GET", jobs+"/"+number, nil).want(t, 200).into(t, &j)
+		return j.Predictions
+	}
+	s.ask(s.admin, "POST", jobs, `{"name":"one","class":"nightly","maps":301,"reduces":40,"deadline_s":2000}`).want(t, 201)
+	s.ask(s.admin, "POST", jobs, `{"name":"unknown","class":"nobody","maps":3}`).want(t, 201)
+	if p := read("1"); len(p) != 0 {
+		t.Errorf("without nodes: %+v", p)
+	}
+	s.node("a", 4)
+	s.node("b", 2)
+	s.ask(s.admin, "PUT", "/v1/clusters/night/nodes/c", `{"type":"m5.large","cores":2,"slots":{"map":2,"reduce":0},"dedicated":false}`).want(t, 200)
+	s.beat("c", `{"seq":1,"running":[],"state":{"residual":0.01}}`)
+	p := read("1")
+	if len(p) != 2 {
+		t.Fatalf("got %+v", p)
+	}
+	maps, reduces := p[0], p[1]
+	// All eight slots run maps, of 66 and two thirds each until the deadline, less what the test has taken.
+	if r := maps.Running; r == nil || !r.OnTrack || r.WholeTasks > 8*66 || r.WholeTasks < 8*65 || r.Tasks >= 8*2000.0/30 || r.Tasks < 8*1970.0/30 {
+		t.Errorf("got %+v", r)
+	}
+	if r := reduces.Running; r == nil || *r != (capacity.Completable{}) {
+		t.Errorf("no reduce runs: %+v", r)
+	}
+	maps.Running, reduces.Running = nil, nil
+	assumed := func(k capacity.TaskKind) capacity.TaskTimesFrom {
+		return capacity.TaskTimesFrom{Kind: k, TimesSource: capacity.TimesSource{From: capacity.TimesOfProfile}}
+	}
+	if want := (capacity.TasksPrediction{Kind: capacity.MapTask, Unfinished: 301, UsableSlots: 6, FluidSeconds: 1505, DiscreteSeconds: 1530, CautiousSeconds: 1505, Times: assumed(capacity.MapTask)}); maps != want {
+		t.Errorf("got %+v, want %+v", maps, want)
+	}
+	if want := (capacity.TasksPrediction{Kind: capacity.ReduceTask, Unfinished: 40, UsableSlots: 6, FluidSeconds: 400, DiscreteSeconds: 420, CautiousSeconds: 400, Times: assumed(capacity.ReduceTask)}); reduces != want {
+		t.Errorf("got %+v, want %+v", reduces, want)
+	}
+	if p := read("2"); len(p) != 0 {
+		t.Errorf("of a class of which nothing is known: %+v", p)
+	}
+	s.ask(s.admin, "DELETE", jobs+"/1", nil).want(t, 204)
+	if p := read("1"); len(p) != 0 {
+		t.Errorf("of a job that is over: %+v", p)
+	}
+}

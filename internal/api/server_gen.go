@@ -291,6 +291,9 @@ type ClusterReport = capacity.Report
 // ClusterReportList A page of reports, the newest first.
 type ClusterReportList = list[capacity.Report]
 
+// Completable How many tasks slots complete until a deadline.
+type Completable = capacity.Completable
+
 // Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
 type Contract = capacity.SignedContract
 
@@ -987,6 +990,9 @@ type TaskTimesFrom = capacity.TaskTimesFrom
 
 // TaskUsage From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
 type TaskUsage = capacity.TaskUsage
+
+// TasksPrediction How long a job's tasks of a kind take from now on, those that run as though they began now, if it had every usable slot of theirs.
+type TasksPrediction = capacity.TasksPrediction
 
 // TasksUsage What a job's tasks use, for the policy learned.
 type TasksUsage = capacity.TasksUsage

@@ -33,16 +33,11 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 		for _, l := range leases {
 			classes = append(classes, l.Class)
 		}
-		profiles, err := a.ClassProfiles(ctx, cluster, classes)
+		known, err := a.knownTimes(ctx, cluster, classes)
 		if err != nil {
 			return answer, err
 		}
-		fits, err := a.LatestFits(ctx, cluster, capacity.TaskTimeFits, classes)
-		if err != nil {
-			return answer, err
-		}
-		known := live.KnownTimes{Fits: fits, Profiles: profiles}
-		if p, some := profiles[r.Class]; some && r.Maps+r.Reduces == 0 {
+		if p, some := known.Profiles[r.Class]; some && r.Maps+r.Reduces == 0 {
 			usual := live.UsualTasks(p)
 			r.Maps, r.Reduces = usual.Tasks[dispatch.Map], usual.Tasks[dispatch.Reduce]
 		}
@@ -72,6 +67,15 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 	answer = capacity.Admission{Class: answer.Class, PlanNumber: answer.PlanNumber, Running: answer.Running - 1, Limit: answer.Limit, Deadline: verdict}
 	answer.RefuseDeadline(*verdict)
 	return answer, nil
+}
+
+// knownTimes is what is known of classes' tasks beyond what their live cluster has seen.
+func (a *App) knownTimes(ctx context.Context, cluster string, classes []string) (known live.KnownTimes, err error) {
+	if known.Profiles, err = a.ClassProfiles(ctx, cluster, classes); err != nil {
+		return known, err
+	}
+	known.Fits, err = a.LatestFits(ctx, cluster, capacity.TaskTimeFits, classes)
+	return known, err
 }
 
 // placeForJob takes a place for a live job where the cluster admits jobs; nil where it takes them all.

@@ -433,12 +433,23 @@ func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, pa
 	return a.Store.LiveJobs(ctx, cluster, of, a.Now(), page)
 }
 
-// LiveJob is a job as it is now.
+// LiveJob is a job as it is now, with when its tasks would be done.
 func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j capacity.LiveJob, err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return j, err
 	}
-	return a.Store.LiveJob(ctx, cluster, number, a.Now())
+	if j, err = a.Store.LiveJob(ctx, cluster, number, a.Now()); err != nil || j.State != capacity.JobActive {
+		return j, err
+	}
+	known, err := a.knownTimes(ctx, cluster, []string{j.Class})
+	if err != nil {
+		return j, err
+	}
+	err = a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+		j.Predictions = c.Predictions(now, number, known)
+		return nil
+	})
+	return j, err
 }
 
 // LiveDecisions lists the decisions of a cluster as they are now.

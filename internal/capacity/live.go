@@ -306,6 +306,29 @@ type LiveJob struct {
 
 	// Admission is the answer to whoever has submitted it, where jobs take places.
 	Admission *Admission `json:"admission,omitempty"`
+	// Predictions are of its kinds of tasks that are not done, where one job that is active is asked for.
+	Predictions []TasksPrediction `json:"predictions,omitempty"`
+}
+
+// TasksPrediction is how long a job's tasks of a kind take from now on, those that run as though they began now, if it
+// had every usable slot of theirs.
+type TasksPrediction struct {
+	Kind            TaskKind `json:"kind"`
+	Unfinished      int64    `json:"unfinished"`   // running ones too
+	UsableSlots     int64    `json:"usable_slots"` // of nodes that leave enough of their processors
+	FluidSeconds    float64  `json:"fluid_s"`      // if tasks could be cut
+	DiscreteSeconds float64  `json:"discrete_s"`   // of whole tasks, each where it ends first
+	CautiousSeconds float64  `json:"cautious_s"`   // as promises of deadlines count
+	// Running is what the slots of its running tasks come to until its deadline; nil where it has none.
+	Running *Completable  `json:"running,omitempty"`
+	Times   TaskTimesFrom `json:"times"`
+}
+
+// Completable is how many tasks slots complete until a deadline.
+type Completable struct {
+	Tasks      float64 `json:"tasks"` // with parts of tasks
+	WholeTasks int64   `json:"whole_tasks"`
+	OnTrack    bool    `json:"on_track"` // the former are all that are unfinished
 }
 
 // JobTasks counts a job's tasks of one kind.

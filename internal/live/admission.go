@@ -14,14 +14,7 @@ import (
 // that have deadlines.
 func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, known KnownTimes) dispatch.Room {
 	c.advance(now)
-	room := dispatch.Room{Mode: mode, Layout: c.layout}
-	for _, n := range c.indexed {
-		if n != nil && n.State == capacity.NodeAlive {
-			for p, slots := range n.d.Slots {
-				room.Slots[p] = append(room.Slots[p], dispatch.Free{Residual: n.Residual, Count: slots})
-			}
-		}
-	}
+	room := dispatch.Room{Mode: mode, Layout: c.layout, Slots: c.slots()}
 	for _, number := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[number]; j.Deadline > 0 {
 			room.Accepted = append(room.Accepted, c.Commitment(CommittedJob(number), j.Request.Name, j.Request.Class, j.Deadline-c.Clock,
@@ -29,6 +22,18 @@ func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, known KnownTime
 		}
 	}
 	return room
+}
+
+// slots are those of the nodes that are alive, busy ones too, by pool.
+func (c *Cluster) slots() (all [dispatch.Kinds][]dispatch.Free) {
+	for _, n := range c.indexed {
+		if n != nil && n.State == capacity.NodeAlive {
+			for p, slots := range n.d.Slots {
+				all[p] = append(all[p], dispatch.Free{Residual: n.Residual, Count: slots})
+			}
+		}
+	}
+	return all
 }
 
 // CommittedJob is the id of a job's commitment.

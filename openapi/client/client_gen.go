@@ -887,6 +887,12 @@ const (
 	TaskTimesFromKindReduce TaskTimesFromKind = "reduce"
 )
 
+// Defines values for TasksPredictionKind.
+const (
+	TasksPredictionKindMap    TasksPredictionKind = "map"
+	TasksPredictionKindReduce TasksPredictionKind = "reduce"
+)
+
 // Defines values for TwoJobsQuestionKind.
 const (
 	TwoJobsQuestionKindTwoJobs TwoJobsQuestionKind = "two_jobs"
@@ -2788,6 +2794,16 @@ type ComparedPolicy struct {
 
 	// VmType Of a plan that is tried, where it rents several.
 	VmType *string `json:"vm_type,omitempty"`
+}
+
+// Completable How many tasks slots complete until a deadline.
+type Completable struct {
+	// OnTrack These, with parts, are all that are unfinished.
+	OnTrack bool `json:"on_track"`
+
+	// Tasks With parts of tasks.
+	Tasks      float64 `json:"tasks"`
+	WholeTasks int64   `json:"whole_tasks"`
 }
 
 // Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
@@ -4698,7 +4714,10 @@ type LiveJob struct {
 	MinShare    float64  `json:"min_share"`
 	Name        string   `json:"name"`
 	Number      int64    `json:"number"`
-	ReadMbS     float64  `json:"read_mb_s"`
+
+	// Predictions When its tasks would be done, by kind, where one active job is read; left out of tasks of which nothing is known or which no slot runs.
+	Predictions []TasksPrediction `json:"predictions,omitempty"`
+	ReadMbS     float64           `json:"read_mb_s"`
 
 	// Reason Why it has failed or was refused, or who has killed it.
 	Reason *string `json:"reason,omitempty"`
@@ -8753,6 +8772,34 @@ type TaskUsage struct {
 	Memory  *float64 `json:"memory,omitempty"`
 	Network *float64 `json:"network,omitempty"`
 }
+
+// TasksPrediction How long a job's tasks of a kind take from now on, those that run as though they began now, if it had every usable slot of theirs.
+type TasksPrediction struct {
+	// CautiousS As promises of deadlines count: the mean time over the slots, times tasks, by slots.
+	CautiousS float64 `json:"cautious_s"`
+
+	// DiscreteS Of whole tasks, each on the slot that ends it first.
+	DiscreteS float64 `json:"discrete_s"`
+
+	// FluidS If tasks could be cut: nothing is sooner.
+	FluidS float64             `json:"fluid_s"`
+	Kind   TasksPredictionKind `json:"kind"`
+
+	// Running What the slots of its running tasks come to until its deadline; left out where it has none.
+	Running *Completable `json:"running,omitempty"`
+
+	// Times Where the times of a job's tasks of one kind come from: `live`, tasks of the class that nodes of this cluster have ended (reduces count unless they may have waited for maps); otherwise `fit`, of maps alone, the latest stored fit of measurements of the kind `task_time`; otherwise `profile`, the means of the class's profile.
+	Times TaskTimesFrom `json:"times"`
+
+	// Unfinished Running ones too.
+	Unfinished int64 `json:"unfinished"`
+
+	// UsableSlots Those of nodes that leave at least a twentieth of their processors, busy ones too.
+	UsableSlots int64 `json:"usable_slots"`
+}
+
+// TasksPredictionKind defines model for TasksPrediction.Kind.
+type TasksPredictionKind string
 
 // TasksUsage What a job's tasks use, for the policy learned.
 type TasksUsage struct {

@@ -538,6 +538,12 @@ export type ComparedPolicy = {
   vm_type?: string;
 };
 
+export type Completable = {
+  on_track: boolean;
+  tasks: number;
+  whole_tasks: number;
+};
+
 export type Contract = {
   billing?: Billing;
   created_at?: string;
@@ -1461,6 +1467,7 @@ export type LiveJob = {
   min_share: number;
   name: string;
   number: number;
+  predictions?: Array<TasksPrediction>;
   read_mb_s: number;
   reason?: string;
   reduces: JobTasks;
@@ -3387,6 +3394,17 @@ export type TaskUsage = {
   disk?: number;
   memory?: number;
   network?: number;
+};
+
+export type TasksPrediction = {
+  cautious_s: number;
+  discrete_s: number;
+  fluid_s: number;
+  kind: "map" | "reduce";
+  running?: (Completable);
+  times: TaskTimesFrom;
+  unfinished: number;
+  usable_slots: number;
 };
 
 export type TasksUsage = {
