@@ -31,6 +31,7 @@ interface Props {
 }
 
 const letter = 7.5; // how wide one is, about
+const half = (text: string) => (text.length * letter) / 2;
 
 export function Plot({ x, y, height = 320, top = 16, along, at, press, children }: Props) {
   const box = useRef<HTMLDivElement>(null);
@@ -86,7 +87,7 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, children 
           {apart(x, a).map((t) => (
             <g key={t}>
               {!x.bare && <line class="grid" x1={a.x(t)} x2={a.x(t)} y1={top} y2={bottom} />}
-              <text class="tick middle" x={a.x(t)} y={bottom + 18}>
+              <text class="tick middle" x={Math.min(a.x(t), width.value - half(x.text(t)))} y={bottom + 18}>
                 {x.text(t)}
               </text>
             </g>
@@ -108,9 +109,9 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, children 
 function apart(x: Scale, a: Area): number[] {
   let end = -Infinity;
   return x.ticks.filter((t) => {
-    const half = (x.text(t).length * letter) / 2;
-    if (a.x(t) - half < end + 8) return false;
-    end = a.x(t) + half;
+    const wide = half(x.text(t));
+    if (a.x(t) - wide < end + 8) return false;
+    end = a.x(t) + wide;
     return true;
   });
 }
@@ -163,7 +164,7 @@ export function Mark({ of, x, word, look, up = 0 }: { of: Area; x: number; word:
   return (
     <>
       <line class={`mark ${look}`} x1={px(of.x(x))} x2={px(of.x(x))} y1={of.top - up} y2={of.bottom} />
-      <text class="word middle" x={px(Math.min(Math.max(of.x(x), of.left + (word.length * letter) / 2), of.right - (word.length * letter) / 2))} y={of.top - 4 - up}>
+      <text class="word middle" x={px(Math.min(Math.max(of.x(x), of.left + half(word)), of.right - half(word)))} y={of.top - 4 - up}>
         {word}
       </text>
     </>
