@@ -72,8 +72,8 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, children 
         <svg width={width.value} height={height} aria-hidden="true">
           <defs>
             <pattern id={`hatch-${id}`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-              <rect class="paper" width="6" height="6" />
-              <rect class="strip" width="3" height="6" />
+              <rect class="under-hatch" width="6" height="6" />
+              <rect class="hatch" width="3" height="6" />
             </pattern>
           </defs>
           {y.ticks.map((t) => (

@@ -9,14 +9,19 @@ export interface Scale {
   bare?: boolean;
 }
 
-/** number is a scale with round marks, about so many; it begins at zero where it is told to or nearly does. */
-export function number(values: number[], text: (v: number) => string, { about = 5, zero = false, exact = false, whole = false } = {}): Scale {
+/** ofClocks are steps of seconds that make round durations. */
+export const ofClocks = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
+
+/** number is a scale with round marks, about so many, or with the first of some steps that makes no more; it
+ *  begins at zero where it is told to or nearly does. */
+export function number(values: number[], text: (v: number) => string, { about = 5, zero = false, exact = false, whole = false, steps = [] as number[] } = {}): Scale {
   const known = values.filter(Number.isFinite);
   let from = known.length > 0 ? Math.min(...known) : 0;
   let to = known.length > 0 ? Math.max(...known) : 1;
   if (zero || (from > 0 && from < (to - from) / 4)) from = Math.min(from, 0);
   if (from === to) [from, to] = from === 0 ? [0, 1] : [Math.min(from, from * 0.5, from * 1.5), Math.max(to, to * 0.5, to * 1.5)];
-  const step = Math.max(round((to - from) / about), whole ? 1 : 0);
+  const rough = (to - from) / about;
+  const step = Math.max(steps.find((s) => s >= rough) ?? round(rough), whole ? 1 : 0);
   if (!exact) {
     from = Math.floor(from / step + 1e-9) * step;
     to = Math.ceil(to / step - 1e-9) * step;

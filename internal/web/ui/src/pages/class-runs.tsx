@@ -4,7 +4,7 @@ import { ask, get, list, Problem, table } from "../api/client.ts";
 import type { ClassCalibration } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Band, Dots, Level, Plot, type Point } from "../charts/plot.tsx";
-import { number } from "../charts/scale.ts";
+import { number, ofClocks } from "../charts/scale.ts";
 import { rowsOf } from "../model/rows.ts";
 import { clock, duration } from "../model/time.ts";
 import { count } from "../model/words.ts";
@@ -172,7 +172,7 @@ function Spread({ runs, deadline, cursor }: { runs: Run[]; deadline: number; cur
   return (
     <Plot
       x={{ ...few, bare: true }}
-      y={number([0, deadline, ...[...dots, ...upper].map(([, y]) => y)], duration)}
+      y={number([0, deadline, ...[...dots, ...upper].map(([, y]) => y)], duration, { steps: ofClocks })}
       height={280}
       along="runs, the earliest first"
       at={(x) => (cursor.value = x === null ? null : { series: 0, point: Math.min(Math.max(Math.round(x) - 1, 0), runs.length - 1) })}
