@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func ofCluster(c *cobra.Command, do func(c *cobra.Command, s *service, cluster s
 	var to connection
 	var cluster string
 	to.addFlags(c)
-	c.Long += connectionHelp
+	c.Long = cmp.Or(c.Long, c.Short+".") + connectionHelp
 	c.Flags().StringVar(&cluster, "cluster", "", "the `cluster` whose pool it is")
 	_ = c.MarkFlagRequired("cluster")
 	return command(c, func(c *cobra.Command, args []string) error {
@@ -53,6 +54,7 @@ func asked[T any](s *service, ask func() (*http.Response, error)) (value T, text
 
 func poolSetCommand() *cobra.Command {
 	var out output
+	var version int64
 	c := &cobra.Command{
 		Use: "set FILE|- --cluster CLUSTER", Short: "Say by what a cluster's pool is planned",
 		Long: `Reads the settings of a pool as JSON or YAML and stores them, in the place of those that are there. From then on
@@ -71,6 +73,7 @@ executions that were imported under its name.
 		Example: "  headroom pool set pool.yaml --cluster shop", Args: cobra.ExactArgs(1),
 	}
 	out.addFlags(c, "table", "json")
+	c.Flags().Int64Var(&version, "if-match", 0, "replace this `version` only (default: the one there is)")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, args []string) error {
 		tree, label, err := readTree(c, args[0])
 		if err != nil {
@@ -82,12 +85,15 @@ executions that were imported under its name.
 		if err != nil {
 			return ofFile(label, err)
 		}
-		seen, err := s.said(s.api.GetPoolSettings(c.Context(), cluster, nil))
-		condition := ifMatch(seen.etag)
-		if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusNotFound {
-			condition = edits{header("If-None-Match", "*")}
-		} else if err != nil {
-			return err
+		condition := ifMatch(fmt.Sprint(version))
+		if version == 0 {
+			seen, err := s.said(s.api.GetPoolSettings(c.Context(), cluster, nil))
+			condition = ifMatch(seen.etag)
+			if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusNotFound {
+				condition = edits{header("If-None-Match", "*")}
+			} else if err != nil {
+				return err
+			}
 		}
 		settings, said, err := asked[capacity.PoolSettings](s, func() (*http.Response, error) {
 			return s.api.ReplacePoolSettingsWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body), condition...)
@@ -120,12 +126,17 @@ func poolGetCommand() *cobra.Command {
 
 func poolUnsetCommand() *cobra.Command {
 	var yes bool
+	var version int64
 	c := &cobra.Command{Use: "unset --cluster CLUSTER", Short: "Stop planning a cluster's pool, after asking", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().Int64Var(&version, "if-match", 0, "stop with this `version` only (default: the one there is)")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
 		seen, err := s.said(s.api.GetPoolSettings(c.Context(), cluster, nil))
 		if err != nil {
 			return err
+		}
+		if version != 0 {
+			seen.etag = fmt.Sprint(version)
 		}
 		if err := confirm(c, yes, fmt.Sprintf("Stop planning the pool of cluster %s (its plans stay on record)?", shown(cluster))); err != nil {
 			return err

@@ -282,9 +282,14 @@ func (d *deriving) left(incoming []float64) string {
 // running adds the core instances that run.
 func (d *deriving) running() {
 	types := map[string]int64{}
+	unknown := map[string]bool{}
 	for _, m := range d.Machines.Machines {
 		if m.As == capacity.AsCore {
 			types[m.Type] += m.Count
+		}
+		if named := slices.ContainsFunc(d.Settings.Types, func(t capacity.PoolType) bool { return t.Name == m.Type }); !named && m.Count > 0 && !unknown[m.Type] {
+			unknown[m.Type] = true
+			d.warn("unknown_type", "Machines of %q run, but the settings name no such type, so that all of them are to be given back; correct the name where it is misspelt, or add the type to the settings.", m.Type)
 		}
 	}
 	for _, t := range d.Settings.Types {

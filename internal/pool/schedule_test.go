@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,10 +73,24 @@ func TestAScheduleOfTheCaseStudy(t *testing.T) {
 	// What is paid for longer stays longer, and what is needed again before is not given back.
 	until := noon.Add(90 * time.Minute)
 	f.Machines.Machines = []capacity.PoolMachine{{Type: "m1.large", As: capacity.AsCore, Count: 6, PaidUntil: &until}, {Type: "c1.medium", As: capacity.AsAccelerator, Count: 6, PaidUntil: &until}, {Type: "old", As: capacity.AsCore, Count: 1}}
-	_, s = scheduled(t, f, noon)
+	b, s := scheduled(t, f, noon)
+	if w := b.Sources.Warnings; !slices.ContainsFunc(w, func(w capacity.Warning) bool { return w.Code == "unknown_type" && strings.Contains(w.Detail, `"old"`) }) {
+		t.Errorf("nobody says that old is no type: %v", w)
+	}
 	want = "12:00 -1 old|13:30 -6 c1.medium|13:30 -1 m1.large|16:00 +6 c1.medium|17:00 -6 c1.medium|20:00 +6 c1.medium|21:00 -6 c1.medium"
 	if got := said(s); got != want {
 		t.Errorf("got %s; want %s", got, want)
+	}
+}
+
+// Machines that are rented in the middle of an hour are paid until the middle of one, also after the last round.
+func TestMachinesThatAreRentedLateGoLater(t *testing.T) {
+	f := caseFacts()
+	f.Settings.Hours, f.Settings.Jobs[0].DeadlineHours = 1, 1
+	f.Samples[0].DataGB = 0
+	_, s := scheduled(t, f, noon.Add(30*time.Minute))
+	if got := said(s); got != "12:30 +18 c1.medium|15:30 -18 c1.medium" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -107,8 +107,9 @@ func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []capacity.Find
 					runs += x.Count
 				}
 			}
-			most := want // within the last hour, or as long as machines are paid for
-			for i := n - 1; i >= 0 && moments[i].After(at.Add(-time.Hour)); i-- {
+			// Within the last hour, or as long as machines are paid for; what is asked at a moment holds until the next one.
+			most := want
+			for i := n - 1; i >= 0 && moments[i+1].After(at.Add(-time.Hour)); i-- {
 				most = max(most, asked(k, moments[i]))
 			}
 			paid := !at.After(b.At.Add(time.Hour)) || at.Before(latest)
