@@ -284,6 +284,9 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		"separate slots": {Room{capacity.AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, capacity.DeadlineMissed,
 			"It would be 80 s late: with the accepted jobs due no later it needs 140 s of all 3 usable slots, and it is due in 60 s. Even with all of them to itself it would need 120 s. " +
 				"It would be admitted with a deadline in 140 s or beside 2 more dedicated slots of each kind."},
+		"no slots for its reduces": {Room{capacity.AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, capacity.NoSlots,
+			"No usable slot is known, so no deadline can be promised. Tell of the cluster's nodes, or see why none that is known is alive, has slots for such tasks and leaves them a twentieth of its processors; " +
+				"or ask without a deadline: then the plan alone decides."},
 		"no slots":   {Room{Mode: capacity.AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
 		"unusable":   {Room{Mode: capacity.AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
 		"unmeasured": {Room{Mode: capacity.AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}}, capacity.Unmeasured, ""},
