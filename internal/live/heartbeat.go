@@ -111,7 +111,7 @@ func (b *beat) greet(fresh bool) {
 	n.LastHeartbeatAt = &at
 	if h.At != nil {
 		if skew := Seconds(*h.At) - b.Clock; math.Abs(skew) > largestSkew {
-			b.note(0, noteClock, "The node's clock is %+.0f s from the server's, which alone counts.", skew)
+			b.note(0, noteClock, "By the node's clock this heartbeat is %+.0f s from the server's time: that clock is off, or the heartbeat was sent again. The server's alone counts.", skew)
 		}
 	}
 	if s := h.State; s != nil {

@@ -148,6 +148,16 @@ func TestWhatHeartbeatsCanSay(t *testing.T) {
 }
 
 // A policy is switched while tasks run and while it learns; what was learned comes back with it.
+// A heartbeat that waited for the server to come back is as old as that, on a clock that is right.
+func TestAnOldHeartbeatIsNotCalledAWrongClock(t *testing.T) {
+	t.Parallel()
+	l := newLittle(t, 1)
+	a, err := l.send(l.agents[0], []byte(`{"seq":1,"at":"2001-01-01T00:00:00Z","running":[]}`))
+	if err != nil || len(a.Notes) != 1 || a.Notes[0].Code != noteClock || !strings.Contains(a.Notes[0].Detail, "or the heartbeat was sent again") {
+		t.Errorf("got %+v, %v", a.Notes, err)
+	}
+}
+
 func TestPoliciesAreSwitchedInMidFlight(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, learnedSettings(), 30, 3)
