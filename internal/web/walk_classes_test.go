@@ -17,7 +17,7 @@ import (
 
 // hostile are names that people might give to harm a page, or by chance.
 var hostile = []string{
-	`<img src=x onerror=alert(1)>`, `=1+1`, `‮gnp.exe שלום`, strings.Repeat("W", 200), `night 🌙👩‍👩‍👧‍👦`, `Same`, `same`,
+	`<img src=x onerror=alert(1)>`, `=1+1`, "\u202egnp.exe שלום", strings.Repeat("W", 200), `night 🌙👩‍👩‍👧‍👦`, `Same`, `same`,
 }
 
 // classesCluster is a cluster with classes of these names.
