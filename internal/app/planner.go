@@ -113,23 +113,8 @@ func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- stru
 // planClaimed plans a cluster and stores what came of it.
 func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	claimed := time.Now() // a duration, not a moment
-	working, stop := context.WithCancel(ctx)
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		a.keepClaim(working, stop, claim, a.KeepClaim)
-	}()
-	outcome, err := a.try(working, claim)
-	lost := working.Err() != nil
-	stop()
-	<-kept
-	if ctx.Err() != nil {
-		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-		defer cancel()
-		_ = a.Release(released, claim) // else it runs out
-		return
-	}
-	if lost {
+	outcome, held, err := whileClaimed(ctx, a, claim, a.KeepClaim, a.Release, a.try)
+	if !held {
 		return
 	}
 	a.tell(ctx, claim, outcome, err)
@@ -170,6 +155,28 @@ func (a *App) countAttempt(claim Claim, o Outcome, saved capacity.PlanRecord, un
 	if claim.Reason == ByInputs {
 		t.PlanLagged(time.Duration(claim.WaitedSeconds*float64(time.Second)) + took)
 	}
+}
+
+// whileClaimed does the work of a claim while it keeps it. Of what is lost meanwhile, or given back because the
+// server stops, nothing is held.
+func whileClaimed[T any](ctx context.Context, a *App, claim Claim, keep func(context.Context, Claim, time.Duration) error, release func(context.Context, Claim) error, work func(context.Context, Claim) (T, error)) (outcome T, held bool, err error) {
+	working, stop := context.WithCancel(ctx)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		a.keepClaim(working, stop, claim, keep)
+	}()
+	outcome, err = work(working, claim)
+	lost := working.Err() != nil
+	stop()
+	<-kept
+	if ctx.Err() != nil {
+		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+		defer cancel()
+		_ = release(released, claim) // else it runs out
+		return outcome, false, err
+	}
+	return outcome, !lost, err
 }
 
 // keepClaim claims anew while the work goes on, and stops it when the claim is lost.

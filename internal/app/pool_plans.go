@@ -139,23 +139,8 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f ca
 
 // planClaimedPool plans a pool and stores what came of it.
 func (a *App) planClaimedPool(ctx context.Context, claim Claim) {
-	working, stop := context.WithCancel(ctx)
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		a.keepClaim(working, stop, claim, a.KeepPoolClaim)
-	}()
-	outcome, err := a.tryPool(working, claim)
-	lost := working.Err() != nil
-	stop()
-	<-kept
-	if ctx.Err() != nil {
-		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-		defer cancel()
-		_ = a.ReleasePool(released, claim) // else it runs out
-		return
-	}
-	if lost {
+	outcome, held, err := whileClaimed(ctx, a, claim, a.KeepPoolClaim, a.ReleasePool, a.tryPool)
+	if !held {
 		return
 	}
 	if _, unsettled := a.SettlePool(ctx, claim, outcome); errors.Is(unsettled, ErrClaimLost) {

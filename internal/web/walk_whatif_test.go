@@ -37,7 +37,7 @@ func (s *server) crowd(t *testing.T, cluster string, n int) {
 	s.planned(t, cluster, 1)
 }
 
-// paced is a script that moves a slider and waits for the frame that shows what came of it.
+// paced is a script that moves a slider and waits each time, from the event to the frame that shows its answer.
 const paced = `(async (moves) => {
 	const slider = document.querySelector('[aria-label="Jobs of all classes"]');
 	const took = [];
