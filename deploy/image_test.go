@@ -214,6 +214,7 @@ func TestBuildContext(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-f", `{{if and .Module .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}} {{end}}{{range .CgoFiles}}{{$d}}/{{.}} {{end}}{{range .HFiles}}{{$d}}/{{.}} {{end}}{{range .CXXFiles}}{{$d}}/{{.}} {{end}}{{range .EmbedFiles}}{{$d}}/{{.}} {{end}}{{end}}`,
 		"./cmd/headroom", "./cmd/headroom-solver")
 	list.Dir = root
+	list.Env = append(os.Environ(), "CGO_ENABLED=1") // the solver program is built with C
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
