@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import type { Scale } from "./scale.ts";
 
 /** Area is where values are drawn: functions from values to pixels, and its edges. */
-export interface Area {
+interface Area {
   x: (value: number) => number;
   y: (value: number) => number;
   left: number;

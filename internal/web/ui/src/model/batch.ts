@@ -9,7 +9,7 @@ export type Kind = "cpu" | "io" | "both" | "neither";
 export const kinds: Record<Kind, string> = { cpu: "CPU-bound", io: "I/O-bound", both: "both", neither: "neither, or not known" };
 
 /** kindOf judges a job by what it was seen to use, and by its role where that is all that is known. */
-export function kindOf(job: BatchJob | undefined, options: Batch["options"]): Kind {
+function kindOf(job: BatchJob | undefined, options: Batch["options"]): Kind {
   if (job?.usage) {
     const cpu = job.usage.cpu_percent > (options?.cpu_percent ?? 60);
     const io = job.usage.io_mb_s > (options?.io_mb_s ?? 100);
@@ -39,7 +39,7 @@ export function at(begin: number, seconds: number, exact = false): string {
   return exact ? `${text}:${two(s % 60)}` : text;
 }
 
-export function jobsOf(p: Packing): number {
+function jobsOf(p: Packing): number {
   return p.jobs.reduce((n, j) => n + j.count, 0);
 }
 

@@ -42,7 +42,7 @@ export const periodTexts: Record<Period, string> = { hour: "Hour", day: "Day", m
 export const each: Record<Period, string> = { hour: "an hour", day: "a day", month: "a month" };
 
 /** hoursOf is how many hours a period has; a month is a twelfth of a year of 365 days. */
-export const hoursOf: Record<Period, bigint> = { hour: 1n, day: 24n, month: 730n };
+const hoursOf: Record<Period, bigint> = { hour: 1n, day: 24n, month: 730n };
 
 /** perPeriod is an amount of a planning period of so many seconds, for a period that people see. */
 export function perPeriod(amount: string, seconds: number, period: Period): Units {

@@ -122,7 +122,7 @@ export function monthly(amount: string, period: number): Units {
 }
 
 /** hourly is an amount of a planning period for an hour. */
-export function hourly(amount: string, period: number): Units {
+function hourly(amount: string, period: number): Units {
   return scaled(units(amount), 3600n, BigInt(period));
 }
 

@@ -60,7 +60,7 @@ export function leadOf(edits: Edit[], p: Problem, was: ScenarioOutcome, is: Scen
 }
 
 /** Cure is what to type so that a conflict goes away. */
-export interface Cure {
+interface Cure {
   text: string;
   edit: Edit;
 }

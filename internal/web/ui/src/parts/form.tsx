@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/client.ts";
 import type { Fault } from "../api/contract.ts";
 
-export interface FieldProps {
+interface FieldProps {
   /** Where its value stands in what is sent, as a JSON pointer: mistakes name it. */
   pointer: string;
   label: string;
@@ -17,7 +17,7 @@ export interface FieldProps {
   faults: Fault[];
 }
 
-export const idOf = (pointer: string) => `field${pointer.replace(/[^a-zA-Z0-9]/g, "-")}`;
+const idOf = (pointer: string) => `field${pointer.replace(/[^a-zA-Z0-9]/g, "-")}`;
 
 /** faultsOf are the mistakes that an answer names; one of a general kind where it names no field. */
 export function faultsOf(p: Problem | null): Fault[] {

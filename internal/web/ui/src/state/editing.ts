@@ -21,7 +21,7 @@ export interface Entry {
 }
 
 /** Conflict is what somebody else made of it meanwhile, and who. */
-export interface Conflict<T> {
+interface Conflict<T> {
   by: string;
   at: string;
   theirs: Answer<T> | null;
