@@ -216,20 +216,26 @@ func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
 			return o, nil
 		}
 	}
-	o.Attempt.Failed = true
+	o.Retry = fail(&o.Attempt, claim, err)
+	return o, err
+}
+
+// fail notes why an attempt to plan failed, and says when it is tried again; 0 is when its inputs change.
+func fail(a *capacity.Attempt, claim Claim, err error) (retry time.Duration) {
+	a.Failed = true
 	var input *capacity.InputError
 	var infeasible *InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
-		o.Attempt.Detail, o.Attempt.Conflicts = infeasible.Error(), infeasible.Conflicts
+		a.Detail, a.Conflicts = infeasible.Error(), infeasible.Conflicts
 	case errors.As(err, &input):
-		o.Attempt.Detail, o.Attempt.Conflicts = input.Error(), input.Findings
+		a.Detail, a.Conflicts = input.Error(), input.Findings
 	case errors.Is(err, capacity.Busy):
-		o.Attempt.Detail, o.Retry = err.Error(), retryAfter(claim.Failures)
+		a.Detail, retry = err.Error(), retryAfter(claim.Failures)
 	default:
-		o.Attempt.Detail, o.Retry = "Something went wrong that is not about the inputs; the server's log says what. It is tried again.", retryAfter(claim.Failures)
+		a.Detail, retry = "Something went wrong that is not about the inputs; the server's log says what. It is tried again.", retryAfter(claim.Failures)
 	}
-	return o, err
+	return retry
 }
 
 func retryAfter(failures int) time.Duration {

@@ -185,20 +185,10 @@ func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
 			}
 		}
 	}
-	o.Attempt.Failed = true
-	var input *capacity.InputError
-	var infeasible *InfeasibleError
-	switch {
-	case errors.As(err, &infeasible):
-		o.Attempt.Detail, o.Attempt.Conflicts = infeasible.Error(), infeasible.Conflicts
-	case errors.As(err, &input):
-		o.Attempt.Detail, o.Attempt.Conflicts = input.Error(), input.Findings
-	case errors.Is(err, capacity.NotFound):
-		o.Attempt.Detail = err.Error()
-	case errors.Is(err, capacity.Busy):
-		o.Attempt.Detail, o.Retry = err.Error(), retryAfter(claim.Failures)
-	default:
-		o.Attempt.Detail, o.Retry = "Something went wrong that is not about the inputs; the server's log says what. It is tried again.", retryAfter(claim.Failures)
+	if errors.Is(err, capacity.NotFound) { // of what the settings name; they or it may come
+		o.Attempt.Failed, o.Attempt.Detail = true, err.Error()
+	} else {
+		o.Retry = fail(&o.Attempt, claim, err)
 	}
 	return o, err
 }

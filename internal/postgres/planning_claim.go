@@ -58,15 +58,20 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		var seconds *float64
-		err = q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+dueIn+`))::float8 FROM planning g JOIN clusters c ON c.id = g.cluster_id`, args).Scan(&seconds)
-		next = app.Never
-		if seconds != nil && *seconds < app.Never.Seconds() {
-			next = time.Duration(*seconds * float64(time.Second))
-		}
+		next, err = firstDue(ctx, q, dueIn, `FROM planning g JOIN clusters c ON c.id = g.cluster_id`, args)
 		return err
 	})
 	return claim, next, err
+}
+
+// firstDue is how long it is until the first of some rows is due; due says so of one.
+func firstDue(ctx context.Context, q querier, due, from string, args pgx.NamedArgs) (time.Duration, error) {
+	var seconds *float64
+	err := q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+due+`))::float8 `+from, args).Scan(&seconds)
+	if seconds == nil || *seconds >= app.Never.Seconds() {
+		return app.Never, err
+	}
+	return time.Duration(*seconds * float64(time.Second)), err
 }
 
 // KeepClaim claims for another while.

@@ -160,12 +160,7 @@ func (s *Store) ClaimPool(ctx context.Context, now time.Time, lease time.Duratio
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		var seconds *float64
-		err = q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+poolDueIn+`))::float8 `+duePools, args).Scan(&seconds)
-		next = app.Never
-		if seconds != nil && *seconds < app.Never.Seconds() {
-			next = time.Duration(*seconds * float64(time.Second))
-		}
+		next, err = firstDue(ctx, q, poolDueIn, duePools, args)
 		return err
 	})
 	return claim, next, err

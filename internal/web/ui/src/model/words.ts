@@ -89,12 +89,6 @@ export function lastChange(p: Problem): LastChange | null {
   return p.details?.last_change ?? null;
 }
 
-/** sentenceOf is what went wrong with a change of a cluster, as people should read it. */
-export function sentenceOf(p: Problem, cluster: string): string {
-  if (p.status === 403) return `Your key may read ${cluster} but not change it. Ask an administrator for the role ${/the role (\w+)/.exec(p.message)?.[1] ?? "planner"}.`;
-  return saidOf(p);
-}
-
 /** saidOf is what went wrong with reading. */
 export function saidOf(p: Problem): string {
   return p.status === 500 ? `Headroom made a mistake. Quote ${p.details?.instance ?? "the time"} to the operator.` : p.message;

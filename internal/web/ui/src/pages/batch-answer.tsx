@@ -142,7 +142,7 @@ function Keep() {
       wrong.value = await keep(batch);
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      wrong.value = refusal(e, "planner");
+      wrong.value = refusal(e);
     }
     busy.value = false;
   };

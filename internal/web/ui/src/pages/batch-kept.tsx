@@ -36,7 +36,7 @@ export function Kept() {
         all.again();
       } catch (e) {
         if (!(e instanceof Problem)) throw e;
-        wrong.value = refusal(e, "planner");
+        wrong.value = refusal(e);
       }
     });
   return (
@@ -112,7 +112,7 @@ function Bring({ close }: { close: () => void }) {
       else close();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      faults.value = e.status === 403 ? [{ code: "", detail: refusal(e, "planner") }] : faultsOf(e).map((f) => ({ ...f, detail: f.pointer ? `${f.pointer}: ${f.detail}` : f.detail }));
+      faults.value = e.status === 403 ? [{ code: "", detail: refusal(e) }] : faultsOf(e).map((f) => ({ ...f, detail: f.pointer ? `${f.pointer}: ${f.detail}` : f.detail }));
     }
     busy.value = false;
   };

@@ -79,7 +79,7 @@ function Progress({ of }: { of: Work }) {
 function Wrong({ of }: { of: Work }) {
   const wrong = of.wrong.value;
   if (!wrong) return null;
-  if (wrong.problem?.status === 403) return <div class="banner error" role="alert">{refusal(wrong.problem, "planner")}</div>;
+  if (wrong.problem?.status === 403) return <div class="banner error" role="alert">{refusal(wrong.problem)}</div>;
   // Findings point into what was sent, which nobody sees: each is a sentence by itself.
   const faults: Fault[] = wrong.problem?.details?.errors?.map(({ pointer: _, ...f }) => f) ?? [];
   return (

@@ -23,7 +23,7 @@ export function PinLine() {
       await refresh(name);
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      wrong.value = refusal(e, "operator");
+      wrong.value = refusal(e);
     }
   };
   return (
@@ -50,20 +50,20 @@ export function Chosen({ plan }: { plan: PlanSummary }) {
   const path = { cluster: plan.cluster, plan: String(plan.number) };
   const base = `/v1/clusters/${encodeURIComponent(plan.cluster)}/plans/${plan.number}`;
   const file = `${plan.cluster}-plan-${plan.number}`;
-  const work = async (role: "planner" | "operator", what: () => Promise<void>) => {
+  const work = async (what: () => Promise<void>) => {
     busy.value = true;
     wrong.value = done.value = "";
     try {
       await what();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      wrong.value = refusal(e, role);
+      wrong.value = refusal(e);
     }
     busy.value = false;
   };
-  const verify = () => work("planner", async () => void (report.value = await get("POST /v1/clusters/{cluster}/plans/{plan}/verify", path)));
+  const verify = () => work(async () => void (report.value = await get("POST /v1/clusters/{cluster}/plans/{plan}/verify", path)));
   const pin = () =>
-    work("operator", async () => {
+    work(async () => {
       const until = new Date(Date.now() + Number(long.value) * 3600_000).toISOString();
       const answer = await ask("PUT /v1/clusters/{cluster}/plans/pin", { path: { cluster: plan.cluster }, body: { number: plan.number, until } });
       await refresh(plan.cluster);

@@ -34,26 +34,26 @@ export function PolicyCard() {
   const busy = useSignal<"" | "try" | "switch">("");
   const name = route.value.cluster;
   const other = want.value ?? kind;
-  const work = async (what: "try" | "switch", role: string, f: () => Promise<void>) => {
+  const work = async (what: "try" | "switch", f: () => Promise<void>) => {
     busy.value = what;
     wrong.value = done.value = "";
     try {
       await f();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      wrong.value = e.status === 412 ? "Somebody changed how tasks are handed out after you opened it. It stands above as it is now; switch again if you still want to." : refusal(e, role);
+      wrong.value = e.status === 412 ? "Somebody changed how tasks are handed out after you opened it. It stands above as it is now; switch again if you still want to." : refusal(e);
       if (e.status === 412) again();
     }
     busy.value = "";
   };
   // Options of a policy of another kind would be refused, so that one begins with its defaults.
   const policy = (): Policy => (other === kind ? has.value.policy : { kind: other });
-  const tryIt = () => work("try", "viewer", async () => {
+  const tryIt = () => work("try", async () => {
       const answer = await ask("POST /v1/clusters/{cluster}/live/dry-run", { path: { cluster: name }, body: { policy: policy(), window_s: Number(window_.value) } });
       trial.value = { kind: other, value: answer!.value };
     });
   const change = () =>
-    work("switch", "operator", async () => {
+    work("switch", async () => {
       const { version: _, updated_at: __, ...rest } = has.value;
       await ask("PUT /v1/clusters/{cluster}/live", { path: { cluster: name }, match: has.etag, body: { ...rest, policy: policy() } });
       done.value = `From the next heartbeat on: ${kinds[other]}. Tasks that run go on.`;

@@ -6,7 +6,7 @@ import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { fileName } from "../model/files.ts";
 import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
-import { count, lead, percent, proved, sentenceOf } from "../model/words.ts";
+import { count, lead, percent, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { Segments } from "../parts/segments.tsx";
@@ -15,6 +15,7 @@ import { useFetched } from "../state/fetched.ts";
 import { addressOf, choose, chosen } from "../state/route.ts";
 import { isRun } from "../state/runs.ts";
 import { byName, Classes, tried } from "./now-classes.tsx";
+import { refusal } from "../state/rights.ts";
 
 export function Now() {
   const seen = current.value;
@@ -63,7 +64,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
       await refresh(plan.cluster);
     } catch (e) {
       if (!(e instanceof Trouble)) throw e;
-      said.value = sentenceOf(e, plan.cluster);
+      said.value = refusal(e);
     }
   };
   return (

@@ -6,7 +6,7 @@ import { fileName, save as keep } from "../model/files.ts";
 import { letters } from "../model/pins.ts";
 import { csv } from "../model/table.ts";
 import { change } from "../model/scenario.ts";
-import { saidOf, sentenceOf } from "../model/words.ts";
+import { saidOf } from "../model/words.ts";
 import { Banner } from "../parts/banner.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Export } from "../parts/export.tsx";
@@ -19,6 +19,7 @@ import { narrow } from "../state/narrow.ts";
 import { query } from "../state/route.ts";
 import { answered, begin, compareWith, wrong } from "../state/whatif.ts";
 import { Change } from "./whatif-change.tsx";
+import { refusal } from "../state/rights.ts";
 
 const outcome = () => import("./whatif-answer.tsx");
 const Strip = lazy(async () => (await outcome()).Strip, 0);
@@ -184,7 +185,7 @@ function Save({ close }: { close: () => void }) {
       close();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      said.value = sentenceOf(e, cluster.value?.name ?? "");
+      said.value = refusal(e);
     }
   };
   return (

@@ -3,12 +3,12 @@ import { useSignal } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
 import type { CurrentPlan, Problem as PlannedProblem } from "../api/contract.ts";
 import { changesOf, type Changed, undone } from "../model/changes.ts";
-import { sentenceOf } from "../model/words.ts";
 import { refresh } from "../state/cluster.ts";
 import { useFetched } from "../state/fetched.ts";
 import { Dialog } from "./dialog.tsx";
 import { Shown } from "./fetched.tsx";
 import { DataTable } from "./table.tsx";
+import { refusal } from "../state/rights.ts";
 
 export function Change({ plan, problem, close }: { plan: CurrentPlan; problem: PlannedProblem; close: () => void }) {
   const path = { cluster: plan.cluster };
@@ -28,7 +28,7 @@ export function Change({ plan, problem, close }: { plan: CurrentPlan; problem: P
       close();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      said.value = sentenceOf(e, plan.cluster);
+      said.value = refusal(e);
     }
   };
   return (

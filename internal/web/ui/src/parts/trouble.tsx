@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { ask, Problem } from "../api/client.ts";
 import type { CurrentPlan } from "../api/contract.ts";
 import { age, clock, second } from "../model/time.ts";
-import { lastChange, saidOf, sentenceOf } from "../model/words.ts";
+import { lastChange, saidOf } from "../model/words.ts";
 import { now } from "../state/clock.ts";
 import { again, cluster, clusters, current, heard, refresh, session, signIn, signInHere, trouble, tryNow } from "../state/cluster.ts";
 import { route } from "../state/route.ts";
@@ -11,6 +11,7 @@ import { followRun, isRun } from "../state/runs.ts";
 import { Banner } from "./banner.tsx";
 import { Change } from "./change.tsx";
 import { Dialog } from "./dialog.tsx";
+import { refusal } from "../state/rights.ts";
 
 const zone = () => cluster.value?.time_zone ?? "UTC";
 const at = (moment: string) => clock(new Date(moment), zone(), new Date(now.value));
@@ -130,7 +131,7 @@ function Kept({ plan }: { plan: CurrentPlan }) {
       else await refresh(plan.cluster);
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
-      said.value = sentenceOf(e, plan.cluster);
+      said.value = refusal(e);
     }
   };
   const mistake = said.value && <p role="alert" class="small">{said.value}</p>;
