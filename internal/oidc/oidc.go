@@ -94,7 +94,7 @@ func (i *Issuer) Watch(ctx context.Context) (done <-chan struct{}) {
 		for ctx.Err() == nil {
 			next := i.config.Every
 			if err := i.Ask(ctx); err != nil {
-				next = min(next, i.config.Again)
+				next = min(next, i.again())
 			}
 			i.rest(ctx, next)
 		}
@@ -124,7 +124,21 @@ func (i *Issuer) rest(ctx context.Context, d time.Duration) {
 func (i *Issuer) due() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.config.Clock().Sub(i.asked) >= i.config.Again
+	return i.config.Clock().Sub(i.asked) >= i.pause()
+}
+
+func (i *Issuer) again() time.Duration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.pause()
+}
+
+// pause is how soon the issuer may be asked again: sooner while it has never answered and no token can be checked.
+func (i *Issuer) pause() time.Duration {
+	if i.read.IsZero() {
+		return i.config.Again / 10
+	}
+	return i.config.Again
 }
 
 // refusal is why a token opens nothing: for the log, not for who sent it.
