@@ -21,7 +21,6 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
-	"headroom/internal/oidc"
 	"headroom/internal/postgres"
 	"headroom/internal/telemetry"
 )
@@ -110,7 +109,6 @@ type waiting struct {
 	t        *telemetry.Telemetry
 	door     *door
 	keys     *auth.Keyring
-	issuer   *oidc.Issuer // nil where there is none
 	solver   lp.Solver
 	draining *atomic.Bool
 	stdout   io.Writer
@@ -133,7 +131,7 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 		}
 		return store, over, cause
 	}
-	a := app.New(postgres.Away(), w.keys, app.Config{Solver: w.solver, Telemetry: w.t, Issued: issued(w.issuer)})
+	a := app.New(postgres.Away(), w.keys, app.Config{Solver: w.solver, Telemetry: w.t})
 	hide, err := a.ShowCopy(copied)
 	if err != nil {
 		return store, over, errors.Join(cause, err)

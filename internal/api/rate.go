@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/go-chi/httprate"
-
-	"headroom/internal/auth"
 )
 
 // rateLimits bounds how often one key, or one address without a key, may ask.
@@ -66,18 +64,14 @@ func solves(r *http.Request) bool {
 	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
 }
 
-// badToken answers a token that opens nothing: always alike, whatever is wrong with it, which the log alone says where
-// it is known.
-func (s *server) badToken(w http.ResponseWriter, r *http.Request, why error) {
-	if why != auth.ErrToken {
-		askedOf(r.Context()).refused = why.Error()
-	}
+// badToken answers a token that opens nothing: always alike, whatever is wrong with it.
+func (s *server) badToken(w http.ResponseWriter, r *http.Request) {
 	if s.rates.failures.OnLimit(w, r, httprate.CanonicalizeIP(askedOf(r.Context()).address)) {
 		s.tooManyFailures(w, r)
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="headroom"`)
-	s.refuse(w, r, unauthorized("This key, token, session or link opens nothing: it is unknown, used up, over or revoked, or gives no role. Send a key that is valid as \"Authorization: Bearer hrk_…\" or X-API-KEY."))
+	s.refuse(w, r, unauthorized("This key, session or link opens nothing: it is unknown, used up, over or revoked. Send a key that is valid as \"Authorization: Bearer hrk_…\" or X-API-KEY."))
 }
 
 // guesses says whether an address has shown so many bad tokens that the database is not asked about
@@ -89,7 +83,7 @@ func (s *server) guesses(r *http.Request) bool {
 
 func (s *server) tooManyFailures(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "60")
-	s.refuse(w, r, tooMany("Too many keys, tokens, sessions or links that open nothing came from your address. Wait a minute; a key that is valid still works."))
+	s.refuse(w, r, tooMany("Too many keys, sessions or links that open nothing came from your address. Wait a minute; a key that is valid still works."))
 }
 
 // sentToken is the token in a request's headers; many says that there is more than one, or one in a

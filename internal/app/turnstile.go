@@ -32,8 +32,7 @@ type ticket chan error
 
 const plannerTurn = 4
 
-// ErrStopping is told to who asks for a place to solve while the server stops.
-var ErrStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", capacity.Busy)
+var errStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", capacity.Busy)
 
 // newTurnstile leaves one processor to those who do not solve, unless told otherwise.
 func newTurnstile(places, waiting int) *turnstile {
@@ -83,7 +82,7 @@ func (t *turnstile) room(key string) error {
 func (t *turnstile) mayQueue(key string) error {
 	switch {
 	case t.closed:
-		return ErrStopping
+		return errStopping
 	case key == planner.ID: // it asks for no more than it has use for
 		return nil
 	case len(t.users) >= t.waiting:
@@ -167,7 +166,7 @@ func (t *turnstile) clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, waiting := range slices.Concat(t.users, t.planners) {
-		waiting <- ErrStopping
+		waiting <- errStopping
 	}
 	t.users, t.planners = nil, nil
 }

@@ -86,15 +86,17 @@ func (s *search) pick(leads []lead, n int) []int {
 // half is one list of combined moves.
 type half struct {
 	items  []combined
-	order  []int32   // items by load
+	order  []int32   // items by count and load
+	groups []group   // of items of one count
 	value  []float64 // extra - nu·load, by order
-	least  []int32   // position of the smallest value up to here
+	least  []int32   // position of the smallest value up to here in the group
 	picks  []move
 	choice []choice
 }
 
 type combined struct {
 	load   int64
+	count  int64
 	extra  float64
 	parent int32 // item it was made from, -1 for none
 	pick   int32 // the move added, index into picks
@@ -120,7 +122,7 @@ func (h *half) multiply(s *search, class, states int) {
 		h.picks = append(h.picks, move{class, c})
 		for i := 0; i < n && len(h.items) < states; i++ {
 			if extra := h.items[i].extra + c.extra; extra < s.gap {
-				h.items = append(h.items, combined{h.items[i].load + c.load, extra, int32(i), pick})
+				h.items = append(h.items, combined{h.items[i].load + c.load, h.items[i].count + c.count, extra, int32(i), pick})
 			}
 		}
 	}
@@ -132,16 +134,34 @@ func (h *half) sort(perUnit float64) {
 	for i := range h.order {
 		h.order[i] = int32(i)
 	}
-	slices.SortFunc(h.order, func(a, b int32) int { return cmp.Compare(h.items[a].load, h.items[b].load) })
+	slices.SortFunc(h.order, func(a, b int32) int {
+		if x, y := h.items[a].count, h.items[b].count; x != y {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(h.items[a].load, h.items[b].load)
+	})
 	h.value = slices.Grow(h.value[:0], n)[:n]
 	h.least = slices.Grow(h.least[:0], n)[:n]
+	h.groups = h.groups[:0]
 	for pos, i := range h.order {
-		h.value[pos] = h.items[i].extra - perUnit*float64(h.items[i].load)
+		item := &h.items[i]
+		h.value[pos] = item.extra - perUnit*float64(item.load)
 		h.least[pos] = int32(pos)
-		if pos > 0 && h.value[h.least[pos-1]] <= h.value[pos] {
+		if last := len(h.groups) - 1; last < 0 || h.groups[last].count != item.count {
+			h.groups = append(h.groups, group{item.count, pos, pos + 1})
+			continue
+		}
+		h.groups[len(h.groups)-1].to = pos + 1
+		if h.value[h.least[pos-1]] <= h.value[pos] {
 			h.least[pos] = h.least[pos-1]
 		}
 	}
+}
+
+// group is the items of one count, by their places in the order.
+type group struct {
+	count    int64
+	from, to int
 }
 
 // path lists the moves of an item.
@@ -152,7 +172,8 @@ func (h *half) path(dst []move, item int32) []move {
 	return dst
 }
 
-// meet finds the best pair of items for every VM count in the window and accepts the best of all.
+// meet finds the best pair of items for every VM count in the window, and every count of the row near its
+// target, and accepts the best of all.
 func (s *search) meet(a, b *half, window int64) {
 	k := &s.kink
 	middle := min(max(ceilDiv(s.base, k.grid), k.low), k.high)
@@ -163,20 +184,38 @@ func (s *search) meet(a, b *half, window int64) {
 			continue
 		}
 		room := n*k.grid - s.base
-		fixed := k.awayFromKink(n) + k.perUnit*float64(room)
-		if math.IsInf(fixed, 1) {
+		vms := k.awayFromKink(n) + k.perUnit*float64(room)
+		if math.IsInf(vms, 1) {
 			continue
 		}
-		pos := len(b.order) - 1
-		for ia, i := range a.order {
-			for pos >= 0 && a.items[i].load+b.items[b.order[pos]].load > room {
-				pos--
-			}
-			if pos < 0 {
-				break
-			}
-			if gap := fixed + a.value[ia] + b.value[b.least[pos]]; gap < best {
-				best, bestA, bestB = gap, i, b.order[b.least[pos]]
+		for short := int64(0); short <= s.row.window(); short++ {
+			count := s.row.target - short*s.row.side
+			fixed := vms + s.row.excess(count)
+			at := len(b.groups) - 1
+			for _, ga := range a.groups {
+				for at >= 0 && s.count+ga.count+b.groups[at].count > count {
+					at--
+				}
+				if at < 0 {
+					break
+				}
+				gb := b.groups[at]
+				if s.count+ga.count+gb.count != count {
+					continue
+				}
+				pos := gb.to - 1
+				for ia := ga.from; ia < ga.to; ia++ {
+					i := a.order[ia]
+					for pos >= gb.from && a.items[i].load+b.items[b.order[pos]].load > room {
+						pos--
+					}
+					if pos < gb.from {
+						break
+					}
+					if gap := fixed + a.value[ia] + b.value[b.least[pos]]; gap < best {
+						best, bestA, bestB = gap, i, b.order[b.least[pos]]
+					}
+				}
 			}
 		}
 	}

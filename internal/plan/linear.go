@@ -13,18 +13,8 @@ import (
 // proved without any solver; Gap says how far, and is at most target unless the effort limits or
 // the context's deadline came first.
 func P2(ctx context.Context, in Instance, target func(objective float64) float64) Result {
-	r, _ := newLinear(in).solve(ctx, target)
+	r, _ := solve(ctx, newLinear(in), target)
 	return r
-}
-
-func (l *linear) solve(ctx context.Context, target func(objective float64) float64) (Result, *search) {
-	if !l.relax() {
-		return Result{}, nil
-	}
-	s := newSearch(l, l.supply.at(l.nu, l.grid.perVM), l.baseLoad, l.slack, expired(ctx))
-	objective := l.objective(l.base)
-	s.prove(target(objective), complete(objective, l.wanted()))
-	return s.result(l, l.base), s
 }
 
 // Within is a gap relative to the objective, never below what float64 sums can tell.
@@ -79,6 +69,15 @@ type linear struct {
 	base     []int64 // jobs at the Lagrangian point
 	baseLoad int64
 	slack    float64
+	done     func() bool
+	breaks   int     // the class that the linear program gives a part of a job more, or -1
+	part     float64 // that part
+	tie      float64 // classes tie up to this, besides noise
+
+	// Of a fork:
+	all    supply    // before rent
+	plain  []float64 // penalties before tilt
+	counts []int64   // of the row
 }
 
 // tieShare: a class whose reduced cost is at most this share of its penalty counts as tied, which
@@ -138,7 +137,8 @@ func (l *linear) relax() bool {
 		return false
 	}
 	l.nu = l.crossing(floor)
-	l.base = slices.Clone(l.Low)
+	l.slack, l.tie, l.breaks = 0, 0, -1
+	l.base = append(l.base[:0], l.Low...)
 	l.baseLoad = floor
 	var tied []int
 	for i, v := range l.gamma {
@@ -146,7 +146,7 @@ func (l *linear) relax() bool {
 		if width == 0 {
 			continue
 		}
-		switch reduced, tie := l.nu*v-l.Penalty[i], tieShare*l.Penalty[i]; {
+		switch reduced, tie := l.nu*v-l.Penalty[i], l.noise(i); {
 		case l.weight[i] == 0 && l.Penalty[i] > 0 || reduced < -tie:
 			l.base[i] = l.High[i]
 			l.baseLoad += width * l.weight[i]
@@ -156,13 +156,16 @@ func (l *linear) relax() bool {
 		}
 	}
 	// Classes on the price itself fill what is left below the kink.
-	less, _ := l.supply.below(l.nu)
+	less, atMost := l.supply.below(l.nu)
 	room := less*l.grid.perVM - l.baseLoad
 	for _, i := range tied {
 		if take := min(l.High[i]-l.Low[i], room/l.weight[i]); take > 0 {
 			l.base[i] += take
 			l.baseLoad += take * l.weight[i]
 			room -= take * l.weight[i]
+		}
+		if less == atMost && l.breaks < 0 && room > 0 && l.base[i] < l.High[i] {
+			l.breaks, l.part = i, float64(room)/float64(l.weight[i])
 		}
 	}
 	return true
@@ -317,10 +320,23 @@ func crossingRatio(inside []ratio, room int64) (nu float64, found bool) {
 	return nu, false
 }
 
+// ties says whether a class costs so little that it counts as nothing.
+func (l *linear) ties(class int, reduced float64) bool {
+	return reduced <= max(l.tie, l.noise(class))
+}
+
+// noise is what floats may leave of a class's cost where there is none.
+func (l *linear) noise(class int) float64 {
+	if l.plain != nil {
+		return tieShare * max(math.Abs(l.Penalty[class]), l.plain[class])
+	}
+	return tieShare * l.Penalty[class]
+}
+
 // reduced is what one more job of the class costs at the price of capacity, 0 for ties.
 func (l *linear) reduced(class int) float64 {
 	r := l.nu*l.gamma[class] - l.Penalty[class]
-	if math.Abs(r) <= tieShare*l.Penalty[class] {
+	if l.ties(class, math.Abs(r)) {
 		return 0
 	}
 	return r
@@ -333,7 +349,7 @@ func (l *linear) stretch(class int, room int64) (choice, bool) {
 		return choice{}, false
 	}
 	more := min(l.High[class]-l.base[class], room/l.weight[class])
-	return choice{l.base[class] + more, more * l.weight[class], max(0, l.reduced(class)) * float64(more)}, more > 0
+	return choice{l.base[class] + more, more * l.weight[class], more * l.perCount(class), max(0, l.reduced(class)) * float64(more)}, more > 0
 }
 
 func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
@@ -341,7 +357,7 @@ func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	g := gatherer{leads: dst, below: below, most: most, all: true}
 	extra := func(i int) float64 {
 		x := math.Abs(l.nu*l.gamma[i] - l.Penalty[i])
-		if x <= tieShare*l.Penalty[i] {
+		if l.ties(i, x) {
 			return 0
 		}
 		return x
@@ -377,10 +393,10 @@ func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 const movesMost = 4096
 
 func (l *linear) choices(class int, below float64, dst []choice) []choice {
-	reduced, w := l.reduced(class), l.weight[class]
+	reduced, w, each := l.reduced(class), l.weight[class], l.perCount(class)
 	low, high, base := l.Low[class], l.High[class], l.base[class]
 	add := func(jobs int64, extra float64) {
-		dst = append(dst, choice{jobs, (jobs - base) * w, extra})
+		dst = append(dst, choice{jobs, (jobs - base) * w, (jobs - base) * each, extra})
 	}
 	switch {
 	case reduced > 0:

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 )
@@ -20,18 +19,26 @@ type loader interface {
 // with a load of its own. Options far from the straight line's optimum are never evaluated.
 type options struct {
 	loader
-	supply   supply
-	grid     grid
-	penalty  []float64
-	low      []int64
-	high     []int64
-	plenty   bool // there are VMs for all jobs
-	nu       float64
-	base     []int64
-	value    []float64 // what nu·load - penalty·jobs is at least
-	baseLoad int64
-	slack    float64 // by how much the base's worth exceeds value, in all
-	done     func() bool
+	supply    supply
+	grid      grid
+	penalty   []float64
+	low       []int64
+	high      []int64
+	plenty    bool // there are VMs for all jobs
+	nu        float64
+	base      []int64
+	value     []float64 // what nu·load - penalty·jobs is at least
+	baseLoad  int64
+	slack     float64 // by how much the base's worth exceeds value, in all
+	done      func() bool
+	breaks    part    // the class that the linear program gives more jobs than the base, and how many; -1 for none
+	extraLoad float64 // of those
+
+	// Of a fork:
+	all    supply    // before rent
+	spare  bool      // plenty before rent
+	plain  []float64 // penalties before tilt
+	counts []int64   // of the row
 }
 
 // lineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
@@ -70,7 +77,7 @@ func (o *options) cheapest(class int, nu float64) (jobs, load int64, least float
 	slope, from, step := o.line(class, nu)
 	jobs = from
 	load, least = o.units(class, jobs), o.worth(class, nu, jobs)
-	noise := 1e-14 * o.penalty[class] * float64(o.high[class]) // of the products a worth is the difference of
+	noise := 1e-14 * math.Abs(o.penalty[class]) * float64(o.high[class]) // of the products a worth is the difference of
 	try := func(h int64) {
 		v := o.worth(class, nu, h)
 		if u := o.units(class, h); v < least-noise || v <= least+noise && u < load {
@@ -94,18 +101,6 @@ func (o *options) cheapest(class int, nu float64) (jobs, load int64, least float
 	return jobs, load, least
 }
 
-// solve is P2 for the slot-exact program.
-func (o *options) solve(ctx context.Context, target func(objective float64) float64) (Result, *search) {
-	o.done = expired(ctx)
-	if !o.relax() {
-		return Result{}, nil
-	}
-	s := newSearch(o, o.supply.at(o.nu, o.grid.perVM), o.baseLoad, o.slack, o.done)
-	objective := o.objective(o.base)
-	s.prove(target(objective), complete(objective, o.wanted()))
-	return s.result(o, o.base), s
-}
-
 // wanted is the penalties of all jobs together.
 func (o *options) wanted() (sum float64) {
 	for i, p := range o.penalty {
@@ -121,8 +116,9 @@ func (o *options) relax() bool {
 	if !o.plenty && ceilDiv(o.load(o.low), o.grid.perVM) > o.supply.most() {
 		return false
 	}
-	o.base = make([]int64, n)
-	o.value = make([]float64, n)
+	if o.base == nil {
+		o.base, o.value = make([]int64, n), make([]float64, n)
+	}
 	o.nu = o.price()
 	o.baseLoad, o.slack = -o.grid.tolerance, 0
 	for i := range n {
@@ -136,6 +132,7 @@ func (o *options) relax() bool {
 
 // price finds where demand, which falls with the price of capacity, meets supply.
 func (o *options) price() float64 {
+	o.breaks = part{class: theVMs}
 	n := len(o.penalty)
 	demand := make([]int64, n)
 	evaluate := func(nu float64) int64 {
@@ -216,7 +213,27 @@ func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int6
 		}
 		active = kept
 	}
+	o.breakUp(active, low, high, vms*o.grid.perVM-sum)
 	return high
+}
+
+// breakUp fills the room with jobs that the classes want at the lower of two prices next to each other, and
+// notes the class that does not fit whole.
+func (o *options) breakUp(active []int, low, high float64, room int64) {
+	for _, i := range active {
+		fewer, less, _ := o.cheapest(i, high)
+		more, load, _ := o.cheapest(i, low)
+		if load -= less; load <= 0 {
+			continue
+		}
+		if load > room {
+			share := float64(room) / float64(load)
+			o.breaks = part{i, float64(fewer) + share*float64(more-fewer)}
+			o.extraLoad = float64(room)
+			return
+		}
+		room -= load
+	}
 }
 
 func (o *options) count() int { return len(o.penalty) }
@@ -261,7 +278,7 @@ func (o *options) tryChoices(class int, below float64, dst []choice) (found []ch
 			continue
 		}
 		if extra := max(0, o.worth(class, o.nu, h)-value); extra < below {
-			dst = append(dst, choice{h, o.units(class, h) - baseUnits, extra})
+			dst = append(dst, choice{h, o.units(class, h) - baseUnits, (h - base) * o.perCount(class), extra})
 		}
 	}
 	slices.SortFunc(dst[begin:], func(a, b choice) int {
@@ -283,7 +300,7 @@ func (o *options) stretch(class int, room int64) (choice, bool) {
 			high = middle - 1
 		}
 	}
-	return choice{low, o.units(class, low) - baseUnits, max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
+	return choice{low, o.units(class, low) - baseUnits, (low - base) * o.perCount(class), max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
 }
 
 func (o *options) objective(jobs []int64) float64 {

@@ -6,11 +6,13 @@ import (
 
 // state is a set of moves made so far. States of one layer are kept by ascending load, and only
 // those that no other beats: of two states the one with the smaller load and the smaller
-// cost - nu·load serves every continuation at least as well.
+// cost - nu·load serves every continuation at least as well. States of different counts of the row do
+// not compare.
 type state struct {
-	load int64
-	cost float64 // sum of extras
-	node int32   // how it was reached
+	load  int64
+	cost  float64 // sum of extras
+	node  int32   // how it was reached
+	count int32   // of the row, above the base's
 }
 
 // node says how a state was reached: which choice of which class was added to which node.
@@ -59,7 +61,7 @@ func room(list []state, n int) []state {
 // plan; the early rounds allow little extra each, which finds better plans cheaply and proves the
 // gap in part when a later round runs out of nodes.
 func (s *search) pareto(leads []lead, target float64, e effort) {
-	const rounds, factor = 4, 4
+	const rounds, factor = 8, 2
 	limit := s.gap
 	for range rounds {
 		limit /= factor
@@ -96,7 +98,7 @@ func (s *search) paretoRound(leads []lead, limit, target float64, most int) bool
 			return false
 		}
 	}
-	up, down := rates(choices)
+	reach := s.rates(choices)
 
 	s.nodes.count = 0
 	root := s.nodes.add(node{parent: -1})
@@ -113,7 +115,7 @@ func (s *search) paretoRound(leads []lead, limit, target float64, most int) bool
 		// States from which even the cheapest move still to come costs too much are finished.
 		kept := layer[:0]
 		for _, st := range layer {
-			if st.cost+lead >= bar || s.outOfReach(st, up[g], down[g], bar) {
+			if st.cost+lead >= bar || s.outOfReach(st, &reach[g], bar) {
 				continue
 			}
 			kept = append(kept, st)
@@ -130,8 +132,8 @@ func (s *search) paretoRound(leads []lead, limit, target float64, most int) bool
 				if cost >= bar {
 					continue
 				}
-				load := st.load + m.load
-				if total := cost + k.excess(load); total < best {
+				load, count := st.load+m.load, st.count+int32(m.count)
+				if total := cost + k.excess(load) + s.row.excess(s.count+int64(count)); total < best {
 					best = total
 					bestNode = s.nodes.add(node{st.node, int32(g), int32(c)})
 					bar = min(limit, best-margin)
@@ -139,7 +141,7 @@ func (s *search) paretoRound(leads []lead, limit, target float64, most int) bool
 				if g+1 >= len(choices) || cost+leads[g+1].extra >= bar {
 					continue
 				}
-				l.shifted = append(l.shifted, state{load, cost, s.nodes.add(node{st.node, int32(g), int32(c)})})
+				l.shifted = append(l.shifted, state{load, cost, s.nodes.add(node{st.node, int32(g), int32(c)}), count})
 			}
 			if s.nodes.count > most || s.done() {
 				s.acceptNode(bestNode, leads, choices)
@@ -179,49 +181,75 @@ func (s *search) acceptNode(at int32, leads []lead, choices [][]choice) {
 	}
 }
 
-// rates says, for each position in the order of classes, the least extra a unit of load up or down
-// costs by any move from there on.
-func rates(choices [][]choice) (up, down []float64) {
-	up = make([]float64, len(choices)+1)
-	down = make([]float64, len(choices)+1)
-	up[len(choices)], down[len(choices)] = math.Inf(1), math.Inf(1)
+// reach is the least extra that a unit of load or of count, more or fewer, costs by any move from here on.
+type reach struct{ up, down, more, fewer float64 }
+
+// rates says that for each position in the order of classes.
+func (s *search) rates(choices [][]choice) []reach {
+	list := make([]reach, len(choices)+1)
+	inf := math.Inf(1)
+	list[len(choices)] = reach{inf, inf, inf, inf}
 	for g := len(choices) - 1; g >= 0; g-- {
-		up[g], down[g] = up[g+1], down[g+1]
+		r := list[g+1]
 		for _, c := range choices[g] {
 			if c.load > 0 {
-				up[g] = min(up[g], c.extra/float64(c.load))
+				r.up = min(r.up, c.extra/float64(c.load))
 			} else if c.load < 0 {
-				down[g] = min(down[g], c.extra/float64(-c.load))
+				r.down = min(r.down, c.extra/float64(-c.load))
+			}
+			if c.count > 0 {
+				r.more = min(r.more, c.extra/float64(c.count))
+			} else if c.count < 0 {
+				r.fewer = min(r.fewer, c.extra/float64(-c.count))
 			}
 		}
+		list[g] = r
 	}
-	return up, down
+	return list
 }
 
-// outOfReach says that coming back to the kink from here costs too much, by moves or by VMs.
-func (s *search) outOfReach(st state, up, down, bar float64) bool {
+// outOfReach says that coming back to the kink and to the row's target from here costs too much, by moves,
+// by VMs or by the row's price.
+func (s *search) outOfReach(st state, r *reach, bar float64) bool {
 	k := &s.kink
 	if below := (k.low-1)*k.grid - st.load; below > 0 {
-		return st.cost+min(up, k.slopeLow)*float64(below) >= bar
+		if st.cost+min(r.up, k.slopeLow)*float64(below) >= bar {
+			return true
+		}
+	} else if above := st.load - k.high*k.grid; above > 0 {
+		if st.cost+min(r.down, k.slopeHigh)*float64(above) >= bar {
+			return true
+		}
 	}
-	if above := st.load - k.high*k.grid; above > 0 {
-		return st.cost+min(down, k.slopeHigh)*float64(above) >= bar
+	if s.row.side == 0 {
+		return false
 	}
-	return false
+	closer, back := r.more, r.fewer
+	if s.row.side < 0 {
+		closer, back = back, closer
+	}
+	left := (s.row.target - s.count - int64(st.count)) * s.row.side
+	if left < 0 {
+		return st.cost+back*float64(-left) >= bar
+	}
+	return st.cost+min(closer, math.Abs(s.row.price))*float64(left) >= bar
 }
 
-// mergeStates merges two lists by load and drops what is beaten.
+// mergeStates merges two lists by count and load, and drops what is beaten.
 func mergeStates(dst, a, b []state, perUnit float64) []state {
-	least := math.Inf(1)
+	least, count := math.Inf(1), int32(math.MinInt32)
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		var st state
-		if j >= len(b) || i < len(a) && (a[i].load < b[j].load || a[i].load == b[j].load && a[i].cost <= b[j].cost) {
+		if j >= len(b) || i < len(a) && a[i].before(&b[j]) {
 			st = a[i]
 			i++
 		} else {
 			st = b[j]
 			j++
+		}
+		if st.count != count {
+			least, count = math.Inf(1), st.count
 		}
 		if value := st.cost - perUnit*float64(st.load); value < least {
 			least = value
@@ -229,4 +257,12 @@ func mergeStates(dst, a, b []state, perUnit float64) []state {
 		}
 	}
 	return dst
+}
+
+// before is the order of states in a layer.
+func (s *state) before(other *state) bool {
+	if s.count != other.count {
+		return s.count < other.count
+	}
+	return s.load < other.load || s.load == other.load && s.cost <= other.cost
 }

@@ -224,9 +224,9 @@ func (m *model) least(ctx context.Context) kept {
 		}
 		return kept{cost: m.refusing(relaxed.supply.costReal(relaxed.capacity), func(i int) float64 { return relaxed.jobs[i] })}
 	case m.wholeLoads():
-		r, _ = m.newOptions(m.Options.Integrality == capacity.Executable).solve(ctx, target)
+		r, _ = solve(ctx, m.newOptions(m.Options.Integrality == capacity.Executable), target)
 	default:
-		r, _ = newLinear(m.instance()).solve(ctx, target)
+		r, _ = solve(ctx, newLinear(m.instance()), target)
 	}
 	if !r.Feasible {
 		return kept{cost: math.Inf(1)}

@@ -22,6 +22,7 @@ import (
 type choice struct {
 	jobs  int64   // the class's jobs then
 	load  int64   // change of the load
+	count int64   // change of the row's count
 	extra float64 // what it costs more at the price of capacity
 }
 
@@ -85,6 +86,8 @@ type search struct {
 	front front
 	kink  kink
 	base  int64   // load of the base
+	row   row     // what else is whole
+	count int64   // of the base in the row
 	slack float64 // what was rounded away where ratios tie; added to every proven gap
 
 	floor  float64 // no load that can be reached has a smaller excess
@@ -151,7 +154,7 @@ func (s *search) result(f modeller, base []int64) Result {
 // which most problems give away for little.
 func (s *search) prove(target, complete float64) {
 	s.run(min(complete, target), lightEffort)
-	s.run(target, solidEffort, heavyEffort)
+	s.run(target, solidEffort)
 }
 
 // run searches until the gap is at most target or every effort is spent.
@@ -194,12 +197,13 @@ func (s *search) run(target float64, efforts ...effort) {
 
 // accept makes moves the best plan if they are. The gap is computed anew from the moves.
 func (s *search) accept(moves []move) bool {
-	load, extra := s.base, 0.0
+	load, count, extra := s.base, s.count, 0.0
 	for _, m := range moves {
 		load += m.load
+		count += m.count
 		extra += m.extra
 	}
-	gap := extra + s.kink.excess(load)
+	gap := extra + s.kink.excess(load) + s.row.excess(count)
 	if gap >= s.gap {
 		return false
 	}

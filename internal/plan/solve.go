@@ -83,18 +83,18 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 	case m.Options.Sharing == capacity.Dedicated:
 		o := m.newOptions(false)
 		f = o
-		d.integer, s = o.solve(ctx, target)
+		d.integer, s = solve(ctx, o, target)
 	default:
 		l := newLinear(m.instance())
 		f = l
-		d.integer, s = l.solve(ctx, target)
+		d.integer, s = solve(ctx, l, target)
 	}
 	if m.Options.Integrality == capacity.Integer {
 		d.settle(ctx, solver, f, s, d.integer)
 		return d.plan()
 	}
 	o := m.newOptions(true)
-	result, search := o.solve(ctx, target)
+	result, search := solve(ctx, o, target)
 	d.settle(ctx, solver, o, search, result)
 	d.layOut(ctx, o, target)
 	return d.plan()
@@ -124,7 +124,7 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 			jobs := d.thinned(supply.most())
 			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, vms(o, jobs), o.objective(jobs)
 			o.supply, o.plenty = o.supply.without(extra), false
-			if r, _ := o.solve(ctx, target); r.Feasible && r.Objective < d.best.Objective {
+			if r, _ := solve(ctx, o, target); r.Feasible && r.Objective < d.best.Objective {
 				d.best = r
 			}
 			continue

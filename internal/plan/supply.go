@@ -87,6 +87,42 @@ func (s supply) without(vms int64) supply {
 	return rest
 }
 
+// within is the supply where at least so many VMs are rented, whatever they carry, and at most so many: those cost
+// nothing more, and what they cost is left out.
+func (s supply) within(least, most int64) supply {
+	rest := supply{}
+	if least > 0 {
+		rest.price, rest.total = append(rest.price, 0), append(rest.total, min(least, s.most()))
+	}
+	for k, price := range s.price {
+		from, to := s.tier(k)
+		if to = min(to, most); max(from, least) >= to {
+			continue
+		}
+		if last := len(rest.price) - 1; last >= 0 && price == rest.price[last] {
+			rest.total[last] = to
+			continue
+		}
+		rest.price, rest.total = append(rest.price, price), append(rest.total, to)
+	}
+	return rest
+}
+
+// between is what m VMs cost more than n.
+func (s supply) between(n, m int64) float64 {
+	if m < n {
+		return -s.between(m, n)
+	}
+	sum := 0.0
+	for k, price := range s.price {
+		from, to := s.tier(k)
+		if overlap := min(to, m) - max(from, n); overlap > 0 {
+			sum += price * float64(overlap)
+		}
+	}
+	return sum
+}
+
 // cost is phi(n); +Inf where there are not so many VMs.
 func (s supply) cost(n int64) float64 {
 	sum := 0.0

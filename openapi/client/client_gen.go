@@ -1881,17 +1881,15 @@ type AuditEntry struct {
 	// Before Its JSON before; null where it was not there.
 	Before interface{} `json:"before"`
 
-	// By The name of the key, or the one in the token.
+	// By The name of the key.
 	By string `json:"by"`
 
 	// Cluster "" for keys.
 	Cluster string `json:"cluster"`
 	Id      string `json:"id"`
-
-	// KeyId The key's id, `local` for a key that lives with the server, or `oidc:` and the subject of a token.
-	KeyId string `json:"key_id"`
-	Kind  string `json:"kind"`
-	Name  string `json:"name"`
+	KeyId   string `json:"key_id"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
 }
 
 // AuditList A page of changes, the newest first.
@@ -8847,7 +8845,7 @@ type Times struct {
 
 // Token What opens a session.
 type Token struct {
-	// Token A key, a token of the issuer, or that of a sign-in link.
+	// Token A key, or the token of a sign-in link.
 	Token string `json:"token"`
 }
 
@@ -14511,7 +14509,7 @@ type ClientInterface interface {
 
 	// CreateSessionWithBody Open a session
 	//
-	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -14520,7 +14518,7 @@ type ClientInterface interface {
 
 	// CreateSession Open a session
 	//
-	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -19150,7 +19148,7 @@ func (c *Client) GetSession(ctx context.Context, reqEditors ...RequestEditorFn) 
 
 // CreateSessionWithBody Open a session
 //
-// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -19169,7 +19167,7 @@ func (c *Client) CreateSessionWithBody(ctx context.Context, contentType string, 
 
 // CreateSession Open a session
 //
-// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -35172,7 +35170,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateSessionWithBodyWithResponse Open a session
 	//
-	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -35181,7 +35179,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateSessionWithResponse Open a session
 	//
-	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -44098,7 +44096,7 @@ func (c *ClientWithResponses) GetSessionWithResponse(ctx context.Context, reqEdi
 
 // CreateSessionWithBodyWithResponse Open a session
 //
-// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44113,7 +44111,7 @@ func (c *ClientWithResponses) CreateSessionWithBodyWithResponse(ctx context.Cont
 
 // CreateSessionWithResponse Open a session
 //
-// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
+// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

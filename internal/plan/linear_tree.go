@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"math"
+	"slices"
+)
+
+// How the tree moves the integer program's Lagrangian point.
+
+func (l *linear) until(done func() bool) { l.done = done }
+
+func (l *linear) begin() *search {
+	return newSearch(l, l.supply.at(l.nu, l.grid.perVM), l.baseLoad, l.slack, l.done)
+}
+
+func (l *linear) fork() terrain {
+	f := *l
+	f.all, f.plain = l.supply, l.Penalty
+	f.Penalty, f.Low, f.High, f.base = slices.Clone(l.Penalty), slices.Clone(l.Low), slices.Clone(l.High), slices.Clone(l.base)
+	return &f
+}
+
+func (l *linear) limits() (low, high []int64) { return l.Low, l.High }
+func (l *linear) rent(least, most int64)      { l.supply = l.all.within(least, most) }
+func (l *linear) standing() []int64           { return l.base }
+func (l *linear) penalties() []float64        { return l.plain }
+func (l *linear) perJob(class int) float64    { return l.gamma[class] }
+
+func (l *linear) tilt(counts []int64, price float64) {
+	l.counts = counts
+	copy(l.Penalty, l.plain)
+	for i, c := range counts {
+		l.Penalty[i] -= price * float64(c)
+	}
+}
+
+// perCount is what a job of the class counts in the row.
+func (l *linear) perCount(class int) int64 {
+	if l.counts == nil {
+		return 0
+	}
+	return l.counts[class]
+}
+
+func (l *linear) broken() (class int, jobs, load float64, found bool) {
+	if l.breaks < 0 {
+		return 0, 0, 0, false
+	}
+	return l.breaks, float64(l.base[l.breaks]) + l.part, l.part * float64(l.weight[l.breaks]), true
+}
+
+// stand counts all classes as tied that cost no more than those whose jobs are not their cheapest.
+func (l *linear) stand(jobs []int64) {
+	for i, h := range jobs {
+		if r := l.reduced(i); r > 0 && h > l.Low[i] || r < 0 && h < l.High[i] {
+			l.tie = max(l.tie, math.Abs(r))
+		}
+	}
+	l.slack = 0
+	for i := range jobs {
+		if r := math.Abs(l.nu*l.gamma[i] - l.Penalty[i]); l.ties(i, r) {
+			l.slack += r * float64(l.High[i]-l.Low[i])
+		}
+	}
+	copy(l.base, jobs)
+	l.baseLoad = l.load(jobs)
+}
+
+func (l *linear) extra(class int, jobs int64) float64 {
+	return (l.nu*l.gamma[class] - l.Penalty[class]) * float64(jobs-l.base[class])
+}

@@ -1,0 +1,60 @@
+package plan
+
+import "slices"
+
+// How the tree moves the slot-exact program's Lagrangian point.
+
+func (o *options) until(done func() bool) { o.done = done }
+
+func (o *options) begin() *search {
+	return newSearch(o, o.supply.at(o.nu, o.grid.perVM), o.baseLoad, o.slack, o.done)
+}
+
+func (o *options) fork() terrain {
+	f := *o
+	f.all, f.spare, f.plain = o.supply, o.plenty, o.penalty
+	f.penalty, f.low, f.high = slices.Clone(o.penalty), slices.Clone(o.low), slices.Clone(o.high)
+	f.base, f.value = slices.Clone(o.base), slices.Clone(o.value)
+	return &f
+}
+
+func (o *options) limits() (low, high []int64) { return o.low, o.high }
+func (o *options) standing() []int64           { return o.base }
+func (o *options) penalties() []float64        { return o.plain }
+
+func (o *options) rent(least, most int64) {
+	o.supply = o.all.within(least, most)
+	o.plenty = o.spare && most >= o.all.most()
+}
+
+func (o *options) tilt(counts []int64, price float64) {
+	o.counts = counts
+	copy(o.penalty, o.plain)
+	for i, c := range counts {
+		o.penalty[i] -= price * float64(c)
+	}
+}
+
+// perCount is what a job of the class counts in the row.
+func (o *options) perCount(class int) int64 {
+	if o.counts == nil {
+		return 0
+	}
+	return o.counts[class]
+}
+
+func (o *options) broken() (class int, jobs, load float64, found bool) {
+	return o.breaks.class, o.breaks.jobs, o.extraLoad, o.breaks.class != theVMs
+}
+
+func (o *options) stand(jobs []int64) {
+	copy(o.base, jobs)
+	o.baseLoad, o.slack = o.load(jobs), 0
+	for i, h := range jobs {
+		o.slack += max(0, o.worth(i, o.nu, h)-o.value[i])
+	}
+}
+
+func (o *options) extra(class int, jobs int64) float64 {
+	return o.worth(class, o.nu, jobs) - o.value[class]
+}
