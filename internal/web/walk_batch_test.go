@@ -100,7 +100,6 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `/^Phase 1: .* on \d+ VMs?.*, 22:00.* to \d\d:\d\d/.test(document.querySelector(".readout").textContent)`)
 	calm(t, ctx, "batch")
 	looks(t, ctx, "batch")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// A step of the slider by keys packs anew; the fewest machines are those of the interface.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(`input[type=range]`)), chromedp.KeyEvent(kb.ArrowRight))

@@ -92,7 +92,6 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "classes")
 	looks(t, ctx, "classes")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// A column of all classes that are shown, in one step.
 	press(t, ctx, "Change a column")
@@ -137,7 +136,6 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "class")
 	looks(t, ctx, "class")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// Mistakes stand at their fields, and a summary leads to them.
 	write(t, ctx, "#field-class-deadline-s", "soon")
@@ -332,7 +330,6 @@ func walkImport(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "import")
 	looks(t, ctx, "import")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 	refused := map[int]string{10: "class-10,etl,20 min,2,2,5,1,0.30\n", 60: "class-60,missing,20 min,2,2,0,1,0.30\n"}
 	give(t, ctx, file(t, "classes.csv", rows(refused)))
 	until(t, ctx, `[...document.querySelectorAll(".bad-import tbody tr")].some((r) => r.textContent.includes("12"))`)
@@ -422,7 +419,6 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, fmt.Sprintf(`!document.documentElement.outerHTML.includes(%q) && [...document.querySelectorAll("td")].some((e) => e.textContent.includes(%q))`, secret, hostile[0]))
 	calm(t, ctx, "settings-keys")
 	looks(t, ctx, "settings-keys")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 	value[bool](t, ctx, fmt.Sprintf(`[...document.querySelectorAll("button[aria-label]")].find((b) => b.ariaLabel === "Revoke " + %q).click(), true`, hostile[0]))
 	press(t, ctx, "Revoke it")
 	until(t, ctx, `document.body.innerText.includes("revoked ")`)
@@ -441,7 +437,6 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "settings-clusters")
 	looks(t, ctx, "settings-clusters")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/prices?cluster=to-be-set"))
 	press(t, ctx, "Add a price")
@@ -452,7 +447,6 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 2`)
 	calm(t, ctx, "settings-prices")
 	looks(t, ctx, "settings-prices")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/audit?cluster=to-be-set"))
 	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length >= 4`)
@@ -460,13 +454,12 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	if os.Getenv("HEADROOM_LONG") != "" {
 		looks(t, ctx, "settings-audit")
 	}
-	do(t, ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.address+"/settings/about"))
+	do(t, ctx, chromedp.Navigate(s.address+"/settings/about"))
 	until(t, ctx, `document.body.innerText.includes("Postgres 1") && document.body.innerText.includes("cbc")`)
 	calm(t, ctx, "settings-about")
 	if os.Getenv("HEADROOM_LONG") != "" {
 		looks(t, ctx, "settings-about")
 	}
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// A cluster goes only when its name is typed.
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/clusters?cluster=to-be-set"))
@@ -502,7 +495,6 @@ func TestFirstPlan(t *testing.T) {
 	until(t, ctx, `location.pathname === "/welcome" && document.querySelector(".ways")`)
 	calm(t, ctx, "welcome")
 	looks(t, ctx, "welcome")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// Tab goes along until what is wanted has the focus.
 	reach := func(what string) {

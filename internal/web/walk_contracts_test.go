@@ -127,7 +127,6 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "contracts")
 	looks(t, ctx, "contracts")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// Months.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(`[role="tab"][aria-selected="true"]`)), chromedp.KeyEvent(kb.ArrowLeft)) // the last one
@@ -166,7 +165,6 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "contracts-months")
 	looks(t, ctx, "contracts-months")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// Buy: nothing to weigh, an offer, the answer.
 	press(t, ctx, "Buy")

@@ -57,7 +57,6 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	do(t, ctx, chromedp.KeyEvent(kb.Escape))
 	calm(t, ctx, "curves")
 	looks(t, ctx, "curves")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// The table, its file and the service's file are the same.
 	press(t, ctx, "Show as table")
@@ -82,7 +81,6 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	do(t, ctx, chromedp.Focus(chromedp.CSS(".plot")), chromedp.KeyEvent(kb.ArrowRight))
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("25 % · no plan: ")`)
 	looks(t, ctx, "curves-zone")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// The relaxed cost of a contract's VMs is exact, and says what changes at its corners.
 	s.open(t, ctx, "/c/demo/curves?x="+url.QueryEscape("contract:three-year")+"&from=0&to=80&n=41")
@@ -123,7 +121,6 @@ func walkLongCurve(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Cancel")
 	until(t, ctx, `/^Stopped at \d+ of 5000: it was cancelled\. The \d+ points are shown\./.test(document.querySelector(".banner")?.textContent)`)
 	looks(t, ctx, "curves-stopped")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 	until(t, ctx, `document.querySelector(".chip:not(.good)") === null`)
 
 	// The address shows the same again.
@@ -176,7 +173,6 @@ func walkGrid(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "curves-grid")
 	looks(t, ctx, "curves-grid")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 	do(t, ctx, chromedp.Focus(chromedp.CSS(`.heat td[tabindex="0"]`)), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowDown))
 	until(t, ctx, `document.activeElement.dataset.at === "1 6" && document.querySelector(".readout").textContent.startsWith("175 %, 20 VMs · $")`)
 	total := a.Points[6*5+1].Cost.Total

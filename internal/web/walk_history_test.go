@@ -195,7 +195,6 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("Plan 3, ")`)
 	calm(t, ctx, "history")
 	looks(t, ctx, "history")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// Two ticks by keys lead to what differs.
 	for _, row := range []string{"3", "1"} {
@@ -236,7 +235,6 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	}
 	calm(t, ctx, "history-difference")
 	looks(t, ctx, "history-difference")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 
 	// One tick: it is proved again, and held.
 	s.open(t, ctx, "/c/past/history?pick=2")

@@ -120,7 +120,6 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	// A policy is tried before it is switched to; its sentence is the service's.
 	calm(t, ctx, "live")
 	looks(t, ctx, "live")
-	do(t, ctx, chromedp.EmulateViewport(1280, 900))
 	value[bool](t, ctx, `{ const e = document.querySelector("#policy").closest("section").querySelector("select"); e.value = "edf"; e.dispatchEvent(new Event("change", {bubbles: true})); true }`)
 	press(t, ctx, "Try it first")
 	until(t, ctx, `document.querySelector("#trial")?.textContent.includes(" edf would have decided ")`)

@@ -80,6 +80,28 @@ func quick(seconds []float64) (median, slowest float64) {
 	return seconds[len(seconds)/2] * 1000, seconds[len(seconds)-1] * 1000
 }
 
+// walkWhatIf moves a slider, and shares what it came to.
+func walkWhatIf(t *testing.T, s *server, browser context.Context) {
+	ctx := s.tab(t, browser)
+	s.open(t, ctx, "/c/demo/now")
+	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/c/demo/what-if"]`)))
+	until(t, ctx, `document.querySelector("#answer")`)
+	median, slowest := quick(value[[]float64](t, ctx, paced))
+	t.Logf("a move is answered and painted in %.0f ms (median), %.0f ms (slowest of 50)", median, slowest)
+	if median > 1000 {
+		t.Errorf("the median move took %.0f ms", median)
+	}
+	until(t, ctx, `location.search.includes("demand") && location.search.includes("base=1")`)
+	link := value[string](t, ctx, `location.href`)
+	shown := value[string](t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent`)
+	do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	until(t, ctx, fmt.Sprintf(`document.querySelector("#answer")?.closest("section").querySelector(".big")?.textContent === %q`, shown))
+	calm(t, ctx, "what-if")
+	looks(t, ctx, "what-if")
+	press(t, ctx, "Start over")
+	until(t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent === "no change"`)
+}
+
 // walkManyClasses measures Now and What if with a hundred classes; with a thousand where samples are long.
 func walkManyClasses(t *testing.T, s *server, browser context.Context) {
 	sizes := []int{100}

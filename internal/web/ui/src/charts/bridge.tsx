@@ -11,6 +11,7 @@ export interface Step {
 /** costLines are what the lines of a cost are called, and how they are drawn. */
 export const costLines: Record<string, { name: string; kind: Step["kind"] }> = {
   reserved: { name: "Reserved", kind: "reserved" },
+  reserved_idle: { name: "Reserved but idle", kind: "reserved" },
   on_demand: { name: "On demand", kind: "demand" },
   spot: { name: "Spot", kind: "demand" },
   penalties: { name: "Refused jobs", kind: "refused" },

@@ -87,8 +87,7 @@ function linesOf({ from, to }: Two): Line[] {
   const b = to.plan.cost;
   return (["reserved", "reserved_idle", "on_demand", "spot", "penalties"] as const)
     .map((key) => ({
-      name: key === "reserved_idle" ? "Reserved but idle" : costLines[key]!.name,
-      kind: key === "reserved_idle" ? "reserved" : costLines[key]!.kind,
+      ...costLines[key]!,
       from: perPeriod(a[key] ?? "0", a.period_s, per),
       to: perPeriod(b[key] ?? "0", b.period_s, per),
     }))

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { ClassPlan, CurrentPlan, Problem, ProblemClass } from "../api/contract.ts";
 import { type Spread, TimeBar } from "../charts/timebar.tsx";
+import { one, shares, units } from "../model/money.ts";
 import { type Edit, write } from "../model/scenario.ts";
 import { duration } from "../model/time.ts";
 import { attention, count, verdict } from "../model/words.ts";
@@ -36,7 +37,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
   const pages = Math.max(1, Math.ceil(all.length / Math.max(most, 1)));
   const at = Math.min(page.value, pages - 1);
   const first = all.slice(at * most, (at + 1) * most);
-  const rounding = plan.plan.vms.total - plan.plan.classes.reduce((n, c) => n + c.vms, 0);
+  const vms = useMemo(() => tenths(plan), [plan]);
   return (
     <section class="card span-12" aria-labelledby="classes">
       <header>
@@ -83,9 +84,9 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
         </thead>
         <tbody role="rowgroup">
           {first.map(({ c, of }) => (
-            <Row key={c.name} c={c} of={of} plan={plan} />
+            <Row key={c.name} c={c} of={of} plan={plan} vms={vms.of.get(c.name)!} />
           ))}
-          {rounding >= 0.05 && (
+          {vms.rounding !== "0.0" && word === "" && at === pages - 1 && (
             <tr role="row">
               <td role="cell" class="muted">
                 Rounding up to whole VMs
@@ -93,7 +94,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
               <td role="cell" />
               <td role="cell" />
               <td role="cell" class="number">
-                {rounding.toFixed(1)}
+                {vms.rounding}
               </td>
               <td role="cell" />
               <td role="cell" />
@@ -103,6 +104,13 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
       </table>
     </section>
   );
+}
+
+/** tenths are the classes' VMs as the column shows them, so that it adds up to the plan's. */
+function tenths({ plan }: CurrentPlan): { of: Map<string, string>; rounding: string } {
+  const parts = [...plan.classes.map((c) => c.vms), plan.vms.rounding].map((n) => units(n.toFixed(9)));
+  const shown = shares(parts, one / 10n).map((u) => `${u / one}.${(u % one) / (one / 10n)}`);
+  return { of: new Map(plan.classes.map((c, i) => [c.name, shown[i]!])), rounding: shown[shown.length - 1]! };
 }
 
 /** spread is a class's times, where there are any. */
@@ -121,7 +129,7 @@ export function tried(plan: CurrentPlan, edit: Edit): string {
   return `${addressOf(plan.cluster, "what-if")}?${keys}`;
 }
 
-function Row({ c, of, plan }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan }) {
+function Row({ c, of, plan, vms }: { c: ClassPlan; of: ProblemClass | undefined; plan: CurrentPlan; vms: string }) {
   const times = spread(c);
   const cure = c.verdict === "impossible" && c.flips.deadline_s ? Math.ceil(c.flips.deadline_s) : null;
   const late = of?.deadline_s && times && c.admitted > 0 && times.average <= of.deadline_s && times.upper > of.deadline_s;
@@ -150,7 +158,7 @@ function Row({ c, of, plan }: { c: ClassPlan; of: ProblemClass | undefined; plan
         {c.refused > 0 && <p class="small muted">{c.refused} refused</p>}
       </td>
       <td role="cell" class="number vms">
-        {c.vms.toFixed(1)}
+        {vms}
         <span class="narrow"> VMs</span>
       </td>
       <td role="cell" class="number per-job">{c.admitted > 0 && c.slots ? `${c.slots.map} / ${c.slots.reduce}` : "–"}</td>

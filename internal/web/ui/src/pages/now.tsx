@@ -30,7 +30,7 @@ export function Now() {
         </span>
       </div>
       <div class="cards">
-        <Money plan={plan} />
+        <Money plan={plan} problem={problem} />
         <VMs plan={plan} problem={problem} />
         <Facts plan={plan} problem={problem} />
         <Classes plan={plan} problem={problem} />
@@ -52,7 +52,8 @@ function Proof({ plan }: { plan: CurrentPlan }) {
   const said = useSignal("");
   const by = plan.plan.proof;
   const { cost } = plan.plan;
-  const worse = by && by.gap > 0 ? perPeriod(cost.total, cost.period_s, "month") - perPeriod(String(by.bound), cost.period_s, "month") : 0n;
+  // The bound is one of the objective, which leaves out what refusing every job would cost.
+  const worse = by ? perPeriod(plan.plan.objective, cost.period_s, "month") - perPeriod(by.bound, cost.period_s, "month") : 0n;
   const longer = async () => {
     said.value = "";
     const path = { cluster: plan.cluster };
@@ -83,7 +84,7 @@ function Proof({ plan }: { plan: CurrentPlan }) {
       )}
       {details.value && by && (
         <p class="small muted">
-          No plan can cost less than {text(perPeriod(String(by.bound), cost.period_s, "month"), cost.currency, 2)} a month: that bound was proved by {by.method}, which needs no other solver. {by.checked ? "Every limit of the plan was checked again in exact decimals." : ""}
+          No plan can cost less than {text(perPeriod(cost.total, cost.period_s, "month") - worse, cost.currency, 2)} a month: that bound was proved by {by.method}, which needs no other solver. {by.checked ? "Every limit of the plan was checked again in exact decimals." : ""}
         </p>
       )}
       <p>
@@ -94,16 +95,14 @@ function Proof({ plan }: { plan: CurrentPlan }) {
   );
 }
 
-function Money({ plan }: { plan: CurrentPlan }) {
+function Money({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const period = chosen<Period>("per", periods);
   const { cost, vms } = plan.plan;
   const per = (amount: string) => perPeriod(amount, cost.period_s, period);
-  const used = (plan.plan.vms.contracts ?? []).reduce((n, c) => n + c.used, 0);
-  const idle = vms.reserved - used;
-  const bill: { patch: string; name: string; amount: Units }[] = [
-    { patch: "reserved", name: `Reserved, ${count(used, "VM", "VMs")}`, amount: per(cost.reserved) - per(cost.reserved_idle) },
-  ];
-  if (idle > 0 || units(cost.reserved_idle) > 0n) bill.push({ patch: "idle", name: `Reserved but idle, ${count(idle, "VM", "VMs")}`, amount: per(cost.reserved_idle) });
+  const paid = new Set((problem.supply.contracts ?? []).filter((c) => c.billing === "always").map((c) => c.name));
+  const idle = vms.contracts.reduce((n, c) => n + (paid.has(c.name) ? c.vms - c.used : 0), 0);
+  const bill: { patch: string; name: string; amount: Units }[] = [{ patch: "reserved", name: `Reserved, ${count(vms.reserved, "VM", "VMs")}`, amount: per(cost.reserved) }];
+  if (idle > 0) bill.push({ patch: "idle", name: `Reserved but idle, ${count(idle, "VM", "VMs")}`, amount: per(cost.reserved_idle) });
   bill.push({ patch: "demand", name: `On demand, ${count(vms.on_demand, "VM", "VMs")}`, amount: per(cost.on_demand) });
   if (cost.spot && units(cost.spot) > 0n) bill.push({ patch: "demand", name: `Spot, ${count(vms.spot ?? 0, "VM", "VMs")}`, amount: per(cost.spot) });
   const parts = shares([...bill.map((b) => b.amount), per(cost.penalties)], cent);
@@ -180,10 +179,10 @@ function Forecast({ cluster, version }: { cluster: string; version: number }) {
 
 function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const { vms } = plan.plan;
-  const used = vms.contracts.reduce((n, c) => n + c.used, 0);
+  const bought = vms.contracts.reduce((n, c) => n + c.vms, 0);
   const quota = problem.supply.on_demand?.quota ?? null;
   const all = parts(plan, problem);
-  const share = (n: number) => percent(n / Math.max(vms.total, 1));
+  const share = (n: number) => percent(n / all.reduce((sum, p) => sum + p.vms, 0));
   return (
     <section class="card span-7" aria-labelledby="vms">
       <h2 id="vms">VMs</h2>
@@ -203,13 +202,13 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           points={[all.map((p) => `${p.name} · ${count(p.vms, "VM", "VMs")} · ${share(p.vms)}`)]}
           file="vms"
         >
-          {(cursor) => <VMBar all={all} most={quota === null ? null : vms.reserved + quota} limit={`quota ${quota} on demand`} cursor={cursor} />}
+          {(cursor) => <VMBar all={all} most={quota === null ? null : bought + quota} limit={`quota ${quota} on demand`} cursor={cursor} />}
         </Figure>
       )}
       <p class="legend">
         <span>
           <span class="patch reserved" />
-          Reserved, {used} of {vms.reserved} used
+          Reserved, {vms.reserved} of {bought} used
         </span>
         <span>
           <span class="patch demand" />
@@ -218,7 +217,7 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
         </span>
         <span>
           <span class="patch idle" />
-          Reserved but idle: {vms.reserved > used ? vms.reserved - used : "none"}
+          Reserved but idle: {bought > vms.reserved ? bought - vms.reserved : "none"}
         </span>
       </p>
     </section>
@@ -287,7 +286,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
               </span>
             </p>
             <p class="small muted">
-              At that cost of refusing, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
+              Around that cost of refusing, the plan decides otherwise. <a href={tryIt(plan, change)}>Try it</a>
             </p>
           </div>
         )}

@@ -113,7 +113,7 @@ function Costs({ a, f }: { a: Answered; f: Figures }) {
   if (values !== 0n) steps.push({ name: "Same decisions", change: values, kind: "values" });
   for (const c of rest) {
     const by = per(c.decisions);
-    if (by !== 0n || c.name !== "spot") steps.push({ ...costLines[c.name]!, change: by });
+    if (by !== 0n || (c.name !== "spot" && c.name !== "reserved_idle")) steps.push({ ...costLines[c.name]!, change: by });
   }
   const part = Number(per(total.from)) === 0 ? 0 : Number(change) / Number(per(total.from));
   const money = (amount: string) => text(per(amount), currency, 2);

@@ -1,0 +1,443 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// current is what Now is held against: the plan, and the problem that it answers.
+type current struct {
+	Number, VMs, Admitted, Refused int
+	Plan                           struct {
+		Cost struct {
+			Total, Reserved, Penalties string
+			ReservedIdle               string `json:"reserved_idle"`
+			OnDemand                   string `json:"on_demand"`
+		}
+		VMs struct {
+			Total, Reserved float64
+			OnDemand        float64 `json:"on_demand"`
+			Contracts       []contractUse
+		}
+		Classes []struct {
+			Name, Verdict, Reason  string
+			Admitted, Refused, VMs float64
+			Slots                  *struct{ Map, Reduce int }
+			Time                   *struct{ Lower, Average, Upper float64 } `json:"time_s"`
+			Flips                  struct {
+				Penalty  *string
+				Deadline *float64 `json:"deadline_s"`
+			}
+		}
+		Prices struct {
+			Capacity  struct{ High *string }
+			Contracts []struct{ Name, Worth string }
+		}
+		Proof struct {
+			Checked bool
+			SolveMS float64 `json:"solve_ms"`
+		}
+	}
+	problem struct {
+		Period int64 `json:"period_s"`
+		Supply struct {
+			OnDemand struct {
+				Price string
+				Quota *int
+			} `json:"on_demand"`
+			Contracts []struct{ Name, Price, Billing string }
+		}
+		Classes []struct {
+			Name, Penalty string
+			Deadline      float64 `json:"deadline_s"`
+		}
+	}
+}
+
+type contractUse struct {
+	Name      string
+	VMs, Used int64
+}
+
+func (s *server) current(t *testing.T, cluster string) *current {
+	t.Helper()
+	var c current
+	s.get(t, "/v1/clusters/"+cluster+"/plans/current", &c)
+	s.get(t, fmt.Sprintf("/v1/clusters/%s/plans/%d/problem", cluster, c.Number), &c.problem)
+	return &c
+}
+
+// line is one of the addition that leads to the bill: as people read it, and what it is for an hour.
+type line struct {
+	name string
+	hour *big.Rat
+}
+
+// lines reckons the addition from the prices and counts alone, and holds the service's own against it.
+func (c *current) lines(t *testing.T) (bill []line, refused line) {
+	t.Helper()
+	times := func(n int64, price string) *big.Rat { return new(big.Rat).Mul(big.NewRat(n, 1), amount(t, price)) }
+	used, idle, penalties := new(big.Rat), new(big.Rat), new(big.Rat)
+	var inUse, notInUse int64
+	for i, k := range c.problem.Supply.Contracts {
+		of := c.Plan.VMs.Contracts[i]
+		inUse += of.Used
+		used.Add(used, times(of.Used, k.Price))
+		if k.Billing == "always" {
+			notInUse += of.VMs - of.Used
+			idle.Add(idle, times(of.VMs-of.Used, k.Price))
+		}
+	}
+	for i, k := range c.problem.Classes {
+		penalties.Add(penalties, times(int64(c.Plan.Classes[i].Refused), k.Penalty))
+	}
+	period := big.NewRat(c.problem.Period, 3600)
+	penalties.Quo(penalties, period)
+	onDemand := int64(c.Plan.VMs.OnDemand)
+	bill = append(bill, line{"Reserved, " + vms(inUse), used})
+	if notInUse > 0 {
+		bill = append(bill, line{"Reserved but idle, " + vms(notInUse), idle})
+	}
+	bill = append(bill, line{"On demand, " + vms(onDemand), times(onDemand, c.problem.Supply.OnDemand.Price)})
+	cost := c.Plan.Cost
+	for said, mine := range map[string]*big.Rat{cost.Reserved: used, cost.ReservedIdle: idle, cost.OnDemand: bill[len(bill)-1].hour, cost.Penalties: penalties} {
+		if off := new(big.Rat).Sub(amount(t, said), new(big.Rat).Mul(mine, period)); off.Abs(off).Cmp(big.NewRat(1, 1e9)) > 0 {
+			t.Errorf("the service says that a period costs %s, its prices and counts come to %s", said, mine.FloatString(9))
+		}
+	}
+	return bill, line{"Cost of refused jobs (on no bill)", penalties}
+}
+
+func vms(n int64) string {
+	if n == 1 {
+		return "1 VM"
+	}
+	return fmt.Sprintf("%d VMs", n)
+}
+
+// lasting writes seconds as people read them, in the two largest units that say something.
+func lasting(seconds float64) string {
+	if seconds < 10 && seconds != math.Floor(seconds) {
+		return fmt.Sprintf("%.1f s", seconds)
+	}
+	n := int(math.Round(seconds))
+	units := []struct {
+		name string
+		of   int
+	}{{"days", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}
+	for i, u := range units {
+		if n < u.of {
+			continue
+		}
+		if i == len(units)-1 {
+			return fmt.Sprintf("%d s", n)
+		}
+		less := units[i+1]
+		rest := int(math.Round(math.Mod(float64(n), float64(u.of)) / float64(less.of)))
+		if rest == 0 {
+			return fmt.Sprintf("%d %s", n/u.of, u.name)
+		}
+		return fmt.Sprintf("%d %s %d %s", n/u.of, u.name, rest, less.name)
+	}
+	return "0 s"
+}
+
+// odd makes a cluster whose amounts have nine places and whose period is two hours, with a contract that is
+// paid and mostly idle, and a class that no VMs are enough for.
+func (s *server) odd(t *testing.T, cluster string) {
+	t.Helper()
+	var document map[string]any
+	s.get(t, "/v1/clusters/demo/document", &document)
+	of := document["cluster"].(map[string]any)
+	of["name"], of["period_s"] = cluster, 7200
+	document["prices"].([]any)[0].(map[string]any)["price"] = "0.383333333"
+	for i, price := range []string{"0.157123457", "0.242999999"} {
+		contract := document["contracts"].([]any)[i].(map[string]any)
+		contract["price"], contract["vms"] = price, 90-60*i
+	}
+	for i, c := range document["classes"].([]any) {
+		class := c.(map[string]any)
+		class["penalty"] = fmt.Sprintf("0.%d33333333", i+1)
+		if i == 3 {
+			class["deadline_s"], class["jobs"] = 60, map[string]int{"min": 0, "max": 7}
+		}
+	}
+	s.apply(t, cluster, document)
+	s.planned(t, cluster, 1)
+}
+
+// walkNow finds every figure of Now as the service has it, reckoned another way, and what it adds up on the
+// screen to add up there.
+func walkNow(t *testing.T, s *server, browser context.Context) {
+	ctx := s.tab(t, browser)
+	s.signIn(t, ctx)
+	until(t, ctx, `document.querySelector("h1")?.textContent.includes("at once")`)
+	s.readNow(t, ctx, "demo")
+	calm(t, ctx, "now")
+	looks(t, ctx, "now")
+
+	s.odd(t, "odd-amounts")
+	s.open(t, ctx, "/c/odd-amounts/now")
+	until(t, ctx, `document.querySelector("h1").textContent.includes("at once")`)
+	c := s.readNow(t, ctx, "odd-amounts")
+	if c.Plan.Cost.ReservedIdle == "0" || !slices.ContainsFunc(c.problem.Supply.Contracts, func(k struct{ Name, Price, Billing string }) bool { return k.Billing == "used" }) {
+		t.Errorf("no VM is paid and idle: the walk proves less than it should: %+v", c.Plan.Cost)
+	}
+	looks(t, ctx, "now-idle")
+
+	// Rows that are looked for do not add up, and do not say that they do.
+	value[bool](t, ctx, `(() => { const f = document.querySelector("input[type=search]"); f.value = "ml-"; f.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
+	until(t, ctx, `location.search === "?filter=ml-" && document.querySelectorAll("table.classes tbody tr").length === 1`)
+}
+
+// readNow holds what the page shows of a cluster against what the service says.
+func (s *server) readNow(t *testing.T, ctx context.Context, cluster string) *current {
+	t.Helper()
+	c := s.current(t, cluster)
+	if got, want := value[string](t, ctx, `document.querySelector("h1").textContent`), fmt.Sprintf("%d jobs run at once on %d VMs. %d jobs are refused because ", c.Admitted, c.VMs, c.Refused); !strings.HasPrefix(got, want) {
+		t.Errorf("%s leads with %q, want %q", cluster, got, want)
+	}
+	if got := value[string](t, ctx, `document.querySelector("header.top").textContent`); !strings.Contains(got, fmt.Sprintf("Plan %d · computed ", c.Number)) || !strings.Contains(got, "Proved optimal") {
+		t.Errorf("%s: the header says %q", cluster, got)
+	}
+	bill, refused := c.lines(t)
+	for _, period := range []struct {
+		text, key, each string
+		hours           int64
+	}{{"Hour", "hour", "an hour", 1}, {"Day", "day", "a day", 24}, {"Month", "", "a month", 730}} {
+		value[bool](t, ctx, fmt.Sprintf(`[...document.querySelectorAll(".segments label")].find((l) => l.textContent === %q).querySelector("input").click(), true`, period.text))
+		until(t, ctx, fmt.Sprintf(`(new URLSearchParams(location.search).get("per") ?? "") === %q && document.querySelector("#money").closest("section").textContent.includes("%s on VMs")`, period.key, period.each))
+		c.readSums(t, ctx, cluster+", "+period.text, bill, refused, period.hours)
+	}
+	c.readVMs(t, ctx, cluster)
+	s.readFacts(t, ctx, cluster, c)
+	s.readClasses(t, ctx, cluster, c)
+	said := value[string](t, ctx, `document.querySelector("#proof").closest("section").textContent`)
+	if took := fmt.Sprintf("proved in %.0f ms by our own exact method", max(1, math.Round(c.Plan.Proof.SolveMS))); !strings.Contains(said, took) || strings.Contains(said, "Every limit was checked again") != c.Plan.Proof.Checked {
+		t.Errorf("%s: the proof reads %q, want %q", cluster, said, took)
+	}
+	return c
+}
+
+// readSums reads the addition: each line is the true amount to a cent, and what is shown adds up exactly.
+func (c *current) readSums(t *testing.T, ctx context.Context, of string, bill []line, refused line, hours int64) {
+	t.Helper()
+	shown := value[[][]string](t, ctx, `[...document.querySelectorAll(".sums > div")].map((d) => [d.querySelector("dt").textContent, d.querySelector("dd").textContent])`)
+	if len(shown) != len(bill)+3 {
+		t.Fatalf("%s: the addition is %q", of, shown)
+	}
+	sum, total := new(big.Rat), new(big.Rat)
+	read := func(i int, want line) *big.Rat {
+		got := amount(t, strings.NewReplacer("$", "", ",", "").Replace(shown[i][1]))
+		truth := new(big.Rat).Mul(want.hour, big.NewRat(hours, 1))
+		total.Add(total, truth)
+		if off := new(big.Rat).Sub(got, truth); shown[i][0] != want.name || off.Abs(off).Cmp(big.NewRat(1, 100)) >= 0 {
+			t.Errorf("%s: it says %q, want %s and %s", of, shown[i], want.name, truth.FloatString(9))
+		}
+		return got
+	}
+	for i, l := range bill {
+		sum.Add(sum, read(i, l))
+	}
+	n := len(bill)
+	if want := []string{"VM bill", dollars(sum)}; !slices.Equal(shown[n], want) {
+		t.Errorf("%s: it says %q, its parts come to %q", of, shown[n], want)
+	}
+	if got, want := value[string](t, ctx, `document.querySelector("#money").closest("section").querySelector(".big").textContent`), amountOf(t, sum.FloatString(2), big.NewRat(1, 1), false); got != want {
+		t.Errorf("%s: the bill is led by %q, want %q", of, got, want)
+	}
+	sum.Add(sum, read(n+1, refused))
+	if want := []string{"What the plan keeps lowest", dollars(sum)}; !slices.Equal(shown[n+2], want) || dollars(sum) != dollars(total) {
+		t.Errorf("%s: it says %q, its parts come to %q and in truth to %s", of, shown[n+2], want, total.FloatString(9))
+	}
+}
+
+func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
+	t.Helper()
+	v, bought := c.Plan.VMs, int64(0)
+	var rows []string
+	price := map[string]*big.Rat{}
+	for _, k := range c.problem.Supply.Contracts {
+		price[k.Name] = amount(t, k.Price)
+	}
+	cheapest := slices.Clone(v.Contracts)
+	slices.SortFunc(cheapest, func(a, b contractUse) int { return price[a.Name].Cmp(price[b.Name]) })
+	for _, k := range cheapest {
+		bought += k.VMs
+		if k.Used > 0 {
+			rows = append(rows, fmt.Sprintf("%s %d", k.Name, k.Used))
+		}
+		if k.VMs > k.Used {
+			rows = append(rows, fmt.Sprintf("%s, idle %d", k.Name, k.VMs-k.Used))
+		}
+	}
+	if v.OnDemand > 0 {
+		rows = append(rows, fmt.Sprintf("on demand %g", v.OnDemand))
+	}
+	section := `document.querySelector("#vms").closest("section")`
+	if got, want := value[string](t, ctx, section+`.querySelector("p").textContent`), fmt.Sprintf("%g of which %g reserved, %g on demand", v.Total, v.Reserved, v.OnDemand); got != want || v.Reserved+v.OnDemand != v.Total {
+		t.Errorf("%s: its VMs are %q, want %q", cluster, got, want)
+	}
+	idle := "none"
+	if n := bought - int64(v.Reserved); n > 0 {
+		idle = fmt.Sprint(n)
+	}
+	want := fmt.Sprintf("Reserved, %g of %d used|On demand, %g of a quota of %d|Reserved but idle: %s", v.Reserved, bought, v.OnDemand, *c.problem.Supply.OnDemand.Quota, idle)
+	if got := value[string](t, ctx, `[...`+section+`.querySelectorAll(":scope > .legend > span")].map((e) => e.textContent).join("|")`); got != want {
+		t.Errorf("%s: the legend is %q, want %q", cluster, got, want)
+	}
+	press(t, ctx, "Show as table")
+	until(t, ctx, section+`.querySelector("tbody")`)
+	if got := value[[]string](t, ctx, `[...`+section+`.querySelectorAll("tbody tr")].map((r) => [...r.cells].map((c) => c.lastChild.textContent).join(" "))`); !slices.Equal(got, rows) {
+		t.Errorf("%s: the VMs come from %q, want %q", cluster, got, rows)
+	}
+	press(t, ctx, "Show the chart")
+}
+
+// readFacts reads what would change the plan, and tries it.
+func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c *current) {
+	t.Helper()
+	hour := big.NewRat(3600, c.problem.Period)
+	unit := func(text string) string { // from two to four places, as many as it needs
+		x := new(big.Rat).Mul(amount(t, text), hour)
+		for digits := 2; ; digits++ {
+			if n := new(big.Rat).Mul(x, big.NewRat(int64(math.Pow10(digits)), 1)); n.IsInt() || digits == 4 {
+				return "$" + x.FloatString(digits)
+			}
+		}
+	}
+	var want []string
+	if high := c.Plan.Prices.Capacity.High; high != nil {
+		want = append(want, unit(*high))
+	}
+	best := new(big.Rat)
+	for _, k := range c.Plan.Prices.Contracts {
+		if w := amount(t, k.Worth); w.Cmp(best) > 0 {
+			best = w
+		}
+	}
+	if best.Sign() > 0 {
+		want = append(want, dollars(new(big.Rat).Mul(best, new(big.Rat).Mul(hour, big.NewRat(730, 1)))))
+	}
+	nearest, least := -1, math.Inf(1)
+	for i, k := range c.Plan.Classes {
+		if p := k.Flips.Penalty; p != nil {
+			far, _ := new(big.Rat).Quo(amount(t, *p), amount(t, c.problem.Classes[i].Penalty)).Float64()
+			if far = math.Abs(far - 1); far < least {
+				nearest, least = i, far
+			}
+		}
+	}
+	if nearest >= 0 {
+		want = append(want, c.Plan.Classes[nearest].Name)
+	}
+	if got := value[[]string](t, ctx, `[...document.querySelectorAll(".facts .value")].map((e) => e.textContent)`); !slices.Equal(got, want) {
+		t.Errorf("%s: the facts are %q, want %q", cluster, got, want)
+	}
+	if nearest < 0 {
+		t.Fatalf("%s: no cost of refusing is near a change", cluster)
+	}
+	at := amount(t, *c.Plan.Classes[nearest].Flips.Penalty)
+	word, beyond := "below ", big.NewRat(99, 100)
+	if at.Cmp(amount(t, c.problem.Classes[nearest].Penalty)) > 0 {
+		word, beyond = "above ", big.NewRat(101, 100)
+	}
+	if got, want := value[string](t, ctx, `document.querySelector(".facts bdi.value").nextElementSibling.textContent`), word+unit(*c.Plan.Classes[nearest].Flips.Penalty); got != want {
+		t.Errorf("%s: the plan is said to change its mind %q, want %q", cluster, got, want)
+	}
+	link := value[string](t, ctx, `new URL([...document.querySelectorAll(".facts a")].find((a) => a.textContent === "Try it").href).searchParams.get("ch")`)
+	digits, _ := strings.CutPrefix(link, "penalty:"+c.Plan.Classes[nearest].Name+":=")
+	if got := amount(t, digits); dollars(got) != dollars(new(big.Rat).Mul(at, beyond)) {
+		t.Errorf("%s: Try it leads to %s, the plan changes its mind at %s", cluster, link, at.FloatString(9))
+	}
+}
+
+// cured follows a link to What if by way of the service, where jobs of the class must be served.
+func (c *current) cured(t *testing.T, s *server, link string, class int) {
+	t.Helper()
+	address, err := url.Parse(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(address.Query().Get("ch"), ":")
+	var w struct {
+		Scenarios []struct {
+			Plan struct{ Classes []struct{ Admitted float64 } }
+		}
+	}
+	cluster := strings.Split(address.Path, "/")[2]
+	s.send(t, "POST", "/v1/clusters/"+cluster+"/what-if", map[string]any{"detail": "full", "scenarios": []any{map[string]any{"changes": []any{map[string]any{"what": parts[0], "class": parts[1], "value": strings.TrimPrefix(parts[2], "=")}}}}}, &w)
+	if w.Scenarios[0].Plan.Classes[class].Admitted == 0 {
+		t.Errorf("%s serves no job of %s", link, c.Plan.Classes[class].Name)
+	}
+}
+
+// readClasses reads the table: each class's figures, and a column of VMs that adds up.
+func (s *server) readClasses(t *testing.T, ctx context.Context, cluster string, c *current) {
+	t.Helper()
+	type row struct {
+		Cells []string
+		Cure  string
+	}
+	rows := value[[]row](t, ctx, `[...document.querySelectorAll("table.classes tbody tr")].map((r) => ({cells: [...r.cells].map((c) => { const x = c.cloneNode(true); for (const e of x.querySelectorAll(".narrow")) e.remove(); return x.textContent.trim(); }), cure: r.querySelector(".who a.button")?.href ?? ""}))`)
+	order, tenths, before := map[string]int{"impossible": 0, "none": 1, "minimum": 2, "partial": 3, "full": 4}, 0, 0
+	for _, r := range rows {
+		var units, part int
+		if _, err := fmt.Sscanf(r.Cells[3], "%d.%d", &units, &part); err != nil {
+			t.Fatalf("%s: the row %q has no VMs", cluster, r.Cells)
+		}
+		tenths += 10*units + part
+		i := slices.IndexFunc(c.problem.Classes, func(k struct {
+			Name, Penalty string
+			Deadline      float64 `json:"deadline_s"`
+		}) bool {
+			return strings.HasPrefix(r.Cells[0], k.Name)
+		})
+		if i < 0 {
+			if r.Cells[0] != "Rounding up to whole VMs" {
+				t.Errorf("%s: no class is called as in %q", cluster, r.Cells)
+			}
+			continue
+		}
+		k, deadline := c.Plan.Classes[i], c.problem.Classes[i].Deadline
+		if order[k.Verdict] < before {
+			t.Errorf("%s: %s stands below classes that need less attention", cluster, k.Name)
+		}
+		before = order[k.Verdict]
+		jobs := fmt.Sprintf("%g of %g", k.Admitted, k.Admitted+k.Refused)
+		if k.Refused > 0 {
+			jobs += fmt.Sprintf("%g refused", k.Refused)
+		}
+		slots, times := "–", ""
+		if k.Admitted > 0 {
+			slots = fmt.Sprintf("%d / %d", k.Slots.Map, k.Slots.Reduce)
+			times = fmt.Sprintf("expected %s · deadline %s", lasting(k.Time.Average), lasting(deadline))
+			if k.Time.Upper > deadline {
+				times += fmt.Sprintf("The plan counts on the expected time; a bad run may take %s. Plan for it", lasting(k.Time.Upper))
+			}
+		}
+		verdict := map[string]string{"full": "All served", "minimum": fmt.Sprintf("Promised %g only", k.Admitted), "partial": fmt.Sprintf("%g of %g served", k.Admitted, k.Admitted+k.Refused), "none": "None served", "impossible": "Cannot meet " + lasting(deadline)}[k.Verdict]
+		if k.Verdict == "impossible" {
+			cure := math.Ceil(*k.Flips.Deadline)
+			times = fmt.Sprintf("expected at least %s · deadline %s", lasting(cure), lasting(deadline))
+			c.cured(t, s, r.Cure, i)
+		}
+		if math.Abs(float64(units)+float64(part)/10-k.VMs) >= 0.1 {
+			t.Errorf("%s: %s has %s VMs, the service says %g", cluster, k.Name, r.Cells[3], k.VMs)
+		}
+		want := []string{verdict, jobs, r.Cells[3], slots, times}
+		got := slices.Clone(r.Cells[1:])
+		if got[0] = strings.TrimLeft(got[0], "✓▲✕ "); !slices.Equal(got, want) || !strings.Contains(r.Cells[0], k.Reason) {
+			t.Errorf("%s: %s reads %q, want %q because %q", cluster, k.Name, r.Cells, want, k.Reason)
+		}
+	}
+	if tenths != 10*int(c.Plan.VMs.Total) {
+		t.Errorf("%s: the column of VMs comes to %d.%d, the plan has %g", cluster, tenths/10, tenths%10, c.Plan.VMs.Total)
+	}
+}
