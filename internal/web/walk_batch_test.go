@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -157,7 +156,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	}
 	picture(t, ctx, "batch-given")
 
-	if os.Getenv("HEADROOM_LONG") != "" { // because what is answered at once is waited for for seconds
+	if long() { // because what is answered at once is waited for for seconds
 		jobs := make([]string, 80)
 		for i := range jobs {
 			jobs[i] = fmt.Sprintf(`{"name": "j%d", "model": {"a": %d, "b": -0.%d}, "deadline_s": %d}`, i, 3000+917*i%7919, 3+i%6, 20000+700*i)

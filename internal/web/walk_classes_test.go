@@ -15,11 +15,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// hostile are names that people might give to harm a page, or by chance.
-var hostile = []string{
-	`<img src=x onerror=alert(1)>`, `=1+1`, "\u202egnp.exe שלום", strings.Repeat("W", 200), `night 🌙👩‍👩‍👧‍👦`, `Same`, `same`,
-}
-
 // classesCluster is a cluster with classes of these names.
 func (s *server) classesCluster(t *testing.T, cluster string, names []string) {
 	t.Helper()
@@ -83,7 +78,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/odd-names/classes")
-	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 7`)
+	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 8`)
 	names := value[[]string](t, ctx, `[...document.querySelectorAll("table.data tbody td:first-child a")].map((a) => a.textContent).sort()`)
 	for _, name := range hostile {
 		if !strings.Contains(fmt.Sprint(names), name) {
@@ -97,10 +92,10 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Change a column")
 	press(t, ctx, "Pick all shown")
 	write(t, ctx, `[placeholder^="+10"]`, "+10 %")
-	until(t, ctx, `document.body.innerText.includes("7 classes picked.")`)
+	until(t, ctx, `document.body.innerText.includes("8 classes picked.")`)
 	picture(t, ctx, "classes-bulk")
-	press(t, ctx, "Change 7 classes")
-	until(t, ctx, `document.body.innerText.includes("7 classes changed.") && document.querySelector("table.data").innerText.includes("33 min")`)
+	press(t, ctx, "Change 8 classes")
+	until(t, ctx, `document.body.innerText.includes("8 classes changed.") && document.querySelector("table.data").innerText.includes("33 min")`)
 	var c struct {
 		Deadline float64 `json:"deadline_s"`
 		Penalty  string  `json:"penalty"`
@@ -155,7 +150,8 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	do(t, ctx, chromedp.Navigate(s.address+"/c/odd-names/classes?new=1"))
 	write(t, ctx, "#field-class-name", "=typed")
 	write(t, ctx, "#field-figures-map-tasks", "42")
-	picture(t, ctx, "class-new")
+	calm(t, ctx, "a new class")
+	looks(t, ctx, "class-new")
 	press(t, ctx, "Add the class")
 	until(t, ctx, `location.pathname === "/c/odd-names/classes/%3Dtyped" && document.querySelector("#gamma")`)
 	var typed struct {
@@ -271,22 +267,6 @@ func walkTwo(t *testing.T, s *server, browser context.Context) {
 	})
 }
 
-// forget deletes a cluster.
-func (s *server) forget(t *testing.T, cluster string) {
-	t.Helper()
-	r, err := http.NewRequest("DELETE", s.address+"/v1/clusters/"+cluster, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+s.key)
-	r.Header.Set("If-Match", `"1"`)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil || answer.StatusCode != 204 {
-		t.Fatalf("the cluster %s is not deleted: %v %v", cluster, answer, err)
-	}
-	_ = answer.Body.Close()
-}
-
 // overwrite puts over whatever version is there.
 func (s *server) overwrite(t *testing.T, path string, body map[string]any) {
 	t.Helper()
@@ -297,282 +277,9 @@ func (s *server) overwrite(t *testing.T, path string, body map[string]any) {
 	s.put(t, path, body, fmt.Sprintf("%q", fmt.Sprint(there.Version)))
 }
 
-func walkImport(t *testing.T, s *server, browser context.Context) {
-	s.classesCluster(t, "brought", []string{"there-before"})
-	ctx := s.tab(t, browser)
-	s.open(t, ctx, "/c/brought/classes/import")
-
-	// 100 rows, of which four are bad: two that the page reads, then two that the service refuses.
-	rows := func(bad map[int]string) string {
-		var b strings.Builder
-		b.WriteString("name,profile,deadline_s,slots_map,slots_reduce,jobs_min,jobs_max,penalty\n")
-		for i := range 100 {
-			row := fmt.Sprintf("class-%02d,etl,20 min,2,2,0,%d,0.30\n", i, 1+i%4)
-			if bad[i] != "" {
-				row = bad[i]
-			}
-			b.WriteString(row)
-		}
-		return b.String()
-	}
-	count := func() int {
-		var l struct {
-			Items []any `json:"items"`
-		}
-		s.get(t, "/v1/clusters/brought/classes?limit=1000", &l)
-		return len(l.Items)
-	}
-	unread := map[int]string{3: "class-03,etl,soon,2,2,0,1,0.30\n", 7: "class-02,etl,20 min,2,2,0,1,0.30\n", 40: "class-40,etl,20 min,2,2,0,1,cheap\n", 99: ",etl,20 min,2,2,0,1,0.30\n"}
-	give(t, ctx, file(t, "classes.csv", rows(unread)))
-	until(t, ctx, `document.body.innerText.includes("4 mistakes in 100 rows. Nothing was imported.")`)
-	if got := value[string](t, ctx, `[...document.querySelectorAll(".bad-import tbody tr")].map((r) => [...r.children].slice(0, 2).map((c) => c.lastChild.textContent).join(" ")).join(", ")`); got != "5 deadline_s, 9 name, 42 penalty, 101 name" {
-		t.Errorf("the mistakes are told at %s", got)
-	}
-	calm(t, ctx, "import")
-	looks(t, ctx, "import")
-	refused := map[int]string{10: "class-10,etl,20 min,2,2,5,1,0.30\n", 60: "class-60,missing,20 min,2,2,0,1,0.30\n"}
-	give(t, ctx, file(t, "classes.csv", rows(refused)))
-	until(t, ctx, `[...document.querySelectorAll(".bad-import tbody tr")].some((r) => r.textContent.includes("12"))`)
-	picture(t, ctx, "import-refused")
-	if n := count(); n != 1 {
-		t.Errorf("%d classes are there, want the one that was: nothing was imported", n)
-	}
-	give(t, ctx, file(t, "classes.csv", rows(nil)))
-	until(t, ctx, `document.body.innerText.includes("100 classes: 100 new")`)
-	press(t, ctx, "Import")
-	until(t, ctx, `document.body.innerText.includes("Imported. 100 classes: 100 new")`)
-	if n := count(); n != 101 {
-		t.Errorf("%d classes are there, want 101", n)
-	}
-
-	// Rubbish is told; a history is taken.
-	give(t, ctx, file(t, "x.bin", strings.Repeat("\x00\xff rubbish,,,\"", 2_000_000)))
-	until(t, ctx, `document.body.innerText.includes("This file is not known.")`)
-	var history strings.Builder
-	history.WriteString("job,execution,task,kind,start,finish\n")
-	for run := range 3 {
-		for task := range 20 {
-			fmt.Fprintf(&history, "reports,%d,t%d,map,%d,%d\n", run, task, 1000*(1_700_000_000+86_400*run+10*(task/4)), 1000*(1_700_000_000+86_400*run+10*(task/4)+9))
-		}
-	}
-	give(t, ctx, file(t, "history.csv", history.String()))
-	until(t, ctx, `document.body.innerText.includes("This is past runs of jobs.")`)
-	press(t, ctx, "Import")
-	until(t, ctx, `document.body.innerText.includes("3 runs of 1 job")`)
-	press(t, ctx, "Make 1 class")
-	until(t, ctx, `location.pathname === "/c/brought/now"`)
-
-	// A sheet of a gigabyte tells how much of it has gone, and can be cancelled.
-	big := filepath.Join(t.TempDir(), "prices.csv")
-	text := "vm_type,price_per_hour,region,purchase\n" + strings.Repeat("m5.large,0.10,eu-central-1,on_demand\n", 1_000_000)
-	if err := os.WriteFile(big, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(big, 1<<30); err != nil { // what follows is a hole, which nobody gets to
-		t.Fatal(err)
-	}
-	do(t, ctx, chromedp.Navigate(s.address+"/settings/prices?cluster=brought"))
-	press(t, ctx, "Import a price sheet")
-	give(t, ctx, big)
-	until(t, ctx, `document.body.innerText.includes("This is a price sheet.")`)
-	press(t, ctx, "Check it first")
-	until(t, ctx, `/Sent [\d.]+ (kB|MB|GB) of 1\.07 GB/.test(document.body.innerText) && document.querySelector("progress").value > 0`)
-	press(t, ctx, "Cancel")
-	until(t, ctx, `/Cancelled after [\d.]+ (kB|MB) *\. Nothing was imported\./.test(document.body.innerText)`)
-	var prices struct {
-		Items []any `json:"items"`
-	}
-	if s.get(t, "/v1/clusters/brought/prices", &prices); len(prices.Items) != 1 {
-		t.Errorf("%d prices are there, want the one that was", len(prices.Items))
-	}
-	give(t, ctx, file(t, "small.csv", "vm_type,price_per_hour\nm5.xlarge,0.22\n"))
-	press(t, ctx, "Check it first")
-	until(t, ctx, `document.body.innerText.includes("This would be taken over.")`)
-	press(t, ctx, "Import")
-	until(t, ctx, `document.body.innerText.includes("Imported. Prices:")`)
-	s.get(t, "/v1/clusters/brought/prices", &prices)
-	if len(prices.Items) != 2 {
-		t.Errorf("%d prices are there, want two", len(prices.Items))
-	}
-}
-
-func walkSettings(t *testing.T, s *server, browser context.Context) {
-	s.classesCluster(t, "to-be-set", nil)
-	ctx := s.tab(t, browser)
-	s.open(t, ctx, "/settings/keys")
-	write(t, ctx, "#field-name", hostile[0])
-	press(t, ctx, "Make the key")
-	until(t, ctx, `document.querySelector("#secret")?.value.startsWith("hrk_")`)
-	secret := value[string](t, ctx, `document.querySelector("#secret").value`)
-	picture(t, ctx, "settings-secret")
-	r, err := http.NewRequest("GET", s.address+"/v1/session", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+secret)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil || answer.StatusCode != 200 {
-		t.Fatalf("the new key opens nothing: %v %v", answer, err)
-	}
-	_ = answer.Body.Close()
-	press(t, ctx, "I have it")
-	until(t, ctx, fmt.Sprintf(`!document.documentElement.outerHTML.includes(%q) && [...document.querySelectorAll("td")].some((e) => e.textContent.includes(%q))`, secret, hostile[0]))
-	calm(t, ctx, "settings-keys")
-	looks(t, ctx, "settings-keys")
-	value[bool](t, ctx, fmt.Sprintf(`[...document.querySelectorAll("button[aria-label]")].find((b) => b.ariaLabel === "Revoke " + %q).click(), true`, hostile[0]))
-	press(t, ctx, "Revoke it")
-	until(t, ctx, `document.body.innerText.includes("revoked ")`)
-
-	do(t, ctx, chromedp.Navigate(s.address+"/settings/clusters?cluster=to-be-set"))
-	write(t, ctx, "#field-description", hostile[0]+" שלום")
-	write(t, ctx, "#field-hold-s", "10 min")
-	press(t, ctx, "Save")
-	until(t, ctx, `document.body.innerText.includes("Saved.")`)
-	var c struct {
-		Description string `json:"description"`
-		Hold        int    `json:"hold_s"`
-	}
-	if s.get(t, "/v1/clusters/to-be-set", &c); c.Hold != 600 || !strings.HasPrefix(c.Description, hostile[0]) {
-		t.Errorf("the settings are saved as %+v", c)
-	}
-	calm(t, ctx, "settings-clusters")
-	looks(t, ctx, "settings-clusters")
-
-	do(t, ctx, chromedp.Navigate(s.address+"/settings/prices?cluster=to-be-set"))
-	press(t, ctx, "Add a price")
-	write(t, ctx, "#field-vm-type", "m5.2xlarge")
-	write(t, ctx, "#field-price", "0.4")
-	picture(t, ctx, "settings-price")
-	press(t, ctx, "Save")
-	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 2`)
-	calm(t, ctx, "settings-prices")
-	looks(t, ctx, "settings-prices")
-
-	do(t, ctx, chromedp.Navigate(s.address+"/settings/audit?cluster=to-be-set"))
-	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length >= 4`)
-	calm(t, ctx, "settings-audit")
-	if os.Getenv("HEADROOM_LONG") != "" {
-		looks(t, ctx, "settings-audit")
-	}
-	do(t, ctx, chromedp.Navigate(s.address+"/settings/about"))
-	until(t, ctx, `document.body.innerText.includes("Postgres 1") && document.body.innerText.includes("cbc")`)
-	calm(t, ctx, "settings-about")
-	if os.Getenv("HEADROOM_LONG") != "" {
-		looks(t, ctx, "settings-about")
-	}
-
-	// A cluster goes only when its name is typed.
-	do(t, ctx, chromedp.Navigate(s.address+"/settings/clusters?cluster=to-be-set"))
-	write(t, ctx, `[aria-label="Delete the cluster"] input`, "to-be-se")
-	until(t, ctx, `document.querySelector('[aria-label="Delete the cluster"] button').disabled`)
-	do(t, ctx, chromedp.KeyEvent("t"))
-	press(t, ctx, "Delete the cluster")
-	until(t, ctx, `![...document.querySelectorAll("td")].some((e) => e.textContent.includes("to-be-set"))`)
-
-	// Who may only read sees so, and fields that are not for typing.
-	var made struct {
-		Token string `json:"token"`
-	}
-	s.send(t, "POST", "/v1/keys", map[string]any{"name": "reader", "role": "viewer"}, &made)
-	value[bool](t, ctx, fmt.Sprintf(`fetch("/v1/session", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({token: %q})}).then((a) => a.ok)`, made.Token))
-	do(t, ctx, chromedp.Navigate(s.address+"/c/demo/classes"))
-	until(t, ctx, `document.body.innerText.includes("Your key may read demo but not change it. Ask an administrator for the role operator.") && document.querySelector("table.data a")`)
-	do(t, ctx, chromedp.Click(chromedp.CSS("table.data a")))
-	until(t, ctx, `document.querySelector("fieldset:disabled input")`)
-	picture(t, ctx, "class-reader")
-	do(t, ctx, chromedp.Navigate(s.address+"/settings"))
-	press(t, ctx, "About")
-	press(t, ctx, "Sign out")
-	until(t, ctx, `location.pathname === "/sign-in"`)
-}
-
-// TestFirstPlan goes from an empty server to a plan, with keys alone, then by each of the other ways.
-func TestFirstPlan(t *testing.T) {
-	s, b := serve(t), browser(t)
-	s.forget(t, "demo")
-	ctx := s.tab(t, b)
-	s.signIn(t, ctx)
-	until(t, ctx, `location.pathname === "/welcome" && document.querySelector(".ways")`)
-	calm(t, ctx, "welcome")
-	looks(t, ctx, "welcome")
-
-	// Tab goes along until what is wanted has the focus.
-	reach := func(what string) {
-		t.Helper()
-		for range 40 {
-			if value[bool](t, ctx, fmt.Sprintf(`(document.activeElement?.textContent.trim() === %q || document.activeElement?.id === %q) && document.activeElement.matches(":focus-visible")`, what, what)) {
-				return
-			}
-			do(t, ctx, chromedp.KeyEvent("\t"))
-		}
-		t.Fatalf("Tab does not lead to %s; the focus is on %s", what, value[string](t, ctx, `document.activeElement.outerHTML`))
-	}
-	began := time.Now()
-	reach("Type one class")
-	do(t, ctx, chromedp.KeyEvent("\r"))
-	until(t, ctx, `document.querySelector("#field-figures-map-tasks")`)
-	for id, text := range map[string]string{"field-figures-map-tasks": "300", "field-class-deadline-s": "18 min"} {
-		value[bool](t, ctx, `document.activeElement.blur(), true`)
-		reach(id)
-		do(t, ctx, chromedp.KeyEvent(text))
-	}
-	picture(t, ctx, "welcome-class")
-	reach("See the plan")
-	do(t, ctx, chromedp.KeyEvent("\r"))
-	until(t, ctx, `location.pathname === "/c/first/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
-	t.Logf("from Welcome to a plan by keys alone in %.1f s", time.Since(began).Seconds())
-	var class struct {
-		Deadline float64 `json:"deadline_s"`
-	}
-	if s.get(t, "/v1/clusters/first/classes/first-class", &class); math.Abs(class.Deadline-1080) > 1e-9 {
-		t.Errorf("the deadline that was typed is %g s", class.Deadline)
-	}
-
-	// A demo, in one click.
-	do(t, ctx, chromedp.Navigate(s.address+"/welcome"))
-	began = time.Now()
-	press(t, ctx, "See a demo")
-	until(t, ctx, `location.pathname === "/c/demo/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("the demo took %.1f s, want 3 at most", took.Seconds())
-	} else {
-		t.Logf("a demo in %.2f s", took.Seconds())
-	}
-
-	// A problem, pasted: mistakes are told as of the problem.
-	text, err := os.ReadFile("../../openapi/examples/several-classes.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	do(t, ctx, chromedp.Navigate(s.address+"/welcome?way=paste"))
-	paste := func(text string) {
-		t.Helper()
-		until(t, ctx, `document.querySelector("#problem")`)
-		value[bool](t, ctx, fmt.Sprintf(`(() => { const e = document.querySelector("#problem"); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`, text))
-		press(t, ctx, "See the plan")
-	}
-	paste(strings.Replace(string(text), `"deadline_s"`, `"dedline_s"`, 1))
-	until(t, ctx, `document.querySelector(".banner.error")?.innerText.includes("dedline_s")`)
-	picture(t, ctx, "welcome-paste")
-	paste(string(text))
-	until(t, ctx, `location.pathname === "/c/pasted/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
-	const want = "on 99 VMs" // as README has it of the same file
-	if h1 := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.Contains(h1, want) {
-		t.Errorf("the pasted problem's plan is %q, want %q", h1, want)
-	}
-
-	// A history.
-	do(t, ctx, chromedp.Navigate(s.address+"/welcome?way=history"))
-	press(t, ctx, "Make the cluster first-2")
-	give(t, ctx, file(t, "history.csv", "job,execution,task,kind,start,finish\nreports,1,a,map,1700000000000,1700000009000\nreports,1,b,map,1700000000000,1700000019000\nreports,2,a,map,1700086400000,1700086410000\n"))
-	press(t, ctx, "Import")
-	press(t, ctx, "Make 1 class")
-	until(t, ctx, `location.pathname === "/c/first-2/now" && document.querySelector("h1")?.textContent.includes("at once on")`)
-}
-
 // A thousand classes stay usable.
 func TestAThousandClasses(t *testing.T) {
-	if os.Getenv("HEADROOM_LONG") == "" {
+	if !long() {
 		t.Skip("HEADROOM_LONG is not set")
 	}
 	s, b := serve(t), browser(t)

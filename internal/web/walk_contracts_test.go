@@ -43,6 +43,9 @@ type horizonAnswer struct {
 	}
 }
 
+// month is how many hours one has.
+var month = big.NewRat(730, 1)
+
 // amountOf is an amount times a factor as the page leads with it: no cents from a thousand on, unless they are asked for.
 func amountOf(t *testing.T, amount string, factor *big.Rat, cents bool) string {
 	t.Helper()
@@ -97,8 +100,6 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	const name = "with-contracts"
 	s.months(t, name)
 	ctx := s.tab(t, browser)
-	month := big.NewRat(730, 1)
-
 	// Have.
 	var w struct {
 		Base      struct{ Cost monthly }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -129,7 +128,7 @@ func walkLongCurve(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, fmt.Sprintf(`document.querySelector(".banner")?.textContent === %q`, stopped))
 	press(t, ctx, "Go on")
 	until(t, ctx, `document.querySelector(".asking")`)
-	if os.Getenv("HEADROOM_LONG") == "" {
+	if !long() {
 		until(t, ctx, `/^Running, [1-9]/.test(document.querySelector(".asking")?.textContent)`)
 		press(t, ctx, "Cancel")
 		until(t, ctx, `document.querySelector(".banner")?.textContent.startsWith("Stopped at ")`)

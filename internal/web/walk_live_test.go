@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -147,7 +146,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	}
 	value[bool](t, ctx, `delete document.hidden, document.dispatchEvent(new Event("visibilitychange")), true`)
 	until(t, ctx, requests+` > 0`)
-	if os.Getenv("HEADROOM_LONG") != "" {
+	if long() {
 		walkManyNodes(t, s, ctx)
 	}
 }

@@ -115,20 +115,23 @@ func TestFaults(t *testing.T) {
 	lead := value[string](t, ctx, `document.querySelector("h1").textContent`)
 
 	g.shut()
+	value[bool](t, ctx, look)
 	banner(t, ctx, "The database cannot be reached. You see the last good plan; changes cannot be saved.")
 	until(t, ctx, `/Trying again in \d+ s\./.test(document.querySelector(".banner").textContent)`)
 	if got := value[string](t, ctx, `document.querySelector("h1").textContent + document.querySelectorAll("[role=alert]").length`); got != lead+"1" {
 		t.Errorf("without the database the page leads with %q", got)
 	}
 	g.openUp(t)
-	press(t, ctx, "Try now")
 	noBanner(t, ctx)
 
 	s.end(t)
 	banner(t, ctx, "Headroom does not answer. You see what was here at ")
 	until(t, ctx, `/at \d\d:\d\d:\d\d\. Trying again in \d+ s\.Try now$/.test(document.querySelector(".banner").textContent)`)
 	picture(t, ctx, "server-away")
+	press(t, ctx, "Try now") // in vain
+	banner(t, ctx, "Headroom does not answer.")
 	again := serveAt(t, address, g.address)
+	value[bool](t, ctx, look)
 	noBanner(t, ctx)
 	if got := value[string](t, ctx, `document.querySelector("h1").textContent + window.kept`); got != lead+"1" {
 		t.Errorf("after everything is back the page leads with %q", got)
@@ -141,7 +144,7 @@ func TestFaults(t *testing.T) {
 	until(t, ctx, `location.search.includes("demand")`)
 	shown := value[string](t, ctx, `location.href`)
 	value[bool](t, ctx, `fetch("/v1/session", {method: "DELETE"}).then((a) => a.ok)`)
-	value[bool](t, ctx, `document.dispatchEvent(new Event("visibilitychange")), true`)
+	value[bool](t, ctx, look)
 	banner(t, ctx, "You were signed out. Your changes on this page are kept.")
 	press(t, ctx, "Sign in")
 	do(t, ctx, chromedp.WaitVisible(chromedp.CSS("#key")), chromedp.SendKeys(chromedp.CSS("#key"), again.key+"\r"))
@@ -193,7 +196,7 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 
 	// Deleted in another place: by whom and when.
 	s.delete(t, "/v1/clusters/bare")
-	value[bool](t, ctx, `document.dispatchEvent(new Event("visibilitychange")), true`)
+	value[bool](t, ctx, look)
 	until(t, ctx, `/^The cluster bare was deleted at \d\d:\d\d UTC by key .+\.Other clusters$/.test(document.querySelector(".banner")?.textContent)`)
 	if lead := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.HasPrefix(lead, "5 jobs") {
 		t.Errorf("what was seen of a deleted cluster is %q", lead)

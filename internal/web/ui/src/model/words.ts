@@ -45,7 +45,7 @@ export function proved(p: CurrentPlan): string {
   const by = p.plan.proof;
   if (!by) return "This plan was not proved.";
   const how = by.gap === 0 ? `No plan can cost less: proved in ${milliseconds(by.solve_ms)} by our own exact method` : `No plan can cost ${percent(by.gap)} less: that much was proved in ${milliseconds(by.solve_ms)}`;
-  const other = by.agreed === true ? `, and ${by.engine.toUpperCase()} found the same cost.` : by.agreed === false ? `. ${by.engine.toUpperCase()} gave a dearer plan; ours is shown and was checked.` : ".";
+  const other = by.agreed === true ? `, and ${by.engine.toUpperCase()} found the same cost.` : ".";
   return how + other + (by.checked ? " Every limit was checked again in exact decimals." : "");
 }
 

@@ -131,26 +131,28 @@ function Costs({ two }: { two: Two }) {
       ) : (
         <p>No line of the cost changes.</p>
       )}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Cost, {currency}</th>
-            <th scope="col" class="number">{names[0]}</th>
-            <th scope="col" class="number">{names[1]}</th>
-            <th scope="col" class="number">Change</th>
-          </tr>
-        </thead>
-        <tbody>
-          {[...lines.map((l, i) => ({ name: l.name, from: a[i]!, to: b[i]! })), { name: "What the plan keeps lowest", from: sum(a), to: sum(b) }].map((l) => (
-            <tr key={l.name}>
-              <td>{l.name}</td>
-              <td class="number">{money(l.from)}</td>
-              <td class="number">{money(l.to)}</td>
-              <td class="number">{l.to === l.from ? "no change" : `${l.to > l.from ? "+" : ""}${money(l.to - l.from)}`}</td>
+      <div class="wide" role="region" aria-labelledby="cost" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Cost, {currency}</th>
+              <th scope="col" class="number">{names[0]}</th>
+              <th scope="col" class="number">{names[1]}</th>
+              <th scope="col" class="number">Change</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {[...lines.map((l, i) => ({ name: l.name, from: a[i]!, to: b[i]! })), { name: "What the plan keeps lowest", from: sum(a), to: sum(b) }].map((l) => (
+              <tr key={l.name}>
+                <td>{l.name}</td>
+                <td class="number">{money(l.from)}</td>
+                <td class="number">{money(l.to)}</td>
+                <td class="number">{l.to === l.from ? "no change" : `${l.to > l.from ? "+" : ""}${money(l.to - l.from)}`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

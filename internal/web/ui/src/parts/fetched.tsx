@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { lastChange } from "../model/words.ts";
+import { trouble } from "../state/cluster.ts";
 import type { Fetched } from "../state/fetched.ts";
 
 /** Waiting keeps the place of what has not come yet, and says so when that takes a moment. */
@@ -20,7 +22,8 @@ export function Waiting({ what, height }: { what: string; height: number }) {
 /** Shown is what was fetched; what went wrong since stands above it. */
 export function Shown<T>({ of, what, height = 200, children }: { of: Fetched<T>; what: string; height?: number; children: (value: T) => ComponentChildren }) {
   const value = of.value.value;
-  const problem = of.problem.value;
+  const wrong = of.problem.value;
+  const problem = wrong && trouble.value && wrong.status === 404 && lastChange(wrong) ? null : wrong; // that the cluster is gone stands above
   return (
     <>
       {problem && (

@@ -99,8 +99,14 @@ export function tryNow(): void {
   else if (clusters.value) void begin();
 }
 
-/** refresh brings the current plan, if there is another than the one that is shown. */
+let asked = 0;
+let newest = 0; // of the questions for a plan that have been answered, the one asked last
+
+/** refresh brings the current plan, if there is another than the one that is shown. An answer that comes after that
+ *  to a later question is out of date. */
 export async function refresh(name: string): Promise<void> {
+  const mine = ++asked;
+  const counts = () => route.value.cluster === name && mine > newest;
   const shown = current.value?.plan.cluster === name ? current.value : null;
   try {
     const answer = await ask("GET /v1/clusters/{cluster}/plans/current", shown ? { path: { cluster: name }, unless: shown.etag } : { path: { cluster: name } });
@@ -108,7 +114,8 @@ export async function refresh(name: string): Promise<void> {
     if (answer && (!problem || answer.value.number !== shown?.plan.number)) {
       problem = await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(answer.value.number) });
     }
-    if (route.value.cluster !== name) return;
+    if (!counts()) return;
+    newest = mine;
     batch(() => {
       fine();
       if (!answer) return;
@@ -116,7 +123,9 @@ export async function refresh(name: string): Promise<void> {
       current.value = { plan: answer.value, etag: answer.etag, problem: problem! };
     });
   } catch (e) {
-    if (route.value.cluster === name) fail(e);
+    if (!counts()) return;
+    newest = mine;
+    fail(e);
   }
 }
 

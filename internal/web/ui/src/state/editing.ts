@@ -5,6 +5,7 @@ import { type Answer, Problem } from "../api/client.ts";
 import type { Fault } from "../api/contract.ts";
 import { at, place } from "../model/pointer.ts";
 import { how, type Kind, read, written } from "../model/typed.ts";
+import { lastChange } from "../model/words.ts";
 import { faultsOf } from "../parts/form.tsx";
 import { trouble } from "./cluster.ts";
 
@@ -103,13 +104,17 @@ export class Editing<T extends object> {
   }
 
   async #refused(e: Problem): Promise<void> {
-    const last = e.details?.last_change;
-    if ((e.status === 412 || (e.status === 404 && last)) && this.fetch) {
-      const theirs = e.status === 412 ? await this.fetch().catch(() => null) : null;
-      this.conflict.value = { by: last?.by ?? "", at: last?.at ?? "", theirs };
-      return;
+    const last = lastChange(e);
+    const clusterGone = e.status === 404 && last !== null;
+    if (e.status === 401 || clusterGone) trouble.value = e; // which stands above every page
+    if (clusterGone) return;
+    if ((e.status === 412 || e.status === 404) && this.fetch) {
+      const theirs = await this.fetch().catch((p: unknown) => p);
+      if (e.status === 412 || (theirs instanceof Problem && theirs.status === 404)) {
+        this.conflict.value = { by: last?.by ?? "", at: last?.at ?? "", theirs: theirs instanceof Error ? null : (theirs as Answer<T> | null) };
+        return;
+      }
     }
-    if (e.status === 401) trouble.value = e;
     this.faults.value = faultsOf(e);
   }
 
