@@ -114,7 +114,7 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 // walkManyClasses measures Now and What if with a hundred classes. Where samples are long they are measured with a
 // thousand as well, and held to what is promised on a machine at rest.
 func walkManyClasses(t *testing.T, s *server, browser context.Context) {
-	limits := map[int]struct{ first, move float64 }{100: {3000, 500}}
+	limits := map[int]struct{ first, move float64 }{100: {10_000, 3000}}
 	if long() {
 		limits[100] = struct{ first, move float64 }{1000, 100}
 		limits[1000] = struct{ first, move float64 }{3000, 1000}
