@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,8 +37,8 @@ type Board struct {
 type boardSource interface {
 	// Current is a cluster's current plan; NotFound where there is none.
 	Current(ctx context.Context, cluster string) (capacity.Current, error)
-	// Currents are those of all clusters that have a plan.
-	Currents(ctx context.Context) ([]capacity.Current, error)
+	// Currents are those of clusters that have a plan, a part at a time; see Planning.
+	Currents(ctx context.Context, after string, limit int, known []string) ([]capacity.Current, error)
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 	Ready(ctx context.Context) error
 }
@@ -199,23 +201,43 @@ func (b *Board) readOne(ctx context.Context, cluster string) error {
 	return b.take(c, doubts)
 }
 
-// readAll reads every cluster's current plan anew, and forgets the places of those that have none.
+// mostRead is how many plans are read at a time, so that neither a statement nor its answer grows with their number.
+const mostRead = 500
+
+// readAll reads every cluster's current plan anew, where it is another one, and forgets the places of those that have
+// none.
 func (b *Board) readAll(ctx context.Context) error {
 	b.mu.RLock()
 	doubts := make(map[string]int, len(b.places))
+	known := make(map[string]string, len(b.places)) // ids by cluster
 	for name, p := range b.places {
 		doubts[name] = p.doubts
+		if p.shown != nil {
+			known[name] = p.shown.Record.ID
+		}
 	}
 	b.mu.RUnlock()
-	currents, err := b.source.Currents(ctx)
-	if err != nil {
-		return fmt.Errorf("read the current plans: %w", err)
-	}
-	for _, c := range currents {
-		if err := b.take(c, doubts[c.Record.Cluster]); err != nil {
-			return err
+	names := slices.Sorted(maps.Keys(known))
+	for after := ""; ; {
+		first, _ := slices.BinarySearch(names, after)
+		var ids []string // of more clusters than are read where some are new, of fewer where some are gone
+		for _, name := range names[first:min(first+mostRead+1, len(names))] {
+			ids = append(ids, known[name])
 		}
-		delete(doubts, c.Record.Cluster)
+		currents, err := b.source.Currents(ctx, after, mostRead, ids)
+		if err != nil {
+			return fmt.Errorf("read the current plans: %w", err)
+		}
+		for _, c := range currents {
+			if err := b.take(c, doubts[c.Record.Cluster]); err != nil {
+				return err
+			}
+			delete(doubts, c.Record.Cluster)
+			after = c.Record.Cluster
+		}
+		if len(currents) < mostRead {
+			break
+		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -233,6 +255,7 @@ func (b *Board) take(c capacity.Current, doubts int) error {
 	var shown *Shown
 	var err error
 	if before != nil && before.Record.ID == c.Record.ID {
+		c.Record.Plan = before.Record.Plan
 		shown = &Shown{Current: c, Plan: before.Plan, tag: c.Tag(), event: before.event}
 	} else if shown, err = Show(c); err != nil {
 		return err

@@ -48,7 +48,7 @@ func (k *kept) Current(context.Context, string) (c capacity.Current, err error) 
 	return capacity.Current{Record: capacity.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, Past: k.past}, nil
 }
 
-func (k *kept) Currents(ctx context.Context) ([]capacity.Current, error) {
+func (k *kept) Currents(ctx context.Context, _ string, _ int, _ []string) ([]capacity.Current, error) {
 	c, err := k.Current(ctx, "c")
 	if k.err != nil {
 		return nil, k.err

@@ -16,8 +16,9 @@ const PlansChannel = "headroom_plans"
 type Planning interface {
 	// Current is the plan that holds now. A cluster that never had one is NotFound.
 	Current(ctx context.Context, cluster string) (capacity.Current, error)
-	// Currents are those of all living clusters that have one, by name. Their problems are left out.
-	Currents(ctx context.Context) ([]capacity.Current, error)
+	// Currents are those of living clusters that have one, by name, after a name: so many at most. Their problems are
+	// left out, and so are the plans that are known, by id.
+	Currents(ctx context.Context, after string, limit int, known []string) ([]capacity.Current, error)
 	// KeepPlan is SavePlan for a plan that is not to be current, because it is for another moment.
 	KeepPlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error)
 

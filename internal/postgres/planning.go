@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,10 +48,12 @@ func (s *Store) Current(ctx context.Context, cluster string) (current capacity.C
 	return current, err
 }
 
-// Currents are the current plans of all living clusters that have one, by name.
-func (s *Store) Currents(ctx context.Context) (all []capacity.Current, err error) {
+// Currents are the current plans of living clusters, by name (see app.Planning).
+func (s *Store) Currents(ctx context.Context, after string, limit int, known []string) (all []capacity.Current, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		if all, err = currents(ctx, q, selectCurrent+` WHERE c.deleted_at IS NULL ORDER BY c.name`, nil); err != nil {
+		sql := strings.Replace(selectCurrent, "p.plan::text", "CASE WHEN p.id = ANY(@known::uuid[]) THEN 'null' ELSE p.plan::text END", 1)
+		if all, err = currents(ctx, q, sql+` WHERE c.deleted_at IS NULL AND c.name > @after ORDER BY c.name LIMIT @limit`,
+			pgx.NamedArgs{"known": known, "after": after, "limit": limit}); err != nil {
 			return fmt.Errorf("read the current plans: %w", err)
 		}
 		return nil

@@ -58,14 +58,20 @@ func TestTheCurrentPlan(t *testing.T) {
 	c.HoldSeconds = 90
 	must(s.ReplaceCluster(ctx, c.Version, c))(t)
 	heard("a change of inputs")
-	all := must(s.Currents(ctx))(t)
+	all := must(s.Currents(ctx, "", 10, nil))(t)
 	if len(all) != 1 || all[0].InputsVersion != plan.InputsVersion+1 || all[0].HoldSeconds != 90 || all[0].Tag() == got.Tag() {
 		t.Errorf("got %+v", all)
+	}
+	if known := must(s.Currents(ctx, "", 10, []string{first.ID}))(t); len(known) != 1 || string(known[0].Record.Plan) != "null" || known[0].Tag() != all[0].Tag() {
+		t.Errorf("of a plan that is known: got %+v", known)
+	}
+	if after := must(s.Currents(ctx, night, 10, nil))(t); len(after) != 0 {
+		t.Errorf("after the last cluster: got %+v", after)
 	}
 	c = must(s.Cluster(ctx, night))(t)
 	check(t, s.DeleteCluster(ctx, night, c.Version))
 	heard("a cluster's end")
-	if all := must(s.Currents(ctx))(t); len(all) != 0 {
+	if all := must(s.Currents(ctx, "", 10, nil))(t); len(all) != 0 {
 		t.Errorf("got %d current plans of no cluster", len(all))
 	}
 }

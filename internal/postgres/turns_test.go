@@ -36,7 +36,7 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("before the plan of %v VMs there were %v, want %v, the last one last", current.Record.VMs, got, want)
 		}
-		if all := must(s.Currents(ctx))(t); len(all) != 1 || len(all[0].Past) != len(want) {
+		if all := must(s.Currents(ctx, "", 10, nil))(t); len(all) != 1 || len(all[0].Past) != len(want) {
 			t.Errorf("all current plans: got %+v", all)
 		}
 	}
