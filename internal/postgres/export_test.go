@@ -23,3 +23,6 @@ func Hold(ctx context.Context, s *Store) (back func(), err error) {
 	}
 	return conn.Release, nil
 }
+
+// NewProvider takes the steps of the schema one by one.
+var NewProvider = newProvider
