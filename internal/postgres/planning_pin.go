@@ -25,8 +25,8 @@ func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, un
 		if err != nil {
 			return err
 		}
-		missing := notFound("the cluster %q has no plan number %d", cluster, ref.Number)
 		byID := uuid.NullUUID{}
+		var missing error
 		if ref.ID != "" {
 			missing = notFound("the cluster %q has no plan with the id %q", cluster, ref.ID)
 			byID.Valid = true
@@ -42,8 +42,11 @@ func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, un
 `+returningTurn+`, g.pin_number, g.pin_until, g.pin_by`,
 			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number, "until": until, "by": auth.From(ctx).Name}).
 			Scan(&t.Current, &t.Previous, &t.Failures, &t.Heard, &pin.Number, &pin.Until, &pin.By)
-		if errors.Is(err, pgx.ErrNoRows) {
+		if errors.Is(err, pgx.ErrNoRows) && missing != nil {
 			return missing
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			return noPlan(ctx, q, id, cluster, ref.Number)
 		}
 		if err != nil {
 			return err

@@ -102,15 +102,12 @@ func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list 
 func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r capacity.PlanRecord, err error) {
 	byID := uuid.NullUUID{}
 	var missing error
-	switch {
-	case ref.ID != "":
+	if ref.ID != "" {
 		missing = notFound("the cluster %q has no plan with the id %q", cluster, ref.ID)
 		byID.Valid = true
 		if byID.UUID, err = uuid.Parse(ref.ID); err != nil {
 			return r, missing
 		}
-	case ref.Number != 0:
-		missing = notFound("the cluster %q has no plan number %d", cluster, ref.Number)
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -124,8 +121,10 @@ func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r ca
 			                 ELSE (SELECT g.current_number FROM planning g WHERE g.cluster_id = @cluster) END`,
 			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number})
 		switch {
-		case errors.Is(err, pgx.ErrNoRows) && missing == nil:
+		case errors.Is(err, pgx.ErrNoRows) && missing == nil && ref.Number == 0:
 			return noCurrent(ctx, q, id, cluster)
+		case errors.Is(err, pgx.ErrNoRows) && missing == nil:
+			return noPlan(ctx, q, id, cluster, ref.Number)
 		case errors.Is(err, pgx.ErrNoRows):
 			return missing
 		case err != nil:

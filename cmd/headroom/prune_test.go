@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/pgtest"
+	"headroom/internal/postgres"
+)
+
+// Old plans are removed beside a running server, which goes on as before and says what is gone.
+func TestPrune(t *testing.T) {
+	database := pgtest.Database(t)
+	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_ADMIN_KEY=" + crashKey}, "--demo", "--database-url", database)
+	s.localKey = crashKey
+	for range 6 {
+		if status, answer, err := s.ask(t.Context(), crashKey, "/v1/clusters/demo/plans", "{}"); err != nil || status != http.StatusCreated {
+			t.Fatalf("a plan: %d %s, %v", status, answer, err)
+		}
+	}
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(t.Context(), `SET headroom.retention = 'on'; UPDATE plans SET created_at = created_at - interval '500 days' WHERE number < 7; DELETE FROM plan_turns WHERE number < 7; DELETE FROM plan_reigns WHERE number < 7`); err != nil {
+		t.Fatal(err)
+	}
+	before := s.get(t, "/v1/clusters/demo/plans/current")
+
+	t.Setenv("DATABASE_URL", database)
+	t.Setenv("MIGRATE_DATABASE_URL", "")
+	for _, wrong := range [][]string{{}, {"--older-than", "12h"}, {"--older-than", "soon"}, {"--older-than", "400d", "--keep", "0"}} {
+		if _, trouble := say(t, exitUsage, append([]string{"prune"}, wrong...)...); trouble == "" {
+			t.Errorf("%q is refused without a word", wrong)
+		}
+	}
+	if out, _ := say(t, exitOK, "prune", "--older-than", "600d", "--keep", "2"); !strings.Contains(out, "No plan is older than 600d") {
+		t.Errorf("got %q", out)
+	}
+	if out, _ := say(t, exitOK, "prune", "--older-than", "400d", "--keep", "2", "--dry-run"); !strings.Contains(out, "5 plans of 1 clusters would be removed") {
+		t.Errorf("got %q", out)
+	}
+	out, _ := say(t, exitOK, "prune", "--older-than", "400d", "--keep", "2", "-o", "json")
+	var did struct{ Clusters []postgres.Pruned }
+	if err := json.Unmarshal([]byte(out), &did); err != nil || len(did.Clusters) != 1 || did.Clusters[0].Plans != 5 || did.Clusters[0].First != 1 || did.Clusters[0].Last != 5 {
+		t.Errorf("got %s, %v", out, err)
+	}
+
+	gone := fmt.Sprintf("was removed by retention on %s", time.Now().UTC().Format(time.DateOnly))
+	for _, path := range []string{"/v1/clusters/demo/plans/3", "/v1/clusters/demo/plans/3/problem", "/v1/clusters/demo/plans/3?format=csv", "/v1/clusters/demo/plans/diff?from=3&to=7"} {
+		if status, answer, err := s.ask(t.Context(), crashKey, path, ""); err != nil || status != http.StatusNotFound || !strings.Contains(answer, "Plan 3 of the cluster") || !strings.Contains(answer, gone) {
+			t.Errorf("%s: %d %s, %v", path, status, answer, err)
+		}
+	}
+	if status, answer, err := s.ask(t.Context(), crashKey, "/v1/clusters/demo/plans/3/verify", "{}"); err != nil || status != http.StatusNotFound || !strings.Contains(answer, gone) {
+		t.Errorf("verify: %d %s, %v", status, answer, err)
+	}
+	if list := s.get(t, "/v1/clusters/demo/plans"); strings.Count(list, `"number":`) != 2 {
+		t.Errorf("the list is %s", list)
+	}
+	plan := func(text string) string { text, _, _ = strings.Cut(text, `,"freshness":`); return text }
+	if after := s.get(t, "/v1/clusters/demo/plans/current"); plan(after) != plan(before) {
+		t.Errorf("the current plan was %s and is %s", before, after)
+	}
+	s.get(t, "/v1/clusters/demo/plans/diff?from=6&to=7")
+	verifyStored(t, s)
+	if status, answer, err := s.ask(t.Context(), crashKey, "/v1/clusters/demo/plans", "{}"); err != nil || status != http.StatusCreated || !strings.Contains(answer, `"number":8`) {
+		t.Errorf("the next plan: %d %.300s, %v", status, answer, err)
+	}
+}

@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/auth"
+	"headroom/internal/capacity"
+)
+
+// Retention says which plans are old enough to be removed.
+type Retention struct {
+	OlderThan time.Duration
+	Keep      int64 // the newest of each cluster stay, however old they are
+	DryRun    bool
+}
+
+// Pruned is what was removed of a cluster, or would be.
+type Pruned struct {
+	Cluster string `json:"cluster"`
+	Plans   int64  `json:"plans"`
+	First   int64  `json:"first"` // the lowest number and the highest; between them plans may stay
+	Last    int64  `json:"last"`
+	Bytes   int64  `json:"bytes"` // as they were stored
+}
+
+// pruneBatch is how many plans one transaction removes: it holds the cluster's lock.
+const pruneBatch = 500
+
+// removable are plans of @cluster that are old enough and that nothing else on record is about: not the current, the
+// newest or a pinned one, none that was current lately, that a lease holds under or an observation was judged by.
+const removable = `
+	SELECT p.id, p.number, pg_column_size(p.plan)::bigint + pg_column_size(p.problem) AS bytes
+	FROM plans p JOIN clusters c ON c.id = p.cluster_id
+	WHERE p.cluster_id = @cluster AND p.created_at < clock_timestamp() - make_interval(secs => @age) AND p.number <= c.plans - @keep
+	  AND NOT EXISTS (SELECT FROM planning g WHERE g.cluster_id = @cluster AND p.number IN (g.current_number, g.newest_number, g.pin_number))
+	  AND NOT EXISTS (SELECT FROM plan_turns t WHERE t.cluster_id = @cluster AND t.number = p.number)
+	  AND NOT EXISTS (SELECT FROM plan_reigns t WHERE t.cluster_id = @cluster AND t.number = p.number)
+	  AND NOT EXISTS (SELECT FROM admissions a WHERE a.cluster_id = @cluster AND a.plan_number = p.number AND a.ended_at IS NULL)
+	  AND NOT EXISTS (SELECT FROM observations o WHERE o.cluster_id = @cluster AND o.plan_number = p.number)
+	ORDER BY p.number`
+
+// Prune removes old plans, by the owner of the tables: the service may not. It tells of each cluster that has some.
+func Prune(ctx context.Context, url string, r Retention, tell func(Pruned) error) error {
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, conn)
+	clusters, err := collect[struct {
+		ID   int64
+		Name string
+	}](ctx, conn, `SELECT id, name FROM clusters WHERE plans > @keep ORDER BY name, id`, pgx.NamedArgs{"keep": r.Keep})
+	if err != nil {
+		return setupError(ctx, "list the clusters", err)
+	}
+	removed := false
+	for _, c := range clusters {
+		total := Pruned{Cluster: c.Name}
+		args := pgx.NamedArgs{"cluster": c.ID, "age": r.OlderThan.Seconds(), "keep": r.Keep, "batch": pruneBatch}
+		if r.DryRun {
+			err = conn.QueryRow(ctx, `SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM (`+removable+`) old`, args).
+				Scan(&total.Plans, &total.First, &total.Last, &total.Bytes)
+		} else {
+			err = pruneCluster(ctx, conn, args, &total)
+		}
+		if err != nil {
+			return setupError(ctx, "remove old plans of cluster "+c.Name, err)
+		}
+		if total.Plans == 0 {
+			continue
+		}
+		removed = !r.DryRun
+		if err := tell(total); err != nil {
+			return err
+		}
+	}
+	if removed { // so that their room is used again at once
+		if _, err := conn.Exec(ctx, `VACUUM plans`); err != nil {
+			return setupError(ctx, "make the room of removed plans free", err)
+		}
+	}
+	return nil
+}
+
+// pruneCluster removes a batch after the other until there is nothing to remove.
+func pruneCluster(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs, total *Pruned) error {
+	ctx = auth.With(ctx, auth.Principal{Name: "retention"})
+	for {
+		batch := Pruned{Cluster: total.Cluster}
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			// Whoever pins a plan or makes one current holds this lock.
+			if _, err := tx.Exec(ctx, `SELECT FROM clusters WHERE id = @cluster FOR NO KEY UPDATE`, args); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `SET LOCAL headroom.retention = 'on'`); err != nil {
+				return err
+			}
+			err := tx.QueryRow(ctx, `
+				WITH old AS (`+removable+` LIMIT @batch),
+				     gone AS (DELETE FROM plans p USING old WHERE p.id = old.id RETURNING p.number, old.bytes),
+				     noted AS (INSERT INTO removed_plans (cluster_id, first, last)
+				               SELECT @cluster, min(number), max(number) FROM (SELECT number, number - row_number() OVER (ORDER BY number) AS island FROM gone) numbers GROUP BY island)
+				SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM gone`, args).
+				Scan(&batch.Plans, &batch.First, &batch.Last, &batch.Bytes)
+			if err != nil || batch.Plans == 0 {
+				return err
+			}
+			return record(ctx, tx, entry{Cluster: batch.Cluster, Action: capacity.Delete, Kind: capacity.PlanKind, Name: fmt.Sprintf("plans %d to %d", batch.First, batch.Last), Before: batch})
+		})
+		if err != nil || batch.Plans == 0 {
+			return err
+		}
+		if total.Plans == 0 {
+			total.First = batch.First
+		}
+		total.Plans, total.Last, total.Bytes = total.Plans+batch.Plans, batch.Last, total.Bytes+batch.Bytes
+	}
+}
+
+// noPlan says of a plan's number that there is none, or that retention has removed it.
+func noPlan(ctx context.Context, q querier, id int64, cluster string, number int64) error {
+	var at time.Time
+	err := q.QueryRow(ctx, `SELECT removed_at FROM removed_plans WHERE cluster_id = @cluster AND first <= @number AND last >= @number`,
+		pgx.NamedArgs{"cluster": id, "number": number}).Scan(&at)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return notFound("the cluster %q has no plan number %d", cluster, number)
+	case err != nil:
+		return err
+	}
+	return notFound("plan %d of the cluster %q was removed by retention on %s", number, cluster, at.UTC().Format(time.DateOnly))
+}
