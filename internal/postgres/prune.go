@@ -36,7 +36,7 @@ const pruneBatch = 500
 const removable = `
 	SELECT p.id, p.number, pg_column_size(p.plan)::bigint + pg_column_size(p.problem) AS bytes
 	FROM plans p JOIN clusters c ON c.id = p.cluster_id
-	WHERE p.cluster_id = @cluster AND p.created_at < clock_timestamp() - make_interval(secs => @age) AND p.number <= c.plans - @keep
+	WHERE p.cluster_id = @cluster AND p.created_at < clock_timestamp() - make_interval(secs => @age) AND p.number > @past AND p.number <= c.plans - @keep
 	  AND NOT EXISTS (SELECT FROM planning g WHERE g.cluster_id = @cluster AND p.number IN (g.current_number, g.newest_number, g.pin_number))
 	  AND NOT EXISTS (SELECT FROM plan_turns t WHERE t.cluster_id = @cluster AND t.number = p.number)
 	  AND NOT EXISTS (SELECT FROM plan_reigns t WHERE t.cluster_id = @cluster AND t.number = p.number)
@@ -61,7 +61,7 @@ func Prune(ctx context.Context, url string, r Retention, tell func(Pruned) error
 	removed := false
 	for _, c := range clusters {
 		total := Pruned{Cluster: c.Name}
-		args := pgx.NamedArgs{"cluster": c.ID, "age": r.OlderThan.Seconds(), "keep": r.Keep, "batch": pruneBatch}
+		args := pgx.NamedArgs{"cluster": c.ID, "age": r.OlderThan.Seconds(), "keep": r.Keep, "batch": pruneBatch, "past": 0}
 		if r.DryRun {
 			err = conn.QueryRow(ctx, `SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM (`+removable+`) old`, args).
 				Scan(&total.Plans, &total.First, &total.Last, &total.Bytes)
@@ -119,6 +119,7 @@ func pruneCluster(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs, total
 			total.First = batch.First
 		}
 		total.Plans, total.Last, total.Bytes = total.Plans+batch.Plans, batch.Last, total.Bytes+batch.Bytes
+		args["past"] = batch.Last // or each batch would pass over the rows that those before it have removed
 	}
 }
 

@@ -22,7 +22,7 @@ func age(t testing.TB, url string, keep ...int64) {
 	execute(t, conn, `DELETE FROM plan_reigns WHERE number <> ALL($1)`, keep)
 }
 
-// more adds copies of plan 1 to a cluster, as many as there are to be in the end.
+// more adds copies of the newest plan to a cluster, as many as there are to be in the end.
 func more(t testing.TB, url string, plans int64) {
 	t.Helper()
 	conn := raw(t, url)
@@ -31,7 +31,7 @@ func more(t testing.TB, url string, plans int64) {
 		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, problem, plan)
 		SELECT gen_random_uuid(), p.cluster_id, n, at, p.created_at, created_by, p.inputs_version, status, objective, total_cost, on_demand_cost, spot_cost, reserved_cost,
 		       penalties, p.currency, p.period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, problem, plan
-		FROM plans p JOIN clusters c ON c.id = p.cluster_id, generate_series(c.plans + 1, $1) n WHERE p.number = 1`, plans)
+		FROM plans p JOIN clusters c ON c.id = p.cluster_id, generate_series(c.plans + 1, $1) n WHERE p.number = c.plans`, plans)
 	execute(t, conn, `UPDATE clusters SET plans = $1`, plans)
 }
 
