@@ -34,7 +34,7 @@ func (s *server) CreateKey(ctx context.Context, r CreateKeyRequest) (reply[Creat
 
 func (s *server) RevokeKey(ctx context.Context, r RevokeKeyRequest) (reply[nothing], error) {
 	err := s.app.RevokeKey(ctx, r.Id)
-	s.sessions.forgetAll() // those of the key end now
+	s.sessions.doubtAll() // those of the key end now
 	return done(err)
 }
 

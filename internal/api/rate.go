@@ -64,9 +64,14 @@ func solves(r *http.Request) bool {
 	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
 }
 
-// badToken answers a token that opens nothing: always alike, whatever is wrong with it.
+// badToken answers a token that opens nothing: always alike, whatever is wrong with it. Keys count by themselves:
+// a program with an old key must not keep out the browsers that come from the same address.
 func (s *server) badToken(w http.ResponseWriter, r *http.Request) {
-	if s.rates.failures.OnLimit(w, r, httprate.CanonicalizeIP(askedOf(r.Context()).address)) {
+	from := httprate.CanonicalizeIP(askedOf(r.Context()).address)
+	if _, key := sentToken(r); key {
+		from = "keys from " + from
+	}
+	if s.rates.failures.OnLimit(w, r, from) {
 		s.tooManyFailures(w, r)
 		return
 	}
@@ -74,7 +79,7 @@ func (s *server) badToken(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, unauthorized("This key, session or link opens nothing: it is unknown, used up, over or revoked. Send a key that is valid as \"Authorization: Bearer hrk_…\" or X-API-KEY."))
 }
 
-// guesses says whether an address has shown so many bad tokens that the database is not asked about
+// guesses says whether an address has shown so many bad sessions and links that the database is not asked about
 // another one.
 func (s *server) guesses(r *http.Request) bool {
 	_, rate, err := s.rates.failures.Status(httprate.CanonicalizeIP(askedOf(r.Context()).address))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 
 	"headroom/internal/auth"
@@ -79,9 +80,18 @@ func TestGuessingIsSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := 0
-	for range 3 * failuresPerWindow {
+	for range 3 * failuresPerWindow { // an old key in a program does not keep out browsers at the same address
 		guess, _ := auth.NewToken(auth.KeyPrefix)
-		switch w := f.do("GET", "/v1/session", "", "X-API-KEY", guess); w.Code {
+		f.do("GET", "/v1/session", "", "X-API-KEY", guess)
+	}
+	fresh, err := f.app.NewSignInLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, f.signIn(fresh), http.StatusCreated)
+	for range 3 * failuresPerWindow {
+		guess, _ := auth.NewToken(auth.SessionPrefix)
+		switch w := f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+guess); w.Code {
 		case http.StatusUnauthorized:
 		case http.StatusTooManyRequests:
 			refused++
@@ -104,9 +114,35 @@ func TestGuessingIsSlow(t *testing.T) {
 		t.Error("a guess reached the store")
 	}
 	wantStatus(t, f.do("GET", "/v1/session", "", "X-API-KEY", good), http.StatusOK)
-	wantStatus(t, f.signIn(good), http.StatusCreated)
+	young := cookieIn(t, f.signIn(good)).Value
+	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+young), http.StatusOK)
 	f.pass(2 * sessionsFor)
-	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+session), http.StatusOK)
+	for _, known := range []string{session, young} {
+		wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+known), http.StatusOK)
+	}
 	// Another address is not concerned.
 	wantStatus(t, f.signIn(link, "address", "10.9.9.9"), http.StatusCreated)
+}
+
+// A key that is revoked makes nobody else unknown: not even where guesses come from the same address.
+func TestRevokingAKeyKeepsOthersIn(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	var revoked struct{ ID, Token string }
+	s.ask(s.admin, "POST", "/v1/keys", `{"name":"other","role":"viewer"}`).want(t, 201).into(t, &revoked)
+	signIn := func(token string) string {
+		cookie, _, _ := strings.Cut(s.ask("", "POST", "/v1/session", fmt.Sprintf(`{"token":%q}`, token)).want(t, 201).Header.Get("Set-Cookie"), ";")
+		s.ask("", "GET", "/v1/session", nil, "Cookie", cookie).want(t, 200)
+		return cookie
+	}
+	mine, other := signIn(s.admin), signIn(revoked.Token)
+	for range failuresPerWindow + 1 {
+		guess, _ := auth.NewToken(auth.SessionPrefix)
+		s.ask("", "GET", "/v1/session", nil, "Cookie", cookieName+"="+guess)
+	}
+	s.ask(s.admin, "DELETE", "/v1/keys/"+revoked.ID, nil).want(t, 204)
+	s.ask("", "GET", "/v1/session", nil, "Cookie", mine).want(t, 200)
+	if a := s.ask("", "GET", "/v1/session", nil, "Cookie", other); a.StatusCode == 200 {
+		t.Error("a session outlives its key")
+	}
 }

@@ -156,10 +156,14 @@ func (c *sessions) forget(hash auth.Hash) {
 	c.mu.Unlock()
 }
 
-func (c *sessions) forgetAll() {
+// doubtAll has the store asked again about every session. They stay known: whoever has one does not guess.
+func (c *sessions) doubtAll() {
 	c.mu.Lock()
-	c.known = nil
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	for hash, k := range c.known {
+		k.read = time.Time{}
+		c.known[hash] = k
+	}
 }
 
 func (s *server) cookie(token string, expires time.Time) *http.Cookie {
@@ -213,7 +217,8 @@ func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	askedOf(r.Context()).principal = session.Principal // for the log
+	s.sessions.keep(auth.HashOf(token), knownSession{Session: session}) // is no guess; the store is asked all the same
+	askedOf(r.Context()).principal = session.Principal                  // for the log
 	http.SetCookie(w, s.cookie(token, session.ExpiresAt))
 	writeWhoami(w, http.StatusCreated, session.Principal, &session.ExpiresAt)
 }
