@@ -11,7 +11,7 @@ import (
 
 // The exact method is never longer than the paper's swarm, which gets all its particles, and is faster.
 func TestTheSwarmIsNeverShorter(t *testing.T) {
-	cases := 10
+	cases := 4
 	if wholeSamples {
 		cases = 100
 	}

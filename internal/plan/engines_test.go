@@ -329,7 +329,7 @@ func TestABetterPlanFromTheSolverIsTaken(t *testing.T) {
 func TestTimeIsUp(t *testing.T) {
 	unproved := 0
 	for _, family := range study.Names() {
-		in, err := study.Generate(family, 100, 1)
+		in, err := study.Generate(family, trials(50, 100), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

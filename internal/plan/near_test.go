@@ -57,7 +57,7 @@ func distanceTo(n *capacity.Near, pl capacity.Plan) away {
 func TestNearThePreviousPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 1))
 	asked, room, nearest, calmer := 0, 0, 0, 0
-	for trial := range trials(3000, 50_000) {
+	for trial := range trials(1000, 50_000) {
 		p := tiedProblem(r)
 		plain := answered(t, p)
 		if plain.Status != capacity.Optimal {

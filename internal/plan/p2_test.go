@@ -84,7 +84,7 @@ func tiny(r *rand.Rand) Instance {
 func TestP2EqualsEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	unproved := 0
-	for trial := range trials(20_000, 100_000) {
+	for trial := range trials(6_000, 100_000) {
 		in := tiny(r)
 		want, wantJobs, feasible := enumerate(in)
 		got := P2(context.Background(), in, Within(0))
@@ -104,5 +104,5 @@ func TestP2EqualsEnumeration(t *testing.T) {
 	if unproved > 0 {
 		t.Errorf("%d answers not proved", unproved)
 	}
-	t.Attr("R5", fmt.Sprintf("%d small programs equal enumeration", trials(20_000, 100_000)))
+	t.Attr("R5", fmt.Sprintf("%d small programs equal enumeration", trials(6_000, 100_000)))
 }

@@ -358,7 +358,7 @@ func TestConfidence(t *testing.T) {
 		in.HorizonSeconds, in.WarmUpSeconds = c.jobs/rate, c.jobs/rate/10
 		in.Classes[0].DeadlineSeconds = -math.Log(c.missed) * mean / (1 - load)
 		var response, met, use int
-		n := trials(200)
+		n := trials(80)
 		for seed := range n {
 			in.Seed = uint64(seed)
 			r, err := Run(t.Context(), in, 2)
