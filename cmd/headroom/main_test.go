@@ -9,10 +9,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -31,7 +35,44 @@ func (w withSolver) Run() int {
 }
 
 func TestMain(m *testing.M) {
-	testscript.Main(withSolver{m}, map[string]func(){"headroom": main})
+	testscript.Main(withSolver{m}, map[string]func(){"headroom": func() { offerProfiles(); main() }})
+}
+
+// profileVariable names the file into which the tests' headroom writes, at SIGUSR1, what the processors do in the
+// ten seconds that follow; beside it what is in memory and where all goroutines are. The program itself has no
+// such door.
+const profileVariable = "HEADROOM_TEST_PROFILE"
+
+func offerProfiles() {
+	name := os.Getenv(profileVariable)
+	if name == "" {
+		return
+	}
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	write := func(name string, with func(io.Writer) error) {
+		file, err := os.Create(name)
+		if err == nil {
+			err = errors.Join(with(file), file.Close())
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "profile:", err)
+		}
+	}
+	go func() {
+		for range asked {
+			write(name, func(w io.Writer) error {
+				if err := pprof.StartCPUProfile(w); err != nil {
+					return err
+				}
+				time.Sleep(10 * time.Second)
+				pprof.StopCPUProfile()
+				return nil
+			})
+			write(name+".heap", pprof.WriteHeapProfile)
+			write(name+".goroutines", func(w io.Writer) error { return pprof.Lookup("goroutine").WriteTo(w, 1) })
+		}
+	}()
 }
 
 func TestScripts(t *testing.T) {
