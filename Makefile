@@ -1,14 +1,15 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build ui run test test-long promises fuzz check generate bench release clean setup
+.PHONY: help build ui run test test-long soak promises fuzz check generate bench release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -ldflags '-X main.version=$(VERSION)'
 GOTEST  = HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go test -vet=off
 
-# All is built, checked and tested as it is shipped, without C, so that what one step compiles serves the others;
+# All is built, checked and tested as it is shipped, without C and paths, so that what one step compiles serves the others;
 # only the solver program's packages need a C compiler, and they are named here.
 export CGO_ENABLED = 0
+export GOFLAGS := $(GOFLAGS) -trimpath
 SOLVER = ./internal/lp/coin ./cmd/headroom-solver
 CGO    = CGO_ENABLED=1
 
@@ -37,6 +38,12 @@ test-long: build ## run the tests with every large sample (up to an hour)
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
+
+SOAK = 10m
+SOAK_RATE = 200
+
+soak: build ## serve 200 requests a second for 10 minutes and see what grows: make soak SOAK=2m SOAK_RATE=50
+	SOAK=$(SOAK) SOAK_RATE=$(SOAK_RATE) SOAK_PROFILE='$(CURDIR)/bin/soak.profile' $(GOTEST) -count=1 -timeout 2h -run '^TestSoak$$' -v ./cmd/headroom
 
 promises: build ## what is promised under faults, load and attack, what was reached and by which test
 	$(CGO) HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./scripts/promises
