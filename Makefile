@@ -29,10 +29,9 @@ build: ui ## build bin/headroom and bin/headroom-solver
 run: build ## build and serve a demonstration cluster, with a private database
 	bin/headroom serve --demo
 
-test: build ## run the tests, and fuzz what reads foreign files for 1 s each
+test: build ## run the tests, which try what fuzzing has found
 	$(GOTEST) ./...
 	$(CGO) $(GOTEST) $(SOLVER)
-	@$(MAKE) --no-print-directory fuzz
 
 test-long: build ## run the tests with every large sample (up to an hour)
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
@@ -48,10 +47,10 @@ soak: build ## serve 200 requests a second for 10 minutes and see what grows: ma
 promises: build ## what is promised under faults, load and attack, what was reached and by which test
 	$(CGO) HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./scripts/promises
 
-FUZZTIME = 1s
+FUZZTIME = 10s
 
-fuzz: ## fuzz what reads foreign files: make fuzz FUZZTIME=60s
-	@scripts/fuzz $(FUZZTIME) ./internal/history ./internal/prices ./internal/capacity:FuzzForecastFile ./internal/agent ./internal/sim
+fuzz: ## fuzz all that reads what others write: make fuzz FUZZTIME=60s
+	@scripts/fuzz $(FUZZTIME) $$(grep -rl '^func Fuzz' --include=*_test.go cmd internal | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 GENERATED = openapi/client/client_gen.go internal/api/server_gen.go internal/web/ui/src/api/contract.ts
 

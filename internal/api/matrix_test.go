@@ -428,3 +428,33 @@ func TestUnseenClustersDoNotExist(t *testing.T) {
 	}
 	s.ask(limitedAdmin, "GET", "/v1/audit?cluster=secret", nil).want(t, 404)
 }
+
+// Whatever can be read without naming a cluster tells a key that is limited to one nothing of another.
+func TestLimitedKeysReadNothingOfOtherClusters(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.cluster("mine")
+	s.cluster("elsewhere")
+	for _, cluster := range []string{"mine", "elsewhere"} {
+		s.ask(s.admin, "POST", "/v1/clusters/"+cluster+"/plans", nil).want(t, 201)
+	}
+	read := 0
+	for _, role := range auth.Roles {
+		limited := s.key("limited "+string(role), role, []string{"mine"})
+		each(s.doc, func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
+			if method != "GET" || strings.Contains(path, "{") || op.Extensions["x-role"] == "open" {
+				return
+			}
+			a := s.ask(limited, method, path, nil)
+			if strings.Contains(string(a.text), "elsewhere") {
+				t.Errorf("%s %s tells a key of the role %s that is limited to another cluster: %.300s", method, path, role, a.text)
+			}
+			if a.StatusCode == 200 {
+				read++
+			}
+		})
+	}
+	if read < 10 {
+		t.Errorf("only %d answers were looked at", read)
+	}
+}

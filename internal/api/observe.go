@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -68,7 +69,11 @@ func (s *server) observe(next http.Handler) http.Handler {
 		began := time.Now() // a duration; moments come from the app's clock
 		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader)), address: addressOf(r)}
 		r = r.WithContext(context.WithValue(r.Context(), askedKey{}, a))
-		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead}
+		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead, within: s.config.UploadWithin}
+		if r.ContentLength != 0 {
+			answer.body = &received{ReadCloser: r.Body, small: r.ContentLength > 0 && r.ContentLength <= smallBody && r.Header.Get("Expect") == ""}
+			r.Body = answer.body
+		}
 		w.Header().Set(requestIDHeader, a.id)
 		s.telemetry.RequestBegan()
 		defer func() {
@@ -151,7 +156,9 @@ func addressOf(r *http.Request) string {
 type answer struct {
 	http.ResponseWriter
 	draining  func() bool
-	cacheable bool // an answer with an ETag may be kept and asked for again
+	cacheable bool      // an answer with an ETag may be kept and asked for again
+	body      *received // of the request; nil where it has none
+	within    time.Duration
 	status    int
 	bytes     int64
 }
@@ -166,16 +173,64 @@ func (a *answer) WriteHeader(status int) {
 		if a.cacheable && h.Get("ETag") != "" && h.Get("Cache-Control") == noStore {
 			h.Set("Cache-Control", "private, no-cache")
 		}
+		if a.body != nil && !a.body.ended {
+			a.beforeItsBody()
+		}
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
-func (a *answer) Write(p []byte) (int, error) {
+// beforeItsBody lets an answer go out that is there before the request's body is, as refusals are: it would wait for
+// the body otherwise, for as long as a request may take. What does not come soon is never read, so that none of it
+// is taken for a request.
+func (a *answer) beforeItsBody() {
+	_ = http.NewResponseController(a.ResponseWriter).SetReadDeadline(time.Now().Add(bodySoon))
+	if a.body.small {
+		if _, err := io.Copy(io.Discard, a.body); err == nil {
+			return
+		}
+	}
+	a.Header().Set("Connection", "close")
+}
+
+const bodySoon = 500 * time.Millisecond
+
+// received is a request's body, of which is known whether it has come to its end.
+type received struct {
+	io.ReadCloser
+	small bool // and on its way
+	ended bool
+}
+
+func (b *received) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err != nil
+	return n, err
+}
+
+func (a *answer) Write(p []byte) (n int, err error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	n, err := a.ResponseWriter.Write(p)
+	if len(p) > leastPassed {
+		n, err = a.writeLarge(p)
+	} else {
+		n, err = a.ResponseWriter.Write(p)
+	}
 	a.bytes += int64(n)
+	return n, err
+}
+
+// writeLarge gives who reads only so long for each piece: a slow one would hold all of a large answer in memory.
+func (a *answer) writeLarge(p []byte) (n int, err error) {
+	control := http.NewResponseController(a.ResponseWriter)
+	for err == nil && n < len(p) {
+		_ = control.SetWriteDeadline(time.Now().Add(a.within))
+		var taken int
+		taken, err = a.ResponseWriter.Write(p[n:min(n+leastPassed, len(p))])
+		n += taken
+	}
+	_ = control.SetWriteDeadline(time.Now().Add(answerWithin)) // for what comes after it
 	return n, err
 }
 

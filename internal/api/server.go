@@ -27,7 +27,7 @@ type Config struct {
 	RequestsPerSecond int             // of a key; default 1000
 	ReadWithin        time.Duration   // who watches and does not read for so long is cut off; default 10 s
 	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
-	UploadWithin      time.Duration   // of an upload something must come within; default 30 s
+	UploadWithin      time.Duration   // of an upload, or of a large answer, a piece must pass within; default 30 s
 	Version           string
 	Page              func(http.ResponseWriter, *http.Request) bool // answers addresses of the page, and says whether it was one; may be nil
 	Draining          *atomic.Bool                                  // set while the server stops: readyz says so

@@ -77,7 +77,8 @@ type upload struct {
 	err     error // why it could not be read to its end
 }
 
-const leastReceived = 256 << 10
+// leastPassed is how much of an upload, or of a large answer, must pass within Config.UploadWithin.
+const leastPassed = 256 << 10
 
 // receive makes ready to read a body beyond the time that other requests have.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, limit int64, words uploadWords) *upload {
@@ -98,7 +99,7 @@ func (u *upload) Read(p []byte) (int, error) {
 		return 0, u.err
 	}
 	if u.window <= 0 {
-		u.window = leastReceived
+		u.window = leastPassed
 		until := time.Now().Add(u.s.config.UploadWithin) // one that cannot be set is no reason to refuse
 		_ = u.control.SetReadDeadline(until)
 		_ = u.control.SetWriteDeadline(until.Add(answerWithin))
@@ -120,7 +121,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	case u.s.draining():
 		u.err = refusal{unavailable(fmt.Sprintf("The server is stopping and did not read the %s to its end; %s. Send it again.", u.words.name, u.words.kept))}
 	default:
-		u.err = refusal{malformed.problem(fmt.Sprintf("The %s did not come to its end: the connection broke, or less than %d KiB came in %s; %s. Send it again.", u.words.name, leastReceived>>10, u.s.config.UploadWithin, u.words.kept))}
+		u.err = refusal{malformed.problem(fmt.Sprintf("The %s did not come to its end: the connection broke, or less than %d KiB came in %s; %s. Send it again.", u.words.name, leastPassed>>10, u.s.config.UploadWithin, u.words.kept))}
 	}
 	if u.err != nil {
 		err = u.err

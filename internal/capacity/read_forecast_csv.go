@@ -21,6 +21,9 @@ const MostForecastCells = 1_000_000
 // shorter.
 const longestRecord = 4 << 20
 
+// mostCommas bounds the fields of a record: each takes many times the byte that it can be written in.
+const mostCommas = 100_000
+
 // ForecastFile is what must be known to read a file of forecasts.
 type ForecastFile struct {
 	Classes []PlannedClass
@@ -32,7 +35,7 @@ type ForecastFile struct {
 // arrivals_per_hour; or a row an hour, with the column hour and one for each class. Everything that is
 // wrong is found at once, by line and column, up to MaxFindings; trouble with reading is no InputError.
 func (f ForecastFile) Read(in io.Reader) (series []Series, fromArrivals int64, err error) {
-	r := forecastReader{ForecastFile: f, local: localHours{zone: f.Zone}, index: map[string]int{}, guard: &recordGuard{in: in, left: longestRecord}}
+	r := forecastReader{ForecastFile: f, local: localHours{zone: f.Zone}, index: map[string]int{}, guard: newRecordGuard(in)}
 	for _, c := range f.Classes {
 		r.names = append(r.names, c.Name)
 	}
@@ -117,7 +120,7 @@ func (r *forecastReader) read() error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errLongRecord):
-			r.found(last+1, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB; is a quotation mark not closed?", longestRecord>>20)
+			r.found(last+1, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB or %d commas; is a quotation mark not closed?", longestRecord>>20, mostCommas)
 			return nil
 		case errors.As(err, &syntax):
 			r.found(syntax.Line, max(syntax.Column, 1), "syntax", nil, "Here the quotation marks do not fit: a field stands in them whole or not at all, and those inside it are doubled.")
@@ -125,7 +128,7 @@ func (r *forecastReader) read() error {
 		case err != nil:
 			return err
 		}
-		r.guard.left = longestRecord
+		r.guard.begin()
 		last, _ = r.csv.FieldPos(0)
 		switch {
 		case r.columns == nil:
@@ -394,17 +397,26 @@ func unformula(s string) string {
 
 // recordGuard ends the reading of a record that goes on and on.
 type recordGuard struct {
-	in   io.Reader
-	left int // bytes until then
+	in           io.Reader
+	left, commas int // until then
 }
 
 var errLongRecord = errors.New("a record is too long")
 
+func newRecordGuard(in io.Reader) *recordGuard {
+	g := &recordGuard{in: in}
+	g.begin()
+	return g
+}
+
+func (g *recordGuard) begin() { g.left, g.commas = longestRecord, mostCommas }
+
 func (g *recordGuard) Read(into []byte) (int, error) {
-	if g.left < 0 {
+	if g.left < 0 || g.commas < 0 {
 		return 0, errLongRecord
 	}
 	n, err := g.in.Read(into)
 	g.left -= n
+	g.commas -= bytes.Count(into[:n], []byte{','})
 	return n, err
 }

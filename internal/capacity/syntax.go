@@ -18,13 +18,22 @@ func CheckSyntax(data []byte) error {
 	return r.result(func(*checker) {})
 }
 
+// mostMembers bounds the names that are kept of an object; the largest that mean something have one for each of
+// ten thousand classes.
+const mostMembers = 20_000
+
 // value reads any value, noting what is wrong inside it.
 func (r *reader) value() {
 	switch c := r.space(); {
 	case c == '{':
 		var names []string
 		seen := map[string]bool{} // of objects with many members
+		n := 0
 		r.members("", func(key []byte) {
+			if n++; n > mostMembers {
+				r.fail(r.at, fmt.Sprintf("An object has more than %d members, the most that are read.", mostMembers))
+				return
+			}
 			name := string(key)
 			r.enter(name)
 			if seen[name] || len(seen) == 0 && slices.Contains(names, name) {

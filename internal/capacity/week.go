@@ -112,12 +112,17 @@ func (m *WeekOf) Most() Week {
 	return w
 }
 
+const longestWeek = 64 << 10
+
 // ParseWeek reads a week as text: rules, or a table of 168 numbers. A table has 24 numbers a line for
 // seven lines or all 168 in any lines; lines may begin with their day's name, and the first line may
 // name the hours. Rules are separated by semicolons, and of several for an hour the first one counts:
 //
 //	mon-fri 8-18: 40; sat 8-12: 20; else 5
 func ParseWeek(text string) (Week, error) {
+	if len(text) > longestWeek {
+		return Week{}, fmt.Errorf("the week is a text of %d bytes; %d are plenty for %d numbers", len(text), longestWeek, HoursPerWeek)
+	}
 	if text = strings.TrimPrefix(text, "\ufeff"); strings.Contains(text, ":") || strings.Contains(strings.ToLower(text), "else") {
 		return parseRules(text)
 	}

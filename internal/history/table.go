@@ -17,8 +17,8 @@ import (
 // duration_s; shuffle_s is the seconds after its start at which a reduce attempt had its input together.
 var tableColumns = []string{"job", "execution", "task", "kind", "start", "finish", "duration_s", "shuffle_s", "outcome", "host"}
 
-// maxRow bounds what is held of a table at a time.
-const maxRow = 1 << 20
+// maxRow bounds what is held of a table at a time: of its fields each may take a hundred times the byte that it is written in.
+const maxRow = 256 << 10
 
 func isTableHeader(line []byte) bool {
 	names := strings.Split(strings.ToLower(string(line)), ",")

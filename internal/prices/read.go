@@ -60,7 +60,8 @@ type rows struct {
 	line    int
 }
 
-const longestRow = 1 << 20
+// longestRow is short because each field may take a hundred times the byte that it is written in.
+const longestRow = 256 << 10
 
 // allowance is a reader that hands out so much and no more, until it is allowed more.
 type allowance struct {
