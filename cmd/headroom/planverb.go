@@ -92,8 +92,8 @@ func (s *service) problem(ctx context.Context, r record) (p capacity.Problem, er
 
 // headline says which plan it is.
 func (r record) headline() string {
-	return shown(fmt.Sprintf("Plan %d of cluster %s for %s, made %s by %s from inputs version %d.",
-		r.Number, r.Cluster, r.At.UTC().Format(time.RFC3339), r.CreatedAt.UTC().Format(time.RFC3339), r.CreatedBy, r.InputsVersion))
+	return shown(strings.TrimSpace(fmt.Sprintf("Plan %d of cluster %s for %s, made %s by %s from inputs version %d. %s",
+		r.Number, r.Cluster, r.At.UTC().Format(time.RFC3339), r.CreatedAt.UTC().Format(time.RFC3339), r.CreatedBy, r.InputsVersion, r.Why)))
 }
 
 // writePlan prints a plan as solve does. The problem is asked for only where it is needed.
@@ -216,7 +216,7 @@ func planListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		return writeList(c, s, out, list{
-			as: reflect.TypeFor[capacity.PlanSummary](), columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by"},
+			as: reflect.TypeFor[capacity.PlanSummary](), columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by", "why"},
 			most: most, none: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shown(args[0]), shown(args[0])),
 		}, func(edit edits) (*http.Response, error) { return s.api.ListPlans(c.Context(), args[0], nil, edit...) })
 	})

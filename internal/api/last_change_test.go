@@ -30,6 +30,14 @@ func TestWhoChangedItAndWhen(t *testing.T) {
 	check(s.ask(s.admin, "DELETE", "/v1/clusters/night/classes/ad-hoc", nil, "If-Match", class.etag()).want(t, 412), "ops-2")
 	check(s.ask(s.admin, "DELETE", "/v1/clusters/night", nil, "If-Match", `"99"`).want(t, 412), "root")
 
+	document := s.ask(s.admin, "GET", "/v1/clusters/night/document", nil).want(t, 200)
+	s.ask(other, "PUT", "/v1/clusters/night/classes/ad-hoc", class.text, "If-Match", `"2"`).want(t, 200)
+	whole := s.ask(s.admin, "PUT", "/v1/clusters/night/document", document.text, "If-Match", document.etag()).want(t, 412)
+	check(whole, "ops-2")
+	if last := whole.problem(t).LastChange; last.Kind != "class" || last.Name != "ad-hoc" {
+		t.Errorf("got %+v, want the class that was changed last", last)
+	}
+
 	cluster := s.ask(s.admin, "GET", "/v1/clusters/day", nil).want(t, 200)
 	deleter := s.key("ops-3", auth.Admin, nil)
 	s.ask(deleter, "DELETE", "/v1/clusters/day", nil, "If-Match", cluster.etag()).want(t, 204)

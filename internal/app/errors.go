@@ -16,8 +16,10 @@ type VersionError struct {
 
 // LastChange is who changed something last, or deleted it.
 type LastChange struct {
-	At time.Time `json:"at"`
-	By string    `json:"by"` // the name of the key
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`   // the name of the key
+	Kind string    `json:"kind"` // of what was changed: class, …
+	Name string    `json:"name"`
 }
 
 func (e *VersionError) Error() string {

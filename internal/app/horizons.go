@@ -78,7 +78,7 @@ func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (
 	if err == nil && open {
 		if o.EndWithForecasts(); o.Until.Before(until) {
 			notes = append(notes, capacity.Warning{Code: "ends_with_forecasts", Pointer: "/until",
-				Detail: fmt.Sprintf("The horizon ends at %s, where the forecasts end; say \"until\" for another end.", o.Until.Format("2006-01-02T15:04Z"))})
+				Detail: fmt.Sprintf("The horizon ends at %s, where the forecasts end; give another end to look further.", o.Until.Format("2006-01-02T15:04Z"))})
 		}
 	}
 	return o, notes, err

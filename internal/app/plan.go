@@ -135,12 +135,14 @@ func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (cap
 // makePlan answers the plan that CreatePlan stores, and how.
 func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (record capacity.PlanRecord, save func(context.Context, capacity.PlanRecord) (capacity.PlanRecord, error), err error) {
 	save = a.KeepPlan
-	if at.IsZero() {
+	another := !at.IsZero()
+	if !another {
 		at, save = a.Now(), a.SavePlan
 	}
 	snapshot, p, err := a.problem(ctx, cluster, at)
 	if err == nil {
 		record, err = a.answer(ctx, snapshot, p, at)
+		record.Why = askedFor(ctx, another)
 	}
 	return record, save, err
 }

@@ -204,7 +204,7 @@ func (d *demandReader) warnings(o *Outlook, p *Problem) []Warning {
 		case d.holes[i] > 0:
 			if holes++; holes <= holesReported {
 				warnings = append(warnings, Warning{Code: "forecast_holes", Pointer: fmt.Sprintf("/classes/%d", i), Detail: fmt.Sprintf(
-					"The class %q has no forecast in %d of the %d hours, the first of them %s; there it counts with its own jobs.max, %s.",
+					"The class %q has no forecast in %d of the %d hours, the first of them %s; there it counts with the most jobs it may have at once, %s.",
 					clip(p.Classes[i].Name), d.holes[i], d.hours, time.Unix(3600*d.first[i], 0).UTC().Format(time.RFC3339), plain(d.own[i]))})
 			}
 		}
@@ -217,7 +217,7 @@ func (d *demandReader) warnings(o *Outlook, p *Problem) []Warning {
 		if n > holesReported {
 			shown += fmt.Sprintf(" and %d more", n-holesReported)
 		}
-		warnings = append(warnings, Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count with their own jobs.max all the time: %s.", shown)})
+		warnings = append(warnings, Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", shown)})
 	}
 	return warnings
 }

@@ -30,7 +30,8 @@ type PlanSummary struct {
 	Admitted      float64   `json:"admitted"`
 	Refused       float64   `json:"refused"`
 	Gap           float64   `json:"gap"`
-	ForNow        bool      `json:"-"` // made for the moment of its making; others are never current, unless somebody pins them
+	Why           string    `json:"why"` // it was made, as a sentence; "" is not on record
+	ForNow        bool      `json:"-"`   // made for the moment of its making; others are never current, unless somebody pins them
 }
 
 // Summarize fills the columns of a summary that come from the plan itself.

@@ -91,12 +91,13 @@ type SavingPoint struct {
 
 // RegretPoint is the recommendation at another demand, beside the best purchase there.
 type RegretPoint struct {
-	Factor   float64         `json:"factor"`
-	Cost     *capacity.Money `json:"cost"` // of the recommendation; null where promised jobs do not fit
-	Best     []int64         `json:"best"` // by offer; null where nothing fits
-	BestCost *capacity.Money `json:"best_cost"`
-	Regret   *capacity.Money `json:"regret"`
-	Gap      float64         `json:"gap"` // how far BestCost may be from the cheapest, relative
+	Factor    float64         `json:"factor"`
+	TodayCost *capacity.Money `json:"today_cost"` // of buying nothing; null where promised jobs do not fit
+	Cost      *capacity.Money `json:"cost"`       // of the recommendation; likewise
+	Best      []int64         `json:"best"`       // by offer; null where nothing fits
+	BestCost  *capacity.Money `json:"best_cost"`
+	Regret    *capacity.Money `json:"regret"`
+	Gap       float64         `json:"gap"` // how far BestCost may be from the cheapest, relative
 }
 
 // PurchaseProof says that no purchase costs less than Bound.
@@ -210,6 +211,9 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 		p := &a.Regret[i]
 		if p.Factor == 1 && slices.Equal(p.Best, bought) {
 			p.Cost, p.BestCost = new(a.Recommended.Total), new(a.Recommended.Total)
+		}
+		if p.Factor == 1 && p.TodayCost != nil && a.Today.Status != capacity.InfeasibleStatus {
+			p.TodayCost = new(a.Today.Total)
 		}
 		if p.Regret != nil {
 			p.Regret = &capacity.Money{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
@@ -445,7 +449,11 @@ func (w *weighing) regret(ctx context.Context, factor float64, recommended *choi
 	if err != nil {
 		return point, err
 	}
-	point.Best, point.BestCost, point.Cost = best.bought, finite(best.cost), finite(cost)
+	today, _, err := there.exactCost(ctx, make([]int64, len(recommended.bought)))
+	if err != nil {
+		return point, err
+	}
+	point.Best, point.BestCost, point.Cost, point.TodayCost = best.bought, finite(best.cost), finite(cost), finite(today)
 	if point.Cost != nil {
 		point.Regret = finite(cost - best.cost)
 	}

@@ -298,6 +298,10 @@ func checkRegret(t *testing.T, i int, q *capacity.PurchaseQuestion, a *PurchaseA
 		if math.IsInf(cost, 1) != (point.Cost == nil) || point.Cost != nil && (!costsAlike(point.Cost.Float(), cost) || !costsAlike(point.Regret.Float(), cost-best)) {
 			t.Fatalf("case %d, demand times %g: the recommendation costs %v, %.9f by hours", i, point.Factor, point.Cost, cost)
 		}
+		today := b.cost(make([]int64, len(numbers)))
+		if point.Best != nil && (math.IsInf(today, 1) != (point.TodayCost == nil) || point.TodayCost != nil && !costsAlike(point.TodayCost.Float(), today)) {
+			t.Fatalf("case %d, demand times %g: buying nothing costs %v, %.9f by hours", i, point.Factor, point.TodayCost, today)
+		}
 	}
 }
 

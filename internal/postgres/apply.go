@@ -69,7 +69,7 @@ func apply(ctx context.Context, q querier, version int64, d capacity.Document, d
 			return done, err
 		}
 		if done.Version != version && !(dryRun && version == 0) {
-			return done, &app.VersionError{Have: done.Version}
+			return done, outdated(ctx, q, done.Version, d.Cluster.Name, "", inputKinds...)
 		}
 		if len(before.Forecasts) > MostForecasts {
 			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete those of past hours", MostForecasts, d.Cluster.Name)

@@ -49,11 +49,11 @@ func record(ctx context.Context, q querier, entries ...entry) error {
 	return err
 }
 
-// lastChange is who changed something of a cluster last; nil where that is not on record.
-func lastChange(ctx context.Context, q querier, cluster, kind, name string) (*app.LastChange, error) {
+// lastChange is who changed something of a cluster last; nil where that is not on record. A name that is empty is any.
+func lastChange(ctx context.Context, q querier, cluster, name string, kinds ...string) (*app.LastChange, error) {
 	last, err := one[app.LastChange](ctx, q, `
-		SELECT at, by FROM audit WHERE cluster = @cluster AND kind = @kind AND name = @name
-		ORDER BY era DESC, txid DESC, id DESC LIMIT 1`, pgx.NamedArgs{"cluster": cluster, "kind": kind, "name": name})
+		SELECT at, by, kind, name FROM audit WHERE cluster = @cluster AND kind = ANY(@kinds) AND (name = @name OR @name = '')
+		ORDER BY era DESC, txid DESC, id DESC LIMIT 1`, pgx.NamedArgs{"cluster": cluster, "kinds": kinds, "name": name})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -61,8 +61,8 @@ func lastChange(ctx context.Context, q querier, cluster, kind, name string) (*ap
 }
 
 // outdated is a version that is not there any more, and who made another of it.
-func outdated(ctx context.Context, q querier, have int64, cluster, kind, name string) error {
-	last, err := lastChange(ctx, q, cluster, kind, name)
+func outdated(ctx context.Context, q querier, have int64, cluster, name string, kinds ...string) error {
+	last, err := lastChange(ctx, q, cluster, name, kinds...)
 	if err != nil {
 		return err
 	}

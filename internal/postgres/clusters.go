@@ -54,7 +54,7 @@ func noCluster(name string) error { return notFound("there is no cluster %q", na
 
 // goneCluster is a cluster that is not there, and who deleted it where somebody has.
 func goneCluster(ctx context.Context, q querier, name string) error {
-	last, err := lastChange(ctx, q, name, capacity.ClusterKind, name)
+	last, err := lastChange(ctx, q, name, name, capacity.ClusterKind)
 	switch {
 	case err != nil:
 		return err
@@ -110,7 +110,7 @@ func (s *Store) ReplaceCluster(ctx context.Context, version int64, c capacity.Cl
 			return at(c.Name, c, err)
 		}
 		if done.RowsAffected() == 0 {
-			return outdated(ctx, q, before.Version, c.Name, capacity.ClusterKind, c.Name)
+			return outdated(ctx, q, before.Version, c.Name, c.Name, capacity.ClusterKind)
 		}
 		if err := bump(ctx, q, id); err != nil {
 			return err
@@ -144,7 +144,7 @@ func (s *Store) DeleteCluster(ctx context.Context, name string, version int64) e
 			return err
 		}
 		if done.RowsAffected() == 0 {
-			return outdated(ctx, q, before.Version, name, capacity.ClusterKind, name)
+			return outdated(ctx, q, before.Version, name, name, capacity.ClusterKind)
 		}
 		return record(ctx, q, entry{Cluster: name, Action: capacity.Delete, Kind: capacity.ClusterKind, Name: name, Before: before})
 	})

@@ -162,7 +162,7 @@ func (in inputs[T]) versioned(ctx context.Context, q querier, id int64, cluster,
 		return item, err
 	}
 	if have := stampOf(item).Version; have != version {
-		return item, outdated(ctx, q, have, cluster, in.k.word, in.k.label(item))
+		return item, outdated(ctx, q, have, cluster, in.k.label(item), in.k.word)
 	}
 	return item, nil
 }

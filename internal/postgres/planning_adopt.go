@@ -118,6 +118,9 @@ func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capac
 				return err
 			}
 			r.ForNow = !late
+			if r.Why, err = why(ctx, q, id, r, c.Reason); err != nil {
+				return err
+			}
 			if _, err := insertPlan(ctx, q, &r); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost,
-	p.on_demand_cost, p.spot_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_spot, p.vms_reserved, p.admitted, p.refused, p.gap, coalesce(p.for_now, p.created_at - p.at > interval '-1 second' AND p.created_at - p.at < interval '5 minutes') AS for_now`
+	p.on_demand_cost, p.spot_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_spot, p.vms_reserved, p.admitted, p.refused, p.gap, coalesce(p.for_now, p.created_at - p.at > interval '-1 second' AND p.created_at - p.at < interval '5 minutes') AS for_now, coalesce(p.why, '') AS why`
 
 // SavePlan numbers and stores a plan, and makes it current (see adopt).
 func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
@@ -64,15 +64,15 @@ func insertPlan(ctx context.Context, q querier, r *capacity.PlanRecord) (cluster
 	r.ID, r.CreatedBy = newID(), auth.From(ctx).Name
 	return cluster, at(r.Cluster, r.PlanSummary, q.QueryRow(ctx, `
 		INSERT INTO plans (id, cluster_id, number, at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, spot_cost, reserved_cost,
-		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, problem, plan)
+		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, why, problem, plan)
 		VALUES (@id, @cluster, @number, @at, @created_by, @inputs_version, @status, @objective, @total_cost, @on_demand_cost, @spot_cost, @reserved_cost,
-		        @penalties, @currency, @period_seconds, @vms, @vms_on_demand, @vms_spot, @vms_reserved, @admitted, @refused, @gap, @for_now, @problem, @plan)
+		        @penalties, @currency, @period_seconds, @vms, @vms_on_demand, @vms_spot, @vms_reserved, @admitted, @refused, @gap, @for_now, @why, @problem, @plan)
 		RETURNING at, created_at`,
 		pgx.NamedArgs{
 			"id": r.ID, "cluster": cluster, "number": r.Number, "at": r.At, "created_by": r.CreatedBy, "inputs_version": r.InputsVersion,
 			"status": r.Status, "objective": r.Objective, "total_cost": r.TotalCost, "on_demand_cost": r.OnDemandCost, "spot_cost": r.SpotCost, "reserved_cost": r.ReservedCost,
 			"penalties": r.Penalties, "currency": r.Currency, "period_seconds": r.PeriodSeconds, "vms": r.VMs, "vms_on_demand": r.VMsOnDemand, "vms_spot": r.VMsSpot,
-			"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "for_now": r.ForNow, "problem": string(r.Problem), "plan": string(r.Plan),
+			"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "for_now": r.ForNow, "why": r.Why, "problem": string(r.Problem), "plan": string(r.Plan),
 		}).Scan(&r.At, &r.CreatedAt))
 }
 

@@ -206,7 +206,7 @@ func (s *Store) DeleteProfile(ctx context.Context, cluster, name string, latest 
 			return err
 		}
 		if before.Version != latest {
-			return &app.VersionError{Have: before.Version}
+			return outdated(ctx, q, before.Version, cluster, before.Label(), capacity.ProfileKind)
 		}
 		if _, err := q.Exec(ctx, `DELETE FROM profile_versions WHERE cluster_id = @cluster AND name = @name`, pgx.NamedArgs{"cluster": id, "name": name}); err != nil {
 			return atDelete(before, err)

@@ -45,12 +45,12 @@ func PurchaseCurve(a plan.PurchaseAnswer) Table {
 // PurchaseRegret is a row for each demand at which the recommendation was tried, beside the best purchase there.
 func PurchaseRegret(a plan.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	columns := []string{"demand_factor", "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
+	columns := []string{"demand_factor", "today_cost" + in, "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
 	for _, o := range a.Offers {
 		columns = append(columns, "best_vms "+o.Name)
 	}
 	return tableOf(columns, a.Regret, func(r plan.RegretPoint) []Cell {
-		row := []Cell{number(r.Factor), amount(r.Cost), amount(r.BestCost), amount(r.Regret), number(r.Gap)}
+		row := []Cell{number(r.Factor), amount(r.TodayCost), amount(r.Cost), amount(r.BestCost), amount(r.Regret), number(r.Gap)}
 		for k := range a.Offers {
 			if k < len(r.Best) {
 				row = append(row, whole(r.Best[k]))
@@ -144,12 +144,12 @@ func curveBrief(a plan.PurchaseAnswer) Table {
 }
 
 func regretBrief(a plan.PurchaseAnswer) Table {
-	return tableOf([]string{"Demand", "Cost " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
+	return tableOf([]string{"Demand", "Today " + a.Currency, "Cost " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
 		var best []string
 		for k, n := range r.Best {
 			best = append(best, fmt.Sprintf("%d %s", n, visible(a.Offers[k].Name, 20)))
 		}
-		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
+		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
 	})
 }
 

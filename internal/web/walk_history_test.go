@@ -148,6 +148,7 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	s.past(t, "past")
 	type plan struct {
 		Number       int
+		Why          string
 		TotalCost    string `json:"total_cost"`
 		Penalties    string
 		VMs, Refused float64
@@ -172,15 +173,14 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 				change = dollars(d)
 			}
 		}
-		reason := "Inputs changed"
-		if p.Number == 1 {
-			reason = "The first plan"
+		if asked := `Key "HEADROOM_ADMIN_KEY" changed the `; p.Number == 1 && p.Why != "The first plan." || p.Number > 1 && !strings.HasPrefix(p.Why, asked) {
+			t.Errorf("plan %d was computed because %q", p.Number, p.Why)
 		}
 		number := fmt.Sprint(p.Number)
 		if i == 0 {
 			number += " now"
 		}
-		want := []string{number, reason, dollars(bill), fmt.Sprint(p.VMs), fmt.Sprint(p.Refused), change}
+		want := []string{number, p.Why, dollars(bill), fmt.Sprint(p.VMs), fmt.Sprint(p.Refused), change}
 		got := append([]string{cells[i][0]}, cells[i][2:]...)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("plan %d reads %q, want %q", p.Number, got, want)

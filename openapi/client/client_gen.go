@@ -3100,6 +3100,11 @@ type CurrentPlan struct {
 	VmsOnDemand float64 `json:"vms_on_demand"`
 	VmsReserved float64 `json:"vms_reserved"`
 	VmsSpot     float64 `json:"vms_spot"`
+
+	// Why Why it was made, as a sentence: who changed which inputs, what time has brought, or who asked for it. Empty is not on record.
+	//
+	// Example: Key "ops-2" changed the class "nightly-etl".
+	Why string `json:"why"`
 }
 
 // CurrentPoolPlan A pool's current plan, and how fresh it is.
@@ -4541,6 +4546,16 @@ type LastChange struct {
 
 	// By The name of the key.
 	By string `json:"by"`
+
+	// Kind Of what was changed; of a whole cluster the last of its inputs.
+	//
+	// Example: class
+	Kind string `json:"kind"`
+
+	// Name Empty are forecasts of several classes.
+	//
+	// Example: nightly-etl
+	Name string `json:"name"`
 }
 
 // LateJob An accepted job that would miss its deadline.
@@ -5910,6 +5925,11 @@ type PlanRecord struct {
 	VmsOnDemand float64 `json:"vms_on_demand"`
 	VmsReserved float64 `json:"vms_reserved"`
 	VmsSpot     float64 `json:"vms_spot"`
+
+	// Why Why it was made, as a sentence: who changed which inputs, what time has brought, or who asked for it. Empty is not on record.
+	//
+	// Example: Key "ops-2" changed the class "nightly-etl".
+	Why string `json:"why"`
 }
 
 // PlanRequest Which moment to plan for.
@@ -5986,6 +6006,11 @@ type PlanSummary struct {
 	VmsOnDemand float64 `json:"vms_on_demand"`
 	VmsReserved float64 `json:"vms_reserved"`
 	VmsSpot     float64 `json:"vms_spot"`
+
+	// Why Why it was made, as a sentence: who changed which inputs, what time has brought, or who asked for it. Empty is not on record.
+	//
+	// Example: Key "ops-2" changed the class "nightly-etl".
+	Why string `json:"why"`
 }
 
 // Policy Who gets a freed slot. A member of another kind is refused.
@@ -7406,6 +7431,9 @@ type RegretPoint struct {
 
 	// Regret An amount; null where there is none.
 	Regret *MaybeAmount `json:"regret"`
+
+	// TodayCost Of buying nothing; null where promised jobs do not fit.
+	TodayCost *MaybeAmount `json:"today_cost"`
 }
 
 // RelaxedPlan The linear program's answer.

@@ -1382,6 +1382,8 @@ export type Knowledge = {
 export type LastChange = {
   at: string;
   by: string;
+  kind: string;
+  name: string;
 };
 
 export type LateJob = {
@@ -2043,6 +2045,7 @@ export type PlanSummary = {
   vms_on_demand: number;
   vms_reserved: number;
   vms_spot: number;
+  why: string;
 };
 
 export type Policy = {
@@ -2699,6 +2702,7 @@ export type RegretPoint = {
   factor: number;
   gap: number;
   regret: MaybeAmount;
+  today_cost: (MaybeAmount);
 };
 
 export type RelaxedPlan = {

@@ -15,8 +15,11 @@ export function read(kind: Kind, text: string, now: unknown): string | number | 
     case "text":
       return t;
     case "moment": {
-      const at = Date.parse(t.length === 16 ? `${t}Z` : t);
-      return Number.isNaN(at) ? undefined : new Date(at).toISOString().replace(".000Z", "Z");
+      const m = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::\d\d)?)?Z?$/i.exec(t);
+      const at = m ? Date.parse(`${m[1]}T${m[2] ?? "00:00"}:00Z`) : NaN;
+      if (Number.isNaN(at)) return undefined;
+      const iso = new Date(at).toISOString().replace(".000Z", "Z");
+      return iso.startsWith(m![1]!) ? iso : undefined; // there is no 31 April
     }
     case "money":
       return amount(t, typeof now === "string" || typeof now === "number" ? String(now) : null);
@@ -46,7 +49,7 @@ function amount(text: string, now: string | null): string | undefined {
 export function written(kind: Kind, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (kind === "duration" && typeof value === "number") return value === Math.round(value) && value < 3600 ? show("duration", value) : exact(value);
-  if (kind === "moment") return String(value).slice(0, 16);
+  if (kind === "moment") return String(value).slice(0, 16).replace("T", " ");
   return String(value);
 }
 
@@ -64,5 +67,5 @@ export const how: Record<Kind, string> = {
   number: "Type a number, +10 % or x1.2.",
   duration: "Type 18 min, 0:18:00, 1080 (seconds), +10 % or x1.2.",
   money: "Type an amount such as 0.45, +10 % or x1.2.",
-  moment: "Type a time such as 2026-03-01T22:00.",
+  moment: "Type a time such as 2026-03-01 22:00.",
 };

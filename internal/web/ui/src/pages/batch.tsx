@@ -15,7 +15,7 @@ import { session } from "../state/cluster.ts";
 import { begin, by, current, disks, fewest, findFewest, follow, given, hosts, jobs, kept, machines, move, open, packing, penalty, seen, setJobs, settle, type Work } from "../state/batch.ts";
 import { useFetched } from "../state/fetched.ts";
 import { choose, query, route } from "../state/route.ts";
-import { may, refusal } from "../state/rights.ts";
+import { lacking, may, refusal } from "../state/rights.ts";
 
 const Answer = lazy(async () => (await import("./batch-answer.tsx")).Answer);
 const Kept = lazy(async () => (await import("./batch-kept.tsx")).Kept, 120);
@@ -43,7 +43,7 @@ export function Batch() {
       </div>
       {wrong.value && <div class="banner error" role="alert">{wrong.value}</div>}
       {!may("planner") && !id && (
-        <div class="banner">Your key may read {name} but not change it. Ask an administrator for the role planner. What others have kept can be opened below.</div>
+        <div class="banner">{lacking("planner")} What others have kept can be opened below.</div>
       )}
       <Progress of={packing} />
       <Wrong of={packing} />

@@ -22,7 +22,7 @@ import { type Fetched, useFetched } from "../state/fetched.ts";
 import { narrow } from "../state/narrow.ts";
 import { chooseAll, query, route } from "../state/route.ts";
 import { fileOf, stopped } from "../state/asked.ts";
-import { Ahead, hourColumns } from "./contracts-parts.tsx";
+import { Ahead, hourColumns, warned } from "./contracts-parts.tsx";
 
 export function Buy() {
   const cluster = route.value.cluster;
@@ -181,7 +181,7 @@ function Answer({ p }: { p: Purchase }) {
         </details>
         {p.warnings.map((w) => (
           <p key={w.code + w.detail} class="small muted">
-            {w.code === "no_forecast" ? "There is no forecast. " : ""}{w.detail}
+            {warned(w, p.horizon.total)}
           </p>
         ))}
       </section>
@@ -274,6 +274,7 @@ function Regret({ p }: { p: Purchase }) {
   const points = shown.length > 0 ? shown : p.regret.slice(0, 3);
   const name = (f: number) => (f === 1 ? "As forecast" : `Demand ${f < 1 ? "−" : "+"}${Math.round(Math.abs(f - 1) * 100)} %`);
   const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), p.currency));
+  const saved = (r: RegretPoint, cost: string | null) => (cost === null ? "no plan" : r.today_cost == null ? "today has no plan" : headline(units(r.today_cost) - units(cost), p.currency));
   const best = (r: RegretPoint) => (r.best === null ? "nothing fits" : r.best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} ${x.offer}`).join(", ") || "nothing");
   const row = (title: string, cell: (r: RegretPoint) => string) => (
     <tr>
@@ -299,10 +300,10 @@ function Regret({ p }: { p: Purchase }) {
           </tr>
         </thead>
         <tbody>
-          {row("This choice costs", (r) => money(r.cost))}
-          {row("The best choice there costs", (r) => money(r.best_cost))}
+          {row("This choice saves", (r) => saved(r, r.cost))}
+          {row("The best choice there saves", (r) => saved(r, r.best_cost))}
           {row("The best choice there", best)}
-          {row("This choice costs more by", (r) => money(r.regret))}
+          {row("This choice costs more than it by", (r) => money(r.regret))}
         </tbody>
       </table>
     </div>

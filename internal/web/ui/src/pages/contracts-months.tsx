@@ -16,7 +16,7 @@ import { ahead, hours, lookAhead, time } from "../state/contracts.ts";
 import { narrow } from "../state/narrow.ts";
 import { choose, query, route } from "../state/route.ts";
 import { fileOf, stopped } from "../state/asked.ts";
-import { Ahead, hourColumns } from "./contracts-parts.tsx";
+import { Ahead, hourColumns, warned } from "./contracts-parts.tsx";
 
 export function Months() {
   useEffect(lookAhead, []);
@@ -175,7 +175,7 @@ function Forecasts({ h }: { h: Horizon }) {
       {!none && <p>Every class has a forecast in this time.</p>}
       {rest.map((w) => (
         <p key={w.code + w.detail} class="small muted">
-          {w.detail}
+          {warned(w, h.total)}
         </p>
       ))}
       <p class="links">

@@ -1,5 +1,5 @@
 // What the tabs of Contracts share.
-import type { PeriodAnswer } from "../api/contract.ts";
+import type { PeriodAnswer, SpanTotal, Warning } from "../api/contract.ts";
 import { headline, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
 import { clock } from "../model/time.ts";
@@ -9,6 +9,13 @@ import { type Span, spans } from "../state/contracts.ts";
 import { choose, chosen } from "../state/route.ts";
 
 const texts: Record<Span, string> = { "": "as forecast, up to a year", "6": "6 months", "12": "12 months", "24": "2 years", "36": "3 years" };
+
+/** warned is a warning of the service in the page's words: what to change stands here under another name. */
+export function warned(w: Warning, looked: SpanTotal): string {
+  if (w.code !== "ends_with_forecasts") return w.detail;
+  const end = new Date(Date.parse(looked.start) + looked.hours * 3_600_000);
+  return `This looks until ${clock(end, cluster.value?.time_zone ?? "UTC", new Date(now.value))}, where the forecasts end. Choose a longer time under Ahead to look further.`;
+}
 
 /** Ahead chooses how far one looks. */
 export function Ahead() {

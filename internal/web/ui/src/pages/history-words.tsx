@@ -31,12 +31,13 @@ export function bill(p: PlanSummary, per: Period): Units {
   return perPeriod(p.total_cost, p.period_s, per) - perPeriod(p.penalties, p.period_s, per);
 }
 
-/** why says what a plan was made for, by what is known of it and of the one before. */
-export function why(p: PlanSummary, before: PlanSummary | undefined): string {
-  const planned = p.created_by === "planner" ? "" : `Asked for by ${p.created_by}`;
-  const later = Math.abs(Date.parse(p.at) - Date.parse(p.created_at)) > 60_000 ? `for ${moment(p.at)}` : "";
-  if (planned) return [planned, later].filter(Boolean).join(", ");
-  if (p.number === 1) return "The first plan";
-  if (!before) return "–";
-  return p.inputs_version > before.inputs_version ? "Inputs changed" : "A price, contract or forecast began or ended";
+/** why says what a plan was made for. */
+export function why(p: PlanSummary): string {
+  return p.why || "Not on record";
+}
+
+/** made is when a plan was made, and for when if that is another moment. */
+export function made(p: PlanSummary): string {
+  const later = Math.abs(Date.parse(p.at) - Date.parse(p.created_at)) > 60_000 ? `, for ${moment(p.at)}` : "";
+  return moment(p.created_at) + later;
 }

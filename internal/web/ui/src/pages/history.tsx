@@ -18,7 +18,7 @@ import { now } from "../state/clock.ts";
 import { cluster, current } from "../state/cluster.ts";
 import { useFetched } from "../state/fetched.ts";
 import { addressOf, chooseAll, query, route } from "../state/route.ts";
-import { bill, each, moment, numbered, period, Periods, periodTexts, why } from "./history-words.tsx";
+import { bill, each, made, moment, numbered, period, Periods, periodTexts, why } from "./history-words.tsx";
 import { Chosen, PinLine } from "./history-plan.tsx";
 
 const most = 1000;
@@ -113,14 +113,14 @@ function columns(plans: PlanSummary[], per: Period): Column<PlanSummary>[] {
         </label>
       ),
     },
-    { key: "created_at", title: "When", value: (p) => p.created_at, show: (p) => <time dateTime={p.created_at}>{moment(p.created_at)}</time> },
+    { key: "created_at", title: "When", value: (p) => p.created_at, show: (p) => <time dateTime={p.created_at}>{made(p)}</time> },
     {
       key: "why",
       title: "Why it was computed",
-      value: (p) => why(p, previous.get(p.number)),
+      value: why,
       show: (p) => {
         const b = previous.get(p.number);
-        const said = <bdi>{why(p, b)}</bdi>;
+        const said = <bdi>{why(p)}</bdi>;
         return b ? <a href={addressOf(p.cluster, "history", `${b.number}..${p.number}`)}>{said}</a> : said;
       },
     },

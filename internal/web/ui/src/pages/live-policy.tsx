@@ -8,7 +8,7 @@ import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
 import { again, settings } from "../state/live.ts";
-import { may, refusal } from "../state/rights.ts";
+import { lacking, may, refusal } from "../state/rights.ts";
 import { route } from "../state/route.ts";
 
 type Kind = Policy["kind"];
@@ -96,7 +96,7 @@ export function PolicyCard() {
           </button>
         )}
       </div>
-      {t && other !== kind && !may("operator") && <p class="small">Your key may read {name} but not change it. Ask an administrator for the role operator.</p>}
+      {t && other !== kind && !may("operator") && <p class="small">{lacking("operator")}</p>}
       {wrong.value && <p role="alert" class="wrong">{wrong.value}</p>}
       {done.value && <p role="status">{done.value}</p>}
       {t && <Trial of={t} />}

@@ -29,6 +29,12 @@ export function Now() {
           <Export kept={files(plan)} />
         </span>
       </div>
+      {plan.why && (
+        <p class="small muted">
+          Why this plan was computed: <bdi>{plan.why}</bdi>{" "}
+          {plan.number > 1 && <a href={addressOf(plan.cluster, "history", `${plan.number - 1}..${plan.number}`)}>What is different</a>}
+        </p>
+      )}
       <div class="cards">
         <Money plan={plan} problem={problem} />
         <VMs plan={plan} problem={problem} />

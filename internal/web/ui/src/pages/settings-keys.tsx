@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { ask, list, Problem } from "../api/client.ts";
 import type { CreatedKey, Fault, Key, Role } from "../api/contract.ts";
 import { clock } from "../model/time.ts";
-import { read } from "../model/typed.ts";
+import { how, read } from "../model/typed.ts";
 import { count } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
@@ -112,7 +112,7 @@ function NewKey({ made }: { made: () => void }) {
   const make = async () => {
     const expires = read("moment", until.value, null);
     if (expires === undefined) {
-      faults.value = [{ code: "unreadable", pointer: "/expires_at", detail: "Type a time such as 2026-03-01T22:00." }];
+      faults.value = [{ code: "unreadable", pointer: "/expires_at", detail: how.moment }];
       return;
     }
     const names = of.value.split(/[\s,]+/).filter(Boolean);
@@ -156,7 +156,7 @@ function NewKey({ made }: { made: () => void }) {
         <Field pointer="/name" label="Name" value={name.value} put={(t) => (name.value = t)} faults={faults.value} hint="Who or what uses it; it stands in the audit log." />
         <Choice pointer="/role" label="Role" value={role.value} put={(w) => (role.value = w as Role)} words={roles} />
         <Field pointer="/clusters" label="Only clusters" value={of.value} put={(t) => (of.value = t)} faults={faults.value} hint="Names with commas; empty is all." />
-        <Field pointer="/expires_at" label="Ends" kind="datetime-local" value={until.value} put={(t) => (until.value = t)} faults={faults.value} hint="In UTC; empty is never." />
+        <Field pointer="/expires_at" label="Ends" value={until.value} put={(t) => (until.value = t)} faults={faults.value} hint="Such as 2026-03-01 22:00, in UTC; empty is never." />
       </div>
       <p>
         <button class="main">Make the key</button>

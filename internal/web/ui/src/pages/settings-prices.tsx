@@ -24,8 +24,8 @@ import { useCluster } from "./settings.tsx";
 const entries: Entry[] = [
   { pointer: "/vm_type", kind: "text", label: "VM type", required: true, hint: "One that is not known is made." },
   { pointer: "/price", kind: "money", label: "Price of a VM-hour", required: true },
-  { pointer: "/from", kind: "moment", label: "From (UTC)", required: true },
-  { pointer: "/until", kind: "moment", label: "Until (UTC)", hint: "Empty is for ever." },
+  { pointer: "/from", kind: "moment", label: "From (UTC)", hint: "Such as 2026-03-01 22:00.", required: true },
+  { pointer: "/until", kind: "moment", label: "Until (UTC)", hint: "Such as 2027-03-01 22:00; empty is for ever." },
   {
     pointer: "/purchase",
     kind: "text",

@@ -1,7 +1,6 @@
 import { now } from "../state/clock.ts";
 import type { Asked } from "../state/asked.ts";
-import { session } from "../state/cluster.ts";
-import { route } from "../state/route.ts";
+import { refusal } from "../state/rights.ts";
 import { ended } from "../state/runs.ts";
 
 /** Asking says how far a long question is, with a way to end it, and what went wrong. */
@@ -12,7 +11,7 @@ export function Asking<T>({ of }: { of: Asked<T> }) {
   if (problem)
     return (
       <div class="banner error" role="alert">
-        {problem.status === 403 && session.value?.role === "viewer" ? <>Your key may read <bdi>{route.value.cluster}</bdi> but not change it. Ask an administrator for the role planner.</> : problem.message}
+        {refusal(problem)}
       </div>
     );
   if (run && !ended(run)) {

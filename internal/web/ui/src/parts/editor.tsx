@@ -3,11 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { type ComponentChildren, Fragment } from "preact";
 import { leaves } from "../model/pointer.ts";
-import { clock } from "../model/time.ts";
-import { now } from "../state/clock.ts";
-import { cluster } from "../state/cluster.ts";
 import type { Editing, Entry } from "../state/editing.ts";
-import { may } from "../state/rights.ts";
+import { faster, lacking, may } from "../state/rights.ts";
 import { Choice, Field, Mistakes } from "./form.tsx";
 import { DataTable } from "./table.tsx";
 
@@ -16,9 +13,7 @@ export function Unless({ of }: { of?: string }) {
   if (may("operator")) return null;
   return (
     <p class="banner">
-      <span>
-        Your key may read {of ? <bdi>{of}</bdi> : "clusters"} but not change {of ? "it" : "them"}. Ask an administrator for the role operator.
-      </span>
+      <span>{lacking("operator", of ?? "")}</span>
     </p>
   );
 }
@@ -37,7 +32,7 @@ export function Fields<T extends object>({ of, entries }: { of: Editing<T>; entr
             value={of.text(e)}
             put={(t) => of.put(e, t)}
             faults={of.faults.value}
-            kind={e.kind === "moment" ? "datetime-local" : e.kind === "count" || e.kind === "number" || e.kind === "money" ? "number" : "text"}
+            kind={e.kind === "count" || e.kind === "number" || e.kind === "money" ? "number" : "text"}
             {...(e.hint ? { hint: e.hint } : {})}
             {...(e.unit ? { unit: e.unit } : {})}
           />
@@ -52,20 +47,10 @@ export function Refused<T extends object>({ of, name }: { of: Editing<T>; name: 
   const both = useSignal(false);
   const c = of.conflict.value;
   if (!c) return <Mistakes faults={of.faults.value} />;
-  const time = c.at ? ` at ${clock(new Date(c.at), cluster.value?.time_zone ?? "UTC", new Date(now.value))}` : "";
-  const who = c.by ? (
-    <>
-      Key <bdi>{c.by}</bdi>
-    </>
-  ) : (
-    "Somebody else"
-  );
   if (!c.theirs)
     return (
       <div class="banner error" role="alert">
-        <span>
-          {who} deleted <bdi>{name}</bdi>{time}, after you opened it.
-        </span>
+        <span>{faster(c.by, c.at, name, "deleted")}</span>
       </div>
     );
   const mine = leaves(of.value().value);
@@ -74,9 +59,7 @@ export function Refused<T extends object>({ of, name }: { of: Editing<T>; name: 
   const entries = new Map(of.entries(of.base.value.value).map((e) => [e.pointer, e.label]));
   return (
     <div class="banner error stack" role="alert">
-      <span>
-        {who} changed <bdi>{name}</bdi>{time}, after you opened it.
-      </span>
+      <span>{faster(c.by, c.at, name)}</span>
       <span class="links">
         <button type="button" class="quiet" aria-expanded={both.value} onClick={() => (both.value = !both.value)}>Show both</button>
         <button type="button" class="quiet" onClick={() => void of.mine()}>Keep mine</button>

@@ -11,7 +11,7 @@ interface FieldProps {
   put: (text: string) => void;
   hint?: string;
   unit?: string;
-  kind?: "text" | "number" | "datetime-local";
+  kind?: "text" | "number";
   required?: boolean;
   /** What the service or the page itself says is wrong. */
   faults: Fault[];
@@ -36,7 +36,7 @@ export function Field({ pointer, label, value, put, hint, unit, kind = "text", r
       <span>
         <input
           id={id}
-          type={(kind === "number" ? "text" : kind) as "text"} // the types know each kind of input by itself only
+          type="text"
           inputMode={kind === "number" ? "decimal" : "text"}
           autocomplete="off"
           value={value}

@@ -8,7 +8,7 @@ import { begin, type Beginning, type Brought, broughtTexts } from "../model/reco
 import { rowsOf } from "../model/rows.ts";
 import { count } from "../model/words.ts";
 import { trouble } from "../state/cluster.ts";
-import { may } from "../state/rights.ts";
+import { may, refusal } from "../state/rights.ts";
 import { faultsOf } from "./form.tsx";
 import { DataTable } from "./table.tsx";
 
@@ -212,7 +212,7 @@ function refused(e: unknown, lines: number[]): Result {
   if (!(e instanceof Problem)) throw e;
   if (e.status === 401) trouble.value = e;
   const wrong = e.details?.errors?.length ? wrongOf(faultsOf(e), lines) : [];
-  return { taken: false, wrong, said: wrong.length > 0 ? `${count(wrong.length, "mistake", "mistakes")}${wrong.length >= 50 ? " or more" : ""}.` : e.message };
+  return { taken: false, wrong, said: wrong.length > 0 ? `${count(wrong.length, "mistake", "mistakes")}${wrong.length >= 50 ? " or more" : ""}.` : e.status === 412 ? `${refusal(e)} Nothing was imported; choose the file again.` : refusal(e) };
 }
 
 const summary = (a: Applied) => {

@@ -8,6 +8,7 @@ import { how, type Kind, read, written } from "../model/typed.ts";
 import { lastChange } from "../model/words.ts";
 import { faultsOf } from "../parts/form.tsx";
 import { trouble } from "./cluster.ts";
+import { refusal } from "./rights.ts";
 
 /** Entry is a field: where its value stands, and of which kind it is. */
 export interface Entry {
@@ -115,7 +116,7 @@ export class Editing<T extends object> {
         return;
       }
     }
-    this.faults.value = faultsOf(e);
+    this.faults.value = e.status === 412 ? [{ code: "", detail: refusal(e) }] : faultsOf(e);
   }
 
   /** mine saves what stands here over what somebody else has made of it. */
