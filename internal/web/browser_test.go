@@ -33,6 +33,7 @@ func TestWalks(t *testing.T) {
 		{"two people", walkTwo},
 		{"import", walkImport},
 		{"settings", walkSettings},
+		{"media", walkMedia},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
 	}

@@ -26,12 +26,16 @@ interface Props<R> {
   /** Enter opens the point that is read. */
   open?: (c: NonNullable<Cursor>) => void;
   cursor?: Signal<Cursor>;
+  /** What the chart shows stands beside it already: its title and sentence are for those who do not see it. */
+  bare?: boolean;
+  /** What its colours mean. */
+  legend?: ComponentChildren;
   children: (cursor: Signal<Cursor>) => ComponentChildren;
 }
 
 /** Figure is a chart with what makes it readable for everyone: a sentence, a line that reads the point under
  *  the pointer or the keys, the table behind it, and files of both. */
-export function Figure<R>({ title, said, columns, rows, name, points, file, open, cursor: given, children }: Props<R>) {
+export function Figure<R>({ title, said, columns, rows, name, points, file, open, cursor: given, bare, legend, children }: Props<R>) {
   const own = useSignal<Cursor>(null);
   const cursor = given ?? own;
   const table = useSignal(false);
@@ -80,33 +84,36 @@ export function Figure<R>({ title, said, columns, rows, name, points, file, open
   const read = cursor.value && points[cursor.value.series]?.[cursor.value.point];
   return (
     <figure class="figure">
-      <figcaption>
+      <figcaption class={bare ? "hidden" : undefined}>
         <h3>{title}</h3>
         <p class="small muted">{said}</p>
       </figcaption>
       {table.value ? (
         <DataTable caption={title} columns={columns} rows={rows} name={name} file={words} />
       ) : (
-        <>
-          <div ref={slot} class="plot" role="img" aria-label={`${said} The arrow keys read its points.`} tabIndex={0} onKeyDown={onKey}>
-            {children(cursor)}
-          </div>
-          <p class="readout small" aria-live="polite">
-            {read ?? "Point at the chart, or read it with the arrow keys."}
-          </p>
-        </>
+        <div ref={slot} class="plot" role="img" aria-label={`${said} The arrow keys read its points.`} tabIndex={0} onKeyDown={onKey}>
+          {children(cursor)}
+        </div>
       )}
-      <p class="links">
-        <button class="quiet" aria-expanded={table.value} onClick={() => (table.value = !table.value)}>
-          {table.value ? "Show the chart" : "Show as table"}
-        </button>
+      {legend}
+      <div class="foot">
         {!table.value && (
-          <>
-            <button class="quiet" onClick={() => void picture("png")}>PNG</button>
-            <button class="quiet" onClick={() => void picture("svg")}>SVG</button>
-          </>
+          <p class="readout small" aria-live="polite">
+            {read ?? <span class="muted">Point at the chart, or read it with the arrow keys.</span>}
+          </p>
         )}
-      </p>
+        <p class="links small">
+          <button class="quiet" aria-expanded={table.value} onClick={() => (table.value = !table.value)}>
+            {table.value ? "Show the chart" : "Show as table"}
+          </button>
+          {!table.value && (
+            <>
+              <button class="quiet" onClick={() => void picture("png")}>PNG</button>
+              <button class="quiet" onClick={() => void picture("svg")}>SVG</button>
+            </>
+          )}
+        </p>
+      </div>
     </figure>
   );
 }

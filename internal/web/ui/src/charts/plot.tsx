@@ -44,7 +44,7 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, children 
   }, []);
 
   const left = Math.min(Math.max(24, ...y.ticks.map((t) => y.text(t).length * letter + 12)), width.value * 0.4);
-  const right = Math.max(left + 1, width.value - 16);
+  const right = Math.max(left + 1, width.value - 24);
   const bottom = height - 26 - (along ? 20 : 0);
   const a: Area = {
     x: (v) => left + ((v - x.from) / (x.to - x.from)) * (right - left),

@@ -35,6 +35,11 @@ export function proof(p: CurrentPlan): { tone: Tone; text: string } {
   return { tone: "warning", text: `Within ${percent(p.gap)}` };
 }
 
+/** lower is a label within a sentence. */
+export function lower(label: string): string {
+  return /^[A-Z][a-z]/.test(label) ? label[0]!.toLowerCase() + label.slice(1) : label;
+}
+
 export function percent(part: number): string {
   const p = part * 100;
   return `${p >= 10 ? Math.round(p) : p >= 0.1 ? p.toFixed(1) : "0.1"} %`;

@@ -149,7 +149,7 @@ function Runs({ report, runs, deadline, of, name }: Measured & { of: string; nam
       </p>
       {best && (
         <p class="small">
-          Plan with {{ lower: "optimistic", average: "expected", upper: "cautious" }[best.bound]} × {best.factor}: {Math.round(report.coverage * 100)} of 100 runs keep that.{" "}
+          {Math.round(report.coverage * 100)} of 100 runs are done in {best.factor} times the {{ lower: "optimistic", average: "expected", upper: "cautious" }[best.bound]} time: plans can count on that.{" "}
           {report.in_use && report.in_use.bound === best.bound && report.in_use.factor === best.factor ? "It is in use." : may("operator") && <button class="quiet" onClick={() => void adopt()}>Use it</button>}
         </p>
       )}

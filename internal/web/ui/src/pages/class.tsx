@@ -120,7 +120,7 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
               <h2>Promise</h2>
               <Fields of={editing} entries={groups.promise} />
               <h2>Money</h2>
-              <Fields of={editing} entries={groups.money.map((e) => ({ ...e, unit: cluster.value?.currency ?? "", hint: "For each job turned away, a period." }))} />
+              <Fields of={editing} entries={groups.money.map((e) => ({ ...e, unit: cluster.value?.currency ?? "", hint: `What not serving one job costs in ${duration(cluster.value?.period_s ?? 3600)}.` }))} />
               <Save of={editing} text={name ? "Save" : "Add the class"} />
             </fieldset>
           </form>

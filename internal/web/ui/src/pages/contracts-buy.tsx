@@ -10,6 +10,7 @@ import { buy, monthName, paysBack, perMonth, share } from "../model/contracts.ts
 import { headline, price, short, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
+import { count } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Export, type Kept } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
@@ -211,7 +212,7 @@ function Answer({ p }: { p: Purchase }) {
       <section class="card" aria-labelledby="hours">
         <h2 id="hours">The hours it was computed from</h2>
         <p>
-          {Math.round(p.horizon.total.hours)} hours, each planned by itself; {p.horizon.solved} of them differ.{" "}
+          {count(Math.round(p.horizon.total.hours), "hour", "hours")}, each planned by itself; {p.horizon.solved} of them differ.{" "}
           <button class="quiet" aria-expanded={hours.value} onClick={() => (hours.value = !hours.value)}>
             {hours.value ? "Hide them" : "Show them"}
           </button>
@@ -250,7 +251,7 @@ function Saving({ curve, currency }: { curve: SavingCurve; currency: string }) {
     { key: "cost", title: "Cost of the time", number: true, value: (p) => p.cost, show: (p) => money(p.cost) },
   ];
   return (
-    <Figure title={`Saving against the number of ${curve.offer} bought`} said={`${curve.means}${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that the cost is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map((p) => `${p.vms} bought · saves ${money(p.saving)} · the time costs ${money(p.cost)}`)]} file="saving" cursor={cursor}>
+    <Figure title={`What buying more or fewer of ${curve.offer} saves`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that the cost is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map((p) => `${p.vms} bought · saves ${money(p.saving)} · the time costs ${money(p.cost)}`)]} file="saving" cursor={cursor}>
       {() => (
         <Plot x={number(line.map(([x]) => x), String, { exact: true, whole: true })} y={number([0, ...line.map(([, y]) => y)], short(currency))} height={narrow.value ? 220 : 300} top={28} at={nearest}>
           {(a) => (

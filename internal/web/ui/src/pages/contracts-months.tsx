@@ -9,6 +9,7 @@ import { monthName, monthsSaid } from "../model/contracts.ts";
 import { cent, headline, shares, short, text, units } from "../model/money.ts";
 import { fileName, save } from "../model/files.ts";
 import type { Column } from "../model/table.ts";
+import { count } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Export, type Kept } from "../parts/export.tsx";
 import { DataTable } from "../parts/table.tsx";
@@ -158,7 +159,7 @@ function Month({ h }: { h: Horizon }) {
         <button class="quiet" onClick={() => choose("month", null)}>Close</button>
       </header>
       <p>
-        {headline(lines[0]! + lines[1]! + lines[2]! + lines[3]!, h.currency)} on VMs and {headline(lines[4]!, h.currency)} for refused jobs, in {Math.round(m.hours)} hours. Hours that follow each other and are alike are one row.
+        {headline(lines[0]! + lines[1]! + lines[2]! + lines[3]!, h.currency)} on VMs and {headline(lines[4]!, h.currency)} for refused jobs, in {count(Math.round(m.hours), "hour", "hours")}. Hours that follow each other and are alike are one row.
       </p>
       <Asking of={hours} />
       {of && <div class="hours"><DataTable caption={`Hours of ${monthName(m.start)}`} columns={hourColumns(h.currency, of.periods)} rows={of.periods} name={(p) => p.start} file={[route.value.cluster, m.start.slice(0, 7)]} /></div>}

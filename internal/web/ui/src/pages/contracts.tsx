@@ -9,6 +9,7 @@ import { moments, names, number } from "../charts/scale.ts";
 import { date, type Held, held, lead, monthName, nextEnd, share } from "../model/contracts.ts";
 import { decimal, price, text, units } from "../model/money.ts";
 import type { Column } from "../model/table.ts";
+import { count } from "../model/words.ts";
 import { Asking } from "../parts/asking.tsx";
 import { Export, type Kept } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
@@ -83,7 +84,7 @@ function Held({ rows, ahead: h }: { rows: Held[]; ahead: Horizon | null }) {
         <DataTable caption="Contracts" columns={columns} rows={rows} name={(r) => r.contract.name} file={[route.value.cluster, "contracts"]} />
         {h && (
           <p class="small muted">
-            Used and idle are those of {Math.round(h.total.hours)} hours ahead, from {date(h.total.start)}; what one more VM saves is that of this hour. A month is 730 hours.
+            Used and idle are those of the {count(Math.round(h.total.hours), "hour", "hours")} ahead, from {date(h.total.start)}; what one more VM saves is that of this hour. A month is 730 hours.
           </p>
         )}
       </section>

@@ -7,6 +7,7 @@ import { Dots, Line, Mark, Plot, type Point } from "../charts/plot.tsx";
 import { number } from "../charts/scale.ts";
 import { headline, short } from "../model/money.ts";
 import { cheapest, columnsOf, edit, height, impossible, type Metric, metrics, metricTexts, monthly, type Parameter, place, possible, readPoint, shownOf, withEdits } from "../model/sweep.ts";
+import { lower } from "../model/words.ts";
 import { write } from "../model/scenario.ts";
 import { Segments } from "../parts/segments.tsx";
 import { edits } from "../state/curves.ts";
@@ -44,7 +45,7 @@ export function CurveFigure({ sweep: s, of }: { sweep: Sweep; of: Parameter[] })
     <>
       <Segments label="What is shown" name="show" words={metrics} texts={metricTexts} value={metric} choose={(w) => choose("show", w === "cost" ? null : w)} />
       <Figure
-        title={`${metricTexts[metric]} over ${p.label}`}
+        title={`${metricTexts[metric]} by ${lower(p.label)}`}
         said={`${metric === "cost" ? "What the plan keeps lowest in a month: the VM bill and the cost of refused jobs." : metric === "worth" ? "What one more VM is worth for an hour." : metric === "vms" ? "VMs that the plan rents." : "Jobs that the plan serves at once."}${best ? ` Cheapest at ${place(p, shownOf(p, best.parameters[0]!, s.period_s), s.currency)}.` : ""}`}
         columns={columnsOf(of, s)}
         rows={points}

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { SweepPoint } from "../api/contract.ts";
 import { cheapest, columnsOf, figure, height, type Metric, metrics, metricTexts, type Parameter, place, readPoint, shownOf } from "../model/sweep.ts";
+import { lower } from "../model/words.ts";
 import { type Cell, HeatTable } from "../parts/heat.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { DataTable } from "../parts/table.tsx";
@@ -31,7 +32,7 @@ export function Grid() {
     return { text: figure(metric, p), level: h === null ? null : high > low ? (h - low) / (high - low) : 0, said: readPoint(of, s, p), best: p === best, open: () => openPoint(of, s, p) };
   };
   const short = (p: Parameter, v: number) => place(p, shownOf(p, v, s.period_s), s.currency);
-  const title = `${metricTexts[metric]} over ${x.label} and ${y.label}`;
+  const title = `${metricTexts[metric]} by ${lower(x.label)} and ${lower(y.label)}`;
   return (
     <>
       <Segments label="What is shown" name="show" words={metrics} texts={metricTexts} value={metric} choose={(w) => choose("show", w === "cost" ? null : w)} />

@@ -80,16 +80,20 @@ interface Line {
   to: Units;
 }
 
-/** linesOf are the lines of both plans' costs, for the period that is shown. */
+/** linesOf are the lines of both plans' costs, for the period that is shown: whole cents, so that all figures of the
+ *  page agree. */
 function linesOf({ from, to }: Two): Line[] {
   const per = period();
   const a = from.plan.cost;
   const b = to.plan.cost;
-  return (["reserved", "reserved_idle", "on_demand", "spot", "penalties"] as const)
-    .map((key) => ({
+  const keys = ["reserved", "reserved_idle", "on_demand", "spot", "penalties"] as const;
+  const froms = shares(keys.map((key) => perPeriod(a[key] ?? "0", a.period_s, per)), cent);
+  const tos = shares(keys.map((key) => perPeriod(b[key] ?? "0", b.period_s, per)), cent);
+  return keys
+    .map((key, i) => ({
       ...costLines[key]!,
-      from: perPeriod(a[key] ?? "0", a.period_s, per),
-      to: perPeriod(b[key] ?? "0", b.period_s, per),
+      from: froms[i]!,
+      to: tos[i]!,
     }))
     .filter((l) => l.from !== 0n || l.to !== 0n);
 }
@@ -120,8 +124,6 @@ function Costs({ two }: { two: Two }) {
   const is = sum(lines.map((l) => l.to));
   const steps = lines.filter((l) => l.from !== l.to).map((l) => ({ name: l.name, kind: l.kind, change: l.to - l.from }));
   const names: [string, string] = [`Plan ${numbered(from.number)}`, `Plan ${numbered(to.number)}`];
-  const a = shares(lines.map((l) => l.from), cent);
-  const b = shares(lines.map((l) => l.to), cent);
   const money = (u: Units) => text(u, currency, 2);
   return (
     <section class="card" aria-labelledby="cost">
@@ -142,7 +144,7 @@ function Costs({ two }: { two: Two }) {
             </tr>
           </thead>
           <tbody>
-            {[...lines.map((l, i) => ({ name: l.name, from: a[i]!, to: b[i]! })), { name: "What the plan keeps lowest", from: sum(a), to: sum(b) }].map((l) => (
+            {[...lines, { name: "What the plan keeps lowest", from: was, to: is }].map((l) => (
               <tr key={l.name}>
                 <td>{l.name}</td>
                 <td class="number">{money(l.from)}</td>
@@ -157,9 +159,16 @@ function Costs({ two }: { two: Two }) {
   );
 }
 
-/** named is a pointer as people read it, each name by itself. */
+/** said are members of a problem in the page's words. */
+const said: Record<string, string> = {
+  classes: "Class", penalty: "cost of refusing a job", deadline_s: "deadline", jobs: "jobs at once", min: "promised", max: "at most", vms_per_job: "VMs per job", supply: "VMs",
+  on_demand: "on demand", contracts: "contract", vm_types: "VM type", spot: "spot", max_share: "largest share", price: "price of a VM-hour", quota: "quota", vms: "VMs", budget: "budget", profile: "profile",
+  slots_per_vm: "slots of a VM", map: "map", reduce: "reduce", options: "settings", bound: "which time is counted on", demand: "work",
+};
+
+/** named is a pointer as people read it, each name by itself. Names of things stand at the second place of lists. */
 function named(pointer: string) {
-  const parts = pointer.slice(1).split("/");
+  const parts = pointer.slice(1).split("/").map((p, i, all) => (i > 0 && ["classes", "contracts", "vm_types"].includes(all[i - 1]!) ? p : (said[p] ?? p)));
   return parts.map((p, i) => (
     <span key={i}>
       {i > 0 && " › "}

@@ -3,7 +3,6 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { list, Problem } from "../api/client.ts";
 import type { PlanSummary } from "../api/contract.ts";
-import { difference } from "../charts/bridge.tsx";
 import { type Cursor, Figure } from "../charts/figure.tsx";
 import { Dots, Line, Plot, type Point } from "../charts/plot.tsx";
 import { moments, number } from "../charts/scale.ts";
@@ -78,11 +77,11 @@ function Lead({ plans, wrong }: { plans: PlanSummary[] | null; wrong: Problem | 
   if (first.number === last.number || first.currency !== last.currency) return <h1>{lead}.</h1>;
   const was = bill(first, per);
   const change = is - was;
-  const part = was === 0n ? "" : `, ${percent(Math.abs(Number(change)) / Number(was))} ${change < 0n ? "less" : "more"}`;
+  const part = was === 0n ? "" : ` (${percent(Math.abs(Number(change)) / Number(was))})`;
   return (
     <h1>
       {lead}
-      {change === 0n ? `, as plan ${numbered(first.number)} did` : `: ${difference(change, last.currency)}${part} than plan ${numbered(first.number)}`}, {count(last.number - first.number, "plan", "plans")} ago.
+      {change === 0n ? `, as plan ${numbered(first.number)} did` : `: ${headline(change < 0n ? -change : change, last.currency)}${part} ${change < 0n ? "less" : "more"} than plan ${numbered(first.number)}`}, {count(last.number - first.number, "plan", "plans")} ago.
     </h1>
   );
 }
@@ -121,7 +120,7 @@ function columns(plans: PlanSummary[], per: Period): Column<PlanSummary>[] {
       show: (p) => {
         const b = previous.get(p.number);
         const said = <bdi>{why(p)}</bdi>;
-        return b ? <a href={addressOf(p.cluster, "history", `${b.number}..${p.number}`)}>{said}</a> : said;
+        return b ? <a class="even" href={addressOf(p.cluster, "history", `${b.number}..${p.number}`)}>{said}</a> : said;
       },
     },
     { key: "vm_bill", title: `VM bill, ${periodTexts[per].toLowerCase()}`, number: true, value: (p) => exact(bill(p, per), p.currency), show: (p) => text(bill(p, per), p.currency, 2) },
@@ -153,7 +152,7 @@ function List({ plans }: { plans: PlanSummary[] }) {
   return (
     <section class="card" aria-labelledby="plans">
       <h2 id="plans">Plans</h2>
-      <p class="small muted">Tick a plan to pin or verify it, two to compare them. “Why” leads to what changed since the plan before.</p>
+      <p class="small muted">Tick a plan to pin or verify it, two to compare them. Why a plan was computed leads to what is different since the plan before.</p>
       <div class="picked" aria-live="polite">
         {picked.length === 2 && (
           <p>

@@ -76,7 +76,7 @@ function Empty() {
   return (
     <section class="card" aria-labelledby="empty">
       <h2 id="empty">How nodes come</h2>
-      <ol class="steps">
+      <ol class="howto">
         <li>
           Make a key of the role agent (Settings, Keys), and declare each machine once: <code>headroom live node set {name} node-1 --slots 4</code>, or <code>PUT /v1/clusters/{name}/nodes/node-1</code>.
         </li>

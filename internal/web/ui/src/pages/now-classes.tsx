@@ -42,11 +42,11 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
     <section class="card span-12" aria-labelledby="classes">
       <header>
         <h2 id="classes">Classes</h2>
-        <span class="small">
+        <span class="tools small">
           <label>
             <span class="hidden">Filter by name</span>
             <input type="search" placeholder="Filter" value={query.value.get("filter") ?? ""} onInput={(e) => choose("filter", e.currentTarget.value)} />
-          </label>{" "}
+          </label>
           <label>
             Sort:{" "}
             <select value={sort} onChange={(e) => choose("sort", e.currentTarget.value === "attention" ? null : e.currentTarget.value)}>
@@ -76,10 +76,10 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
             <th role="columnheader" scope="col" class="number">
               VMs
             </th>
-            <th role="columnheader" scope="col" class="number">
-              Slots map / reduce
+            <th role="columnheader" scope="col" class="number wrap">
+              Slots for map / reduce tasks
             </th>
-            <th role="columnheader" scope="col">Time against its deadline, bar ends at 1.5 ×</th>
+            <th role="columnheader" scope="col">Time against its deadline, the upright line</th>
           </tr>
         </thead>
         <tbody role="rowgroup">

@@ -189,6 +189,23 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const quota = problem.supply.on_demand?.quota ?? null;
   const all = parts(plan, problem);
   const share = (n: number) => percent(n / all.reduce((sum, p) => sum + p.vms, 0));
+  const legend = (
+    <p class="legend">
+      <span>
+        <span class="patch reserved" />
+        Reserved, {vms.reserved} of {bought} used
+      </span>
+      <span>
+        <span class="patch demand" />
+        On demand, {vms.on_demand}
+        {quota === null ? ", no quota" : ` of a quota of ${quota}`}
+      </span>
+      <span>
+        <span class="patch idle" />
+        Reserved but idle: {bought > vms.reserved ? bought - vms.reserved : "none"}
+      </span>
+    </p>
+  );
   return (
     <section class="card span-7" aria-labelledby="vms">
       <h2 id="vms">VMs</h2>
@@ -207,25 +224,12 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           name={(p) => p.name}
           points={[all.map((p) => `${p.name} · ${count(p.vms, "VM", "VMs")} · ${share(p.vms)}`)]}
           file="vms"
+          bare
+          legend={legend}
         >
           {(cursor) => <VMBar all={all} most={quota === null ? null : bought + quota} limit={`quota ${quota} on demand`} cursor={cursor} />}
         </Figure>
       )}
-      <p class="legend">
-        <span>
-          <span class="patch reserved" />
-          Reserved, {vms.reserved} of {bought} used
-        </span>
-        <span>
-          <span class="patch demand" />
-          On demand, {vms.on_demand}
-          {quota === null ? ", no quota" : ` of a quota of ${quota}`}
-        </span>
-        <span>
-          <span class="patch idle" />
-          Reserved but idle: {bought > vms.reserved ? bought - vms.reserved : "none"}
-        </span>
-      </p>
     </section>
   );
 }

@@ -78,7 +78,7 @@ function Ways() {
   return (
     <>
       <Mistakes faults={said.value} />
-      <div class="ways">
+      <div class="beginnings">
         {rows.map(([title, text, press]) => (
           <section key={title} class="card">
             <h2>{title}</h2>

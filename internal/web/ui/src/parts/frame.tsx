@@ -52,7 +52,7 @@ function Top() {
       <Runs />
       <div class="end">
         <select aria-label="Colours" value={theme.value} onChange={(e) => setTheme(e.currentTarget.value)}>
-          <option value="system">As the system</option>
+          <option value="system">System colours</option>
           <option value="light">Light</option>
           <option value="dark">Dark</option>
         </select>
