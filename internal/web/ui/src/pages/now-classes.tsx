@@ -77,7 +77,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
               VMs
             </th>
             <th role="columnheader" scope="col" class="number wrap">
-              Slots for map / reduce tasks
+              Slots map / reduce
             </th>
             <th role="columnheader" scope="col">Time against its deadline, the upright line</th>
           </tr>

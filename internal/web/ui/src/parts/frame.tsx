@@ -48,6 +48,9 @@ function Top() {
           ))}
         </select>
       )}
+      <p class="paper strong">
+        Headroom{at.cluster && <>, <bdi>{at.cluster}</bdi></>}, {new Date(now.value).toISOString().slice(0, 16).replace("T", " ")} UTC
+      </p>
       <PlanLine />
       <Runs />
       <div class="end">
