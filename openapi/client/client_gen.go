@@ -7432,7 +7432,7 @@ type RegretPoint struct {
 	// Regret An amount; null where there is none.
 	Regret *MaybeAmount `json:"regret"`
 
-	// TodayCost Of buying nothing; null where promised jobs do not fit.
+	// TodayCost An amount; null where there is none.
 	TodayCost *MaybeAmount `json:"today_cost"`
 }
 

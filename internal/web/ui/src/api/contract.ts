@@ -2702,7 +2702,7 @@ export type RegretPoint = {
   factor: number;
   gap: number;
   regret: MaybeAmount;
-  today_cost: (MaybeAmount);
+  today_cost: MaybeAmount;
 };
 
 export type RelaxedPlan = {
