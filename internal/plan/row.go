@@ -73,11 +73,8 @@ func (t *tree) splitRow(b *branch, s *search) bool {
 	vms, parts := t.vms, slices.Clone(t.parts)
 	proposed := t.rows
 	if proposed == nil {
-		leads, all := t.leads(s.gap, coreMost, nil)
-		if !all || len(leads) < 3 {
-			return false
-		}
-		proposed = rows(t.terrain, leads)
+		voters, _ := t.leads(s.gap, votersMost, nil)
+		proposed = rows(t.terrain, voters)
 	}
 	var best [2]*branch
 	bound := b.bound
@@ -193,28 +190,17 @@ const (
 // rows proposes what to count, from the classes that may still move: penalties that lie on lines
 // p = a·gamma + b·count with whole counts, the slope a found by voting, and at last every job as one. Any row
 // of whole numbers is allowed, so that a bad proposal costs time only.
-func rows(f terrain, leads []lead) [][]int64 {
-	type slope struct {
-		value float64
-		voter int
-	}
+func rows(f terrain, voters []lead) [][]int64 {
 	penalty := f.penalties()
-	voters := slices.Clone(leads)
-	if len(voters) > votersMost {
-		slices.SortFunc(voters, func(a, b lead) int {
-			return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class))
-		})
-		voters = voters[:votersMost]
-	}
-	var slopes []slope
+	var slopes []float64
 	for x, a := range voters {
 		for _, b := range voters[:x] {
 			if run := f.perJob(a.class) - f.perJob(b.class); run != 0 {
-				slopes = append(slopes, slope{(penalty[a.class] - penalty[b.class]) / run, a.class})
+				slopes = append(slopes, (penalty[a.class]-penalty[b.class])/run)
 			}
 		}
 	}
-	slices.SortFunc(slopes, func(a, b slope) int { return cmp.Compare(a.value, b.value) })
+	slices.Sort(slopes)
 	type line struct {
 		slope float64
 		votes int
@@ -222,11 +208,11 @@ func rows(f terrain, leads []lead) [][]int64 {
 	var lines []line
 	for from := 0; from < len(slopes); {
 		to := from + 1
-		for to < len(slopes) && slopes[to].value-slopes[to-1].value <= onLine*math.Max(1, math.Abs(slopes[to].value)) {
+		for to < len(slopes) && slopes[to]-slopes[to-1] <= onLine*math.Max(1, math.Abs(slopes[to])) {
 			to++
 		}
 		if to-from >= 3 { // three pairs are three classes at least
-			lines = append(lines, line{slopes[(from+to)/2].value, to - from})
+			lines = append(lines, line{slopes[(from+to)/2], to - from})
 		}
 		from = to
 	}
