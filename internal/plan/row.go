@@ -101,6 +101,9 @@ func (t *tree) splitRow(b *branch, s *search) bool {
 		if least > bound {
 			best, bound = parts, least
 			t.rows = [][]int64{counts}
+			if bound-b.bound > enoughRaised*(t.value-b.bound) {
+				break
+			}
 		}
 	}
 	t.vms, t.parts = vms, parts
@@ -117,21 +120,36 @@ func (t *tree) splitRow(b *branch, s *search) bool {
 func (t *tree) placeRow(b *branch, at ideal) *search {
 	r := &b.row
 	none, enough := 0.0, r.price
+	before, after := at, at
+	step := math.Abs(enough) * priceNoise // where the price of the parent, or of an earlier visit, is close
 	if enough == 0 {
 		enough = float64(r.side) * t.guess(r.counts)
+		step = math.Abs(enough)
 	}
-	before, after := at, at
 	for range rowSteps {
 		t.tilt(r.counts, enough)
 		t.relax()
 		if after = t.ideal(r); r.over(after.count) <= 0 || t.done() {
 			break
 		}
-		before, none, enough = after, enough, 2*enough
+		before, none = after, enough
+		enough += float64(r.side) * step
+		step *= 8
+	}
+	for none == 0 && r.over(after.count) <= 0 && step < math.Abs(enough) && !t.done() {
+		less := enough - float64(r.side)*step
+		t.tilt(r.counts, less)
+		t.relax()
+		if x := t.ideal(r); r.over(x.count) > 0 {
+			before, none = x, less
+		} else {
+			after, enough = x, less
+			step *= 8
+		}
 	}
 	for r.over(after.count) < 0 && !t.done() {
 		middle := none + (enough-none)/2
-		if middle == none || middle == enough || math.Abs(enough-none) <= 1e-15*math.Abs(enough) {
+		if middle == none || middle == enough || math.Abs(enough-none) <= priceNoise*math.Abs(enough) {
 			break
 		}
 		t.tilt(r.counts, middle)
@@ -161,8 +179,14 @@ func (t *tree) placeRow(b *branch, at ideal) *search {
 	return s
 }
 
-// rowSteps bounds how often the first guess at a row's price is doubled.
-const rowSteps = 60
+const (
+	// rowSteps bounds how often the steps to a row's price are made longer.
+	rowSteps = 40
+	// priceNoise, relative, is how near two prices of a row are one.
+	priceNoise = 1e-15
+	// enoughRaised is the share of what is open that a row must close for no other to be tried.
+	enoughRaised = 0.25
+)
 
 // guess is a first price of a row: little of what jobs are worth for each that they count.
 func (t *tree) guess(counts []int64) float64 {
