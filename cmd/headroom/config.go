@@ -15,6 +15,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
+	"headroom/internal/oidc"
 	tables "headroom/internal/report"
 )
 
@@ -27,6 +28,10 @@ type config struct {
 	MigrateURL        string   `env:"MIGRATE_DATABASE_URL" secret:"url" validate:"omitempty,startswith=postgres" help:"the same database for a role that may change the schema; default DATABASE_URL"`
 	Connections       int      `env:"HEADROOM_CONNECTIONS" envDefault:"20" validate:"min=4,max=1000" help:"connections to the database at most"`
 	AdminKey          string   `env:"HEADROOM_ADMIN_KEY" secret:"all" validate:"omitempty,startswith=hrk_,min=40,max=128" help:"a key with the role admin that exists while the server runs; make one with: headroom key draw"`
+	Issuer            string   `env:"HEADROOM_OIDC_ISSUER" help:"an OpenID Connect issuer whose bearer tokens open the server besides keys: its address, exactly as it calls itself"`
+	Audience          string   `env:"HEADROOM_OIDC_AUDIENCE" validate:"required_with=Issuer" help:"what the issuer's tokens must have in aud; needed with an issuer"`
+	RolesClaim        string   `env:"HEADROOM_OIDC_ROLES_CLAIM" envDefault:"roles" help:"the claim with roles, written headroom:planner, or headroom:planner:CLUSTER for a cluster alone; the strongest counts; dots lead into claims, such as realm_access.roles"`
+	NameClaim         string   `env:"HEADROOM_OIDC_NAME_CLAIM" envDefault:"sub" help:"the claim with the name that the audit log shows; best one that people cannot choose themselves"`
 	Hosts             []string `env:"HEADROOM_HOSTS" envSeparator:"," validate:"dive,fqdn|hostname_rfc1123" help:"names under which the server is reached, besides loopback and addresses"`
 	SecureCookies     bool     `env:"HEADROOM_SECURE_COOKIES" help:"browsers send sign-in cookies over HTTPS only; true behind a proxy with TLS"`
 	MetricsListen     string   `env:"HEADROOM_METRICS_LISTEN" validate:"omitempty,hostname_port" help:"another address, on loopback, that serves /metrics without a key"`
@@ -154,6 +159,9 @@ func check(settings config) (mistakes []error) {
 	if settings.DatabaseURL == "" && settings.DataDir == "" {
 		mistakes = append(mistakes, errors.New("there is no place for the private database; give --data-dir, or a Postgres with DATABASE_URL"))
 	}
+	if fault := oidc.Fault(settings.Issuer); settings.Issuer != "" && fault != "" {
+		mistakes = append(mistakes, errors.New("HEADROOM_OIDC_ISSUER cannot be an issuer's: "+fault))
+	}
 	if settings.MetricsListen != "" && !onLoopback(settings.MetricsListen) {
 		mistakes = append(mistakes, errors.New("HEADROOM_METRICS_LISTEN is not on loopback, and metrics are served there without a key; give an address such as 127.0.0.1:9090"))
 	}
@@ -163,6 +171,8 @@ func check(settings config) (mistakes []error) {
 // ruleSentence says what a value must be. Values are not repeated: some are secret.
 func ruleSentence(e validator.FieldError) string {
 	switch e.Tag() {
+	case "required_with":
+		return "is needed with HEADROOM_OIDC_ISSUER: a token for somebody else must not open this server"
 	case "hostname_port":
 		return "must be an address and a port, such as 127.0.0.1:8080"
 	case "startswith":

@@ -116,6 +116,7 @@ func examine(ctx context.Context, settings config, mistakes error) *diagnosis {
 		d.add("time", fmt.Sprintf("starting the solver and solving took %d ms", time.Since(began).Milliseconds()), "", nil)
 	}
 	d.examineSettings(mistakes)
+	d.examineIssuer(ctx, settings)
 	d.examineDatabase(ctx, settings)
 	d.Summary = "Everything works."
 	if !d.Healthy {

@@ -114,10 +114,16 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	if settings.AdminKey != "" {
 		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: auth.HashOf(settings.AdminKey)})
 	}
+	issuer := settings.issuer(t.Log)
+	if issuer != nil {
+		watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+		watched := issuer.Watch(watching)
+		defer func() { stop(); <-watched }()
+	}
 	store, err := openDatabase(ctx, settings, t.Log)
 	copyOver := func() {}
 	if errors.Is(err, capacity.Busy) && ctx.Err() == nil {
-		w := waiting{settings: settings, t: t, door: door, keys: keys, solver: solver, draining: &draining, stdout: stdout}
+		w := waiting{settings: settings, t: t, door: door, keys: keys, issuer: issuer, solver: solver, draining: &draining, stdout: stdout}
 		store, copyOver, err = w.untilOpened(ctx, err)
 	}
 	if err != nil || store.Store == nil {
@@ -125,7 +131,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	until := sync.OnceValue(func() time.Time { return time.Now().Add(wholeStop) }) // from when the stop begins
 	defer func() { err = errors.Join(err, store.close(until())) }()
-	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t, ImportBytes: settings.ImportMaxBytes})
+	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t, Issued: issued(issuer), ImportBytes: settings.ImportMaxBytes})
 	measure(t, a, store)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
 	watched, err := a.WatchKeys(watching)
@@ -134,7 +140,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		return err
 	}
 	defer func() { stopWatching(); <-watched }()
-	if beyond && keys.Len(a.Now()) == 0 {
+	if beyond && issuer == nil && keys.Len(a.Now()) == 0 {
 		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", settings.Listen)
 	}
 	var plan *capacity.PlanRecord

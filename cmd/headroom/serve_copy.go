@@ -21,6 +21,7 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
+	"headroom/internal/oidc"
 	"headroom/internal/postgres"
 	"headroom/internal/telemetry"
 )
@@ -109,6 +110,7 @@ type waiting struct {
 	t        *telemetry.Telemetry
 	door     *door
 	keys     *auth.Keyring
+	issuer   *oidc.Issuer // nil where there is none
 	solver   lp.Solver
 	draining *atomic.Bool
 	stdout   io.Writer
@@ -131,7 +133,7 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 		}
 		return store, over, cause
 	}
-	a := app.New(postgres.Away(), w.keys, app.Config{Solver: w.solver, Telemetry: w.t})
+	a := app.New(postgres.Away(), w.keys, app.Config{Solver: w.solver, Telemetry: w.t, Issued: issued(w.issuer)})
 	hide, err := a.ShowCopy(copied)
 	if err != nil {
 		return store, over, errors.Join(cause, err)

@@ -360,6 +360,8 @@ func TestServeRefusesToBeOpenToOthers(t *testing.T) {
 		"with a sample password":   {[]string{"DATABASE_URL=postgres://headroom:changeme@127.0.0.1:1/x"}, "sample password"},
 		"with settings that fail":  {[]string{"HEADROOM_CONNECTIONS=many", "HEADROOM_HOSTS=a b"}, "HEADROOM_CONNECTIONS cannot be read as a whole number"},
 		"a password in a flag":     {nil, "can read in the list of processes"},
+		"an issuer in the clear":   {[]string{"HEADROOM_OIDC_ISSUER=http://sso.example.com", "HEADROOM_OIDC_AUDIENCE=headroom"}, "HEADROOM_OIDC_ISSUER cannot be an issuer's: An issuer is asked over https://"},
+		"tokens for anybody":       {[]string{"HEADROOM_OIDC_ISSUER=https://sso.example.com"}, "HEADROOM_OIDC_AUDIENCE is wrong: it is needed with HEADROOM_OIDC_ISSUER"},
 		"metrics beyond this host": {[]string{"HEADROOM_METRICS_LISTEN=0.0.0.0:9"}, "not on loopback"},
 	} {
 		c := exec.Command("headroom", "serve", "--listen", "0.0.0.0:"+port, "--data-dir", dir)

@@ -140,13 +140,20 @@ func lastEventID(r *http.Request) (int64, error) {
 	return n, nil
 }
 
-// missedPlans are the plans after one as events, the oldest first, but for the current one. reset
+// missedPlans are the plans after one as events, the oldest first, but for the one that is shown. reset
 // says that there are too many, or that the last one is not known here: then the caller must begin
 // anew.
 func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (text []byte, reset bool, err error) {
+	if last == 0 {
+		return nil, false, nil
+	}
 	shown, _ := s.app.Board.Watch(cluster)
+	if shown == nil || shown.Record.Number != last {
+		s.app.Board.CatchUp(ctx, cluster)
+		shown, _ = s.app.Board.Watch(cluster)
+	}
 	switch {
-	case last == 0 || shown == nil && !s.app.Board.Running():
+	case shown == nil && !s.app.Board.Running():
 		return nil, false, nil
 	case shown == nil:
 		return nil, true, nil
@@ -165,7 +172,8 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	}
 	var missed []capacity.PlanSummary
 	for _, p := range list.Items {
-		if p.Number > last && p.Number != shown.Record.Number && p.ForNow {
+		later := shown.Pin == nil && p.Number > shown.Record.Number // it will be shown in a moment
+		if p.Number > last && p.Number != shown.Record.Number && p.ForNow && !later {
 			missed = append(missed, p)
 		}
 	}

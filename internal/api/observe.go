@@ -26,6 +26,7 @@ type asked struct {
 	principal auth.Principal
 	expires   *time.Time    // when the principal's key or session ends
 	cookie    bool          // the principal comes from a session's cookie
+	refused   string        // why a token opens nothing, for the log alone
 	waited    time.Duration // for something to happen, as was asked for
 }
 
@@ -51,7 +52,7 @@ const requestIDHeader = "X-Request-Id"
 
 var (
 	saneRequestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	likeAToken    = regexp.MustCompile(`^hr[kls]_`)
+	likeAToken    = regexp.MustCompile(`^(hr[kls]_|eyJ)`)
 )
 
 // newRequestID takes the client's id where it can do no harm in headers and logs; a token sent there
@@ -84,12 +85,15 @@ func (s *server) observe(next http.Handler) http.Handler {
 			if !s.telemetry.LogsRequests(r.Context(), level) {
 				return
 			}
-			attrs := make([]slog.Attr, 0, 9)
+			attrs := make([]slog.Attr, 0, 10)
 			attrs = append(attrs,
 				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
 				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes))
 			if a.principal.ID != "" {
 				attrs = append(attrs, slog.String("key_id", a.principal.ID), slog.String("key_name", a.principal.Name))
+			}
+			if a.refused != "" {
+				attrs = append(attrs, slog.String("refused", a.refused))
 			}
 			if suspect(status) {
 				attrs = append(attrs, slog.String("client", a.address))

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-chi/httprate"
+
+	"headroom/internal/auth"
 )
 
 // rateLimits bounds how often one key, or one address without a key, may ask.
@@ -64,9 +66,13 @@ func solves(r *http.Request) bool {
 	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
 }
 
-// badToken answers a token that opens nothing: always alike, whatever is wrong with it. Keys count by themselves:
-// a program with an old key must not keep out the browsers that come from the same address.
-func (s *server) badToken(w http.ResponseWriter, r *http.Request) {
+// badToken answers a token that opens nothing: always alike, whatever is wrong with it, which the log alone says where
+// it is known. Keys count by themselves: a program with an old key must not keep out the browsers that come from the
+// same address.
+func (s *server) badToken(w http.ResponseWriter, r *http.Request, why error) {
+	if why != auth.ErrToken {
+		askedOf(r.Context()).refused = why.Error()
+	}
 	from := httprate.CanonicalizeIP(askedOf(r.Context()).address)
 	if _, key := sentToken(r); key {
 		from = "keys from " + from
@@ -76,7 +82,7 @@ func (s *server) badToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="headroom"`)
-	s.refuse(w, r, unauthorized("This key, session or link opens nothing: it is unknown, used up, over or revoked. Send a key that is valid as \"Authorization: Bearer hrk_…\" or X-API-KEY."))
+	s.refuse(w, r, unauthorized("This key, token, session or link opens nothing: it is unknown, used up, over or revoked, or gives no role. Send a key that is valid as \"Authorization: Bearer hrk_…\" or X-API-KEY."))
 }
 
 // guesses says whether an address has shown so many bad sessions and links that the database is not asked about
@@ -88,7 +94,7 @@ func (s *server) guesses(r *http.Request) bool {
 
 func (s *server) tooManyFailures(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "60")
-	s.refuse(w, r, tooMany("Too many keys, sessions or links that open nothing came from your address. Wait a minute; a key that is valid still works."))
+	s.refuse(w, r, tooMany("Too many keys, tokens, sessions or links that open nothing came from your address. Wait a minute; a key that is valid still works."))
 }
 
 // sentToken is the token in a request's headers; many says that there is more than one, or one in a

@@ -31,11 +31,18 @@ type front struct {
 	log      *logged
 	draining atomic.Bool
 	keys     []auth.Key
+	issued   func(context.Context, string) (auth.Key, error) // checks tokens of an issuer
 }
 
 func newFront(t *testing.T, change ...func(*Config)) *front {
 	t.Helper()
-	f := &front{store: &sessionStore{sessions: map[auth.Hash]auth.Session{}, links: map[auth.Hash]time.Time{}}, clock: &atomic.Int64{}, log: &logged{}}
+	return newFrontFor(t, nil, change...)
+}
+
+// newFrontFor takes tokens of an issuer as well.
+func newFrontFor(t *testing.T, issued func(context.Context, string) (auth.Key, error), change ...func(*Config)) *front {
+	t.Helper()
+	f := &front{issued: issued, store: &sessionStore{sessions: map[auth.Hash]auth.Session{}, links: map[auth.Hash]time.Time{}}, clock: &atomic.Int64{}, log: &logged{}}
 	f.clock.Store(time.Now().UnixNano())
 	f.store.now = func() time.Time { return time.Unix(0, f.clock.Load()) }
 	f.start(t, f.store, change...)
@@ -46,7 +53,7 @@ func newFront(t *testing.T, change ...func(*Config)) *front {
 func (f *front) start(t *testing.T, store app.Store, change ...func(*Config)) {
 	t.Helper()
 	tel := telemetry.New(f.log, slog.LevelDebug)
-	f.app = app.New(store, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel})
+	f.app = app.New(store, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel, Issued: f.issued})
 	c := Config{App: f.app, Telemetry: tel, Hosts: []string{"plans.example.com"}, Draining: &f.draining, Version: "test"}
 	for _, change := range change {
 		change(&c)

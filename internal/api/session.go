@@ -27,9 +27,13 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 		}
 		a := askedOf(r.Context())
 		if token, sent := sentToken(r); sent {
-			key, ok := s.app.FindKey(r.Context(), token)
-			if !ok {
-				s.badToken(w, r)
+			key, err := s.app.FindKey(r.Context(), token)
+			switch {
+			case errors.Is(err, auth.ErrToken):
+				s.badToken(w, r, err)
+				return
+			case err != nil:
+				s.fail(w, r, err)
 				return
 			}
 			a.principal, a.expires = key.Principal(), key.ExpiresAt
@@ -41,7 +45,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 				return
 			case errors.Is(err, auth.ErrToken):
 				s.endCookie(w)
-				s.badToken(w, r)
+				s.badToken(w, r, err)
 				return
 			case err != nil:
 				s.fail(w, r, err)
@@ -192,7 +196,7 @@ func writeWhoami(w http.ResponseWriter, status int, p auth.Principal, expires *t
 	_ = json.NewEncoder(w).Encode(whoami{p.ID, p.Name, p.Role, p.Clusters, expires}) // who is gone does not want to know
 }
 
-// createSession exchanges a key or a sign-in link's token for a cookie.
+// createSession exchanges a key, an issuer's token or that of a sign-in link for a cookie.
 func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Token string `json:"token"`
@@ -208,7 +212,10 @@ func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 	session, token, err := s.app.SignIn(r.Context(), body.Token)
 	switch {
 	case errors.Is(err, auth.ErrToken):
-		s.badToken(w, r)
+		s.badToken(w, r, err)
+		return
+	case errors.Is(err, auth.ErrIssuerAway):
+		s.fail(w, r, err)
 		return
 	case errors.Is(err, capacity.Busy):
 		s.fail(w, r, sessionsAway{err})

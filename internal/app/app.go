@@ -21,6 +21,10 @@ type Config struct {
 	Clock     func() time.Time // default time.Now
 	Telemetry *telemetry.Telemetry
 
+	// Issued is whom a token stands for that an issuer of theirs has made out; auth.ErrToken says that it opens nothing.
+	// nil is that there is no issuer.
+	Issued func(ctx context.Context, token string) (auth.Key, error)
+
 	ImportBytes int64 // of a price sheet or a history, also when it is unpacked; default 8 GiB
 
 	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s

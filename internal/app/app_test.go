@@ -271,11 +271,11 @@ func TestNewKeysOpenAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if key, ok := deaf.FindKey(t.Context(), token); !ok || key.Name != "dashboard" {
-		t.Errorf("got %+v, %v", key, ok)
+	if key, err := deaf.FindKey(t.Context(), token); err != nil || key.Name != "dashboard" {
+		t.Errorf("got %+v, %v", key, err)
 	}
 	for _, bad := range []string{token[:len(token)-1] + "!", token[1:], "", "hrk_"} {
-		if _, ok := deaf.FindKey(t.Context(), bad); ok {
+		if _, err := deaf.FindKey(t.Context(), bad); !errors.Is(err, auth.ErrToken) {
 			t.Errorf("%q opens", bad)
 		}
 	}

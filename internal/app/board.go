@@ -138,6 +138,37 @@ func (b *Board) Doubt(cluster string) (settled func()) {
 	})
 }
 
+// CatchUp waits until what is shown of a cluster is no older than the store was at the call, for a moment at most:
+// who was told by another server may know of more than this one has heard of.
+func (b *Board) CatchUp(ctx context.Context, cluster string) {
+	b.mu.Lock()
+	if !b.running {
+		b.mu.Unlock()
+		return
+	}
+	p := b.place(cluster)
+	p.doubts++
+	doubts := p.doubts
+	b.mu.Unlock()
+	b.changed(cluster)
+	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	for again := time.NewTicker(2 * time.Millisecond); ; {
+		b.mu.RLock()
+		caught := p.answered >= doubts || b.places[cluster] != p
+		b.mu.RUnlock()
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			caught = true
+		}
+		if caught {
+			again.Stop()
+			return
+		}
+	}
+}
+
 // place is a cluster's, made where there is none. b.mu is held.
 func (b *Board) place(cluster string) *place {
 	p := b.places[cluster]

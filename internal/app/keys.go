@@ -91,19 +91,29 @@ const (
 	drawnLength    = len(auth.KeyPrefix) + 43
 )
 
-// FindKey is the key that a token belongs to. The word of a new key may not have come yet when its
-// holder does; so the store is asked before a token that could be one is refused.
-func (a *App) FindKey(ctx context.Context, token string) (auth.Key, bool) {
+// FindKey is the key that a token belongs to, or what an issuer's token is worth. Every one that opens nothing is
+// auth.ErrToken. The word of a new key may not have come yet when its holder does; so the store is asked before a token
+// that could be one is refused.
+func (a *App) FindKey(ctx context.Context, token string) (auth.Key, error) {
+	if a.config.Issued != nil && strings.Contains(token, ".") { // which no token of ours does
+		return a.config.Issued(ctx, token)
+	}
 	key, ok := a.Keys.Find(token, a.Now())
-	if ok || len(token) != drawnLength || !strings.HasPrefix(token, auth.KeyPrefix) {
-		return key, ok
+	if ok {
+		return key, nil
+	}
+	if len(token) != drawnLength || !strings.HasPrefix(token, auth.KeyPrefix) {
+		return key, auth.ErrToken
 	}
 	a.Keys.Ask(lookAgainEvery, func() {
 		asking, cancel := context.WithTimeout(ctx, lookAgainWait)
 		defer cancel()
 		a.refreshKeys(asking)
 	})
-	return a.Keys.Find(token, a.Now())
+	if key, ok = a.Keys.Find(token, a.Now()); !ok {
+		return key, auth.ErrToken
+	}
+	return key, nil
 }
 
 // WatchKeys keeps the keyring like the store's keys until the context ends: at once when a key
@@ -167,16 +177,20 @@ func (a *App) NewSignInLink(ctx context.Context) (token string, err error) {
 const localSession = auth.LocalID + ":"
 
 // Session is the stay a token's hash stands for. One that was opened with a key that lives with the
-// process is over when no such key is there any longer: its value was changed, or taken back.
+// process is over when no such key is there any longer: its value was changed, or taken back. One that was opened with
+// an issuer's token is over where no issuer is trusted any longer.
 func (a *App) Session(ctx context.Context, hash auth.Hash) (auth.Session, error) {
 	s, err := a.Store.Session(ctx, hash)
 	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !a.Keys.HasLocal(mark) {
 		return auth.Session{}, fmt.Errorf("the key the session was opened with is gone; sign in again: %w", capacity.NotFound)
 	}
+	if err == nil && a.config.Issued == nil && strings.HasPrefix(s.Principal.ID, auth.IssuedID) {
+		return auth.Session{}, fmt.Errorf("the session was opened with a token, and no issuer of tokens is trusted any longer; sign in again: %w", capacity.NotFound)
+	}
 	return s, err
 }
 
-// SignIn opens a session with a key or a sign-in link. Every token that opens nothing is auth.ErrToken.
+// SignIn opens a session with a key, an issuer's token or a sign-in link. Every token that opens nothing is auth.ErrToken.
 func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, error) {
 	now := a.Now()
 	s := auth.Session{ExpiresAt: now.Add(SessionLife)}
@@ -190,14 +204,15 @@ func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, e
 		}
 		s.Principal = auth.Principal{ID: "link", Name: "sign-in link", Role: auth.Admin}
 	} else {
-		key, ok := a.FindKey(ctx, token)
-		if !ok {
-			return s, "", auth.ErrToken
+		key, err := a.FindKey(ctx, token)
+		if err != nil {
+			return s, "", err
 		}
 		s.Principal = key.Principal()
-		if key.ID == auth.LocalID { // which is not stored
+		switch {
+		case key.ID == auth.LocalID: // which is not stored
 			s.Principal.ID = localSession + key.Hash.Mark()
-		} else {
+		case !strings.HasPrefix(key.ID, auth.IssuedID):
 			s.KeyID = key.ID
 		}
 		if end := key.ExpiresAt; end != nil && end.Before(s.ExpiresAt) {

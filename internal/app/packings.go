@@ -63,7 +63,7 @@ func (a *App) pack(ctx context.Context, p capacity.PackingProblem) (capacity.Pac
 	defer context.AfterFunc(a.ended, cancel)()
 	packing, err := pack.Pack(budgeted, p, a.config.Solver)
 	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
-		err = errStopping
+		err = ErrStopping
 	}
 	if err == nil {
 		err = proof.PackingFault(p, packing)

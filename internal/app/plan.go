@@ -67,7 +67,7 @@ func (a *App) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner
 	defer context.AfterFunc(a.ended, cancel)()
 	answer, err := solve(budgeted, p)
 	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
-		err = errStopping
+		err = ErrStopping
 	}
 	if err != nil {
 		return capacity.Plan{}, err

@@ -114,7 +114,7 @@ func (a *App) budgeted(ctx context.Context, maxSolveMs int64, work func(context.
 	defer context.AfterFunc(a.ended, cancel)()
 	err := work(ctx)
 	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
-		err = errStopping
+		err = ErrStopping
 	}
 	return err
 }

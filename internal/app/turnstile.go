@@ -32,7 +32,8 @@ type ticket chan error
 
 const plannerTurn = 4
 
-var errStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", capacity.Busy)
+// ErrStopping is told to who asks for a place to solve while the server stops.
+var ErrStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", capacity.Busy)
 
 // newTurnstile leaves one processor to those who do not solve, unless told otherwise.
 func newTurnstile(places, waiting int) *turnstile {
@@ -82,7 +83,7 @@ func (t *turnstile) room(key string) error {
 func (t *turnstile) mayQueue(key string) error {
 	switch {
 	case t.closed:
-		return errStopping
+		return ErrStopping
 	case key == planner.ID: // it asks for no more than it has use for
 		return nil
 	case len(t.users) >= t.waiting:
@@ -166,7 +167,7 @@ func (t *turnstile) clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, waiting := range slices.Concat(t.users, t.planners) {
-		waiting <- errStopping
+		waiting <- ErrStopping
 	}
 	t.users, t.planners = nil, nil
 }

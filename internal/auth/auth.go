@@ -9,8 +9,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	"headroom/internal/capacity"
 )
 
 // Role is what a key is for.
@@ -40,9 +43,12 @@ func (r Role) May(need Role) bool {
 // LocalID is the id of keys that live with the process and are stored nowhere.
 const LocalID = "local"
 
+// IssuedID begins the ids of those whose tokens an issuer has made out; their subject follows.
+const IssuedID = "oidc:"
+
 // Principal is who asks.
 type Principal struct {
-	ID       string // the key's id, or LocalID
+	ID       string // the key's id, or LocalID, or IssuedID and a subject
 	Name     string // for people and the audit log
 	Role     Role
 	Clusters []string // the only clusters it may see; nil is all
@@ -121,6 +127,9 @@ func From(ctx context.Context) Principal {
 	p, _ := ctx.Value(contextKey{}).(Principal)
 	return p
 }
+
+// ErrIssuerAway is a token about which nothing can be said, because its issuer has not said with which keys it signs.
+var ErrIssuerAway = fmt.Errorf("tokens cannot be checked at the moment, because their issuer has not said with which keys it signs; try again soon, or ask with a key of Headroom's: %w", capacity.Busy)
 
 // ErrToken is every token that opens nothing, whatever is wrong with it.
 var ErrToken = errors.New("this key or link opens nothing: it is unknown, used up, over or revoked")

@@ -161,7 +161,7 @@ func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result,
 	switch {
 	case errors.Is(cause, errCancelled):
 		return app.RunOutcome{State: capacity.RunCancelled, Result: kept}
-	case ctx.Err() != nil: // the server stops
+	case ctx.Err() != nil || errors.Is(err, app.ErrStopping): // which is not the run's fault
 		return app.RunOutcome{State: capacity.RunQueued, Spare: true}
 	case errors.Is(cause, errTimeout):
 		return app.RunOutcome{State: capacity.RunFailed, Result: kept, Error: &capacity.RunError{Kind: capacity.RunTimedOut,

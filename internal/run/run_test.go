@@ -114,6 +114,25 @@ func TestAStopGivesRunsBack(t *testing.T) {
 	}
 }
 
+// Work that gets no place to solve any more because its server stops is given back as well, also in its last attempt.
+func TestAServerThatSolvesNoMoreGivesRunsBack(t *testing.T) {
+	t.Parallel()
+	var times atomic.Int32
+	all := kinds(does{"work": func(ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error) {
+		if times.Add(1) == 1 {
+			return run.Result{}, fmt.Errorf("point 7: %w", app.ErrStopping)
+		}
+		return quick(ctx, claim, report)
+	}})
+	last := all["work"]
+	last.Attempts = 1
+	all["work"] = last
+	s := start(t, pgtest.Database(t), run.Config{Kinds: all})
+	if r := succeeded(t, s, begin(t, s, "work")); r.Attempt != 1 || times.Load() != 2 {
+		t.Errorf("after %d times: %+v", times.Load(), r)
+	}
+}
+
 const childVariable = "HEADROOM_RUN_CHILD"
 
 // child is a server in a process of its own, to be killed.

@@ -8,9 +8,9 @@ import (
 )
 
 // Nobody should log a secret. These are the ones that somebody's error text may carry along all the
-// same: our tokens, secrets of webhooks, and passwords in addresses and settings of databases.
+// same: our tokens and those of issuers, secrets of webhooks, and passwords in addresses and settings of databases.
 var (
-	tokens    = regexp.MustCompile(`\b(hr[kls]_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=]{8,})`)
+	tokens    = regexp.MustCompile(`\b(hr[kls]_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=]{8,}|eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*)`)
 	userinfo  = regexp.MustCompile(`(://[^\s/:@]*):[^\s/@]+@`)
 	passwords = regexp.MustCompile(`(?i)\b(password\s*=\s*)('[^']*'|\S+)`)
 )
@@ -31,7 +31,7 @@ func mask(_ []string, a slog.Attr) slog.Attr {
 
 // suspicious spares the expressions where there is nothing to find.
 func suspicious(s string) bool {
-	return strings.Contains(s, "hr") || strings.Contains(s, "whsec_") || strings.Contains(s, "://") || strings.Contains(s, "=")
+	return strings.Contains(s, "hr") || strings.Contains(s, "eyJ") || strings.Contains(s, "whsec_") || strings.Contains(s, "://") || strings.Contains(s, "=")
 }
 
 func masked(s string) string {

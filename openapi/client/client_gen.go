@@ -1881,15 +1881,17 @@ type AuditEntry struct {
 	// Before Its JSON before; null where it was not there.
 	Before interface{} `json:"before"`
 
-	// By The name of the key.
+	// By The name of the key, or the one in the token.
 	By string `json:"by"`
 
 	// Cluster "" for keys.
 	Cluster string `json:"cluster"`
 	Id      string `json:"id"`
-	KeyId   string `json:"key_id"`
-	Kind    string `json:"kind"`
-	Name    string `json:"name"`
+
+	// KeyId The key's id, `local` for a key that lives with the server, or `oidc:` and the subject of a token.
+	KeyId string `json:"key_id"`
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
 }
 
 // AuditList A page of changes, the newest first.
@@ -8873,7 +8875,7 @@ type Times struct {
 
 // Token What opens a session.
 type Token struct {
-	// Token A key, or the token of a sign-in link.
+	// Token A key, a token of the issuer, or that of a sign-in link.
 	Token string `json:"token"`
 }
 
@@ -14537,7 +14539,7 @@ type ClientInterface interface {
 
 	// CreateSessionWithBody Open a session
 	//
-	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -14546,7 +14548,7 @@ type ClientInterface interface {
 
 	// CreateSession Open a session
 	//
-	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -19176,7 +19178,7 @@ func (c *Client) GetSession(ctx context.Context, reqEditors ...RequestEditorFn) 
 
 // CreateSessionWithBody Open a session
 //
-// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 //
 // Takes any type of body and a specified content type.
 //
@@ -19195,7 +19197,7 @@ func (c *Client) CreateSessionWithBody(ctx context.Context, contentType string, 
 
 // CreateSession Open a session
 //
-// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -35198,7 +35200,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateSessionWithBodyWithResponse Open a session
 	//
-	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -35207,7 +35209,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateSessionWithResponse Open a session
 	//
-	// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+	// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -44124,7 +44126,7 @@ func (c *ClientWithResponses) GetSessionWithResponse(ctx context.Context, reqEdi
 
 // CreateSessionWithBodyWithResponse Open a session
 //
-// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -44139,7 +44141,7 @@ func (c *ClientWithResponses) CreateSessionWithBodyWithResponse(ctx context.Cont
 
 // CreateSessionWithResponse Open a session
 //
-// Exchanges a key or the token of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once.
+// Exchanges a key, a token of the issuer or that of a sign-in link for a cookie (HttpOnly, SameSite=Strict). A link works once. The session ends when the key or token does.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
