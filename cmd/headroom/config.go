@@ -43,6 +43,13 @@ type config struct {
 	SolverProcesses   int      `env:"HEADROOM_SOLVER_PROCESSES" envDefault:"0" validate:"min=0,max=1024" help:"solver processes; 0 is one a processor"`
 	Runs              int      `env:"HEADROOM_RUNS" envDefault:"0" validate:"min=0,max=1024" help:"background runs at once; 0 is one a processor"`
 	Copy              string   `env:"HEADROOM_COPY" help:"file with a copy of the last plans and the keys' hashes, for a start while the database is away; who can write to it as the server's user can let keys of theirs read, and solve, in an outage; default last-plans in the data directory, none keeps none"`
+	TraceEndpoint     string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" validate:"omitempty,http_url" help:"a collector of OpenTelemetry traces (OTLP over HTTP), such as http://127.0.0.1:4318; default none"`
+	TraceHeaders      string   `env:"OTEL_EXPORTER_OTLP_HEADERS" secret:"all" help:"headers for the collector, as name=value with commas between"`
+	TraceProtocol     string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" validate:"omitempty,oneof=http/protobuf" help:"how the collector is spoken to: http/protobuf, the only one"`
+	TraceService      string   `env:"OTEL_SERVICE_NAME" envDefault:"headroom" help:"what traces call this server"`
+	TraceResource     string   `env:"OTEL_RESOURCE_ATTRIBUTES" help:"what traces say of this server besides, as name=value with commas between"`
+	TraceSampler      string   `env:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" validate:"oneof=always_on always_off traceidratio parentbased_always_on parentbased_always_off parentbased_traceidratio" help:"which traces are kept; parentbased_… follows whoever asks"`
+	TraceRatio        float64  `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"1" validate:"min=0,max=1" help:"the share of traces that a …traceidratio keeps"`
 	LogLevel          string   `env:"HEADROOM_LOG_LEVEL" validate:"omitempty,oneof=debug info warn error" help:"debug, info, warn or error; default info, on a terminal warn"`
 }
 
@@ -139,8 +146,11 @@ func parseMistake(err error) error {
 }
 
 func kindWord(k reflect.Kind) string {
-	if k == reflect.Bool {
+	switch k {
+	case reflect.Bool:
 		return "true or false"
+	case reflect.Float64:
+		return "a number"
 	}
 	return "a whole number"
 }
@@ -162,6 +172,14 @@ func check(settings config) (mistakes []error) {
 	if fault := oidc.Fault(settings.Issuer); settings.Issuer != "" && fault != "" {
 		mistakes = append(mistakes, errors.New("HEADROOM_OIDC_ISSUER cannot be an issuer's: "+fault))
 	}
+	for name, value := range map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": settings.TraceHeaders, "OTEL_RESOURCE_ATTRIBUTES": settings.TraceResource} {
+		if _, ok := pairs(value); !ok {
+			mistakes = append(mistakes, fmt.Errorf("%s is wrong: it must be name=value, with commas between several and %%-escapes for what is no letter", name))
+		}
+	}
+	if u, err := url.Parse(settings.TraceEndpoint); err == nil && (u.User != nil || u.RawQuery != "") {
+		mistakes = append(mistakes, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT has a password or a query in it; what the collector must be told goes into OTEL_EXPORTER_OTLP_HEADERS"))
+	}
 	if settings.MetricsListen != "" && !onLoopback(settings.MetricsListen) {
 		mistakes = append(mistakes, errors.New("HEADROOM_METRICS_LISTEN is not on loopback, and metrics are served there without a key; give an address such as 127.0.0.1:9090"))
 	}
@@ -173,6 +191,8 @@ func ruleSentence(e validator.FieldError) string {
 	switch e.Tag() {
 	case "required_with":
 		return "is needed with HEADROOM_OIDC_ISSUER: a token for somebody else must not open this server"
+	case "http_url":
+		return "must be an address such as http://127.0.0.1:4318"
 	case "hostname_port":
 		return "must be an address and a port, such as 127.0.0.1:8080"
 	case "startswith":

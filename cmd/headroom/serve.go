@@ -85,6 +85,14 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		}
 	}
 	t := telemetry.New(stderr, settings.logLevel(isTerminal(stderr)))
+	if tracer := settings.tracer(t.Log); tracer != nil {
+		t.ShowTraces(tracer)
+		defer func() {
+			flushing, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+			defer cancel()
+			tracer.Close(flushing)
+		}()
+	}
 	listener, err := listen(settings.Listen, "--listen")
 	if err != nil {
 		return err

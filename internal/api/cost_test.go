@@ -17,6 +17,7 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/study"
 	"headroom/internal/telemetry"
+	"headroom/internal/trace"
 )
 
 // bench is an interface without a database, for what needs none.
@@ -111,6 +112,27 @@ func BenchmarkAnswers(b *testing.B) {
 	}
 	b.Run("plan", serve(h, get(""), 200))
 	b.Run("plan-304", serve(h, get(`"1"`), 304))
+	// A poll without traces, with all of them, and where none is kept.
+	s.shows("night", 1)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	defer collector.Close()
+	for name, ratio := range map[string]float64{"scaling": -1, "scaling-traced": 1, "scaling-not-kept": 0} {
+		told := telemetry.New(io.Discard, nil)
+		if ratio >= 0 {
+			tracer := trace.New(trace.Config{Endpoint: collector.URL, Ratio: ratio, Queue: 1 << 20})
+			defer tracer.Close(b.Context())
+			told.ShowTraces(tracer)
+		}
+		h, err := New(Config{App: s.app, Telemetry: told, SolvesPerSecond: 1_000_000, RequestsPerSecond: 100_000_000})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, serve(h, func() *http.Request {
+			r := httptest.NewRequest("GET", "http://localhost"+scalingOfNight, nil)
+			r.Header.Set("Authorization", "Bearer "+s.admin)
+			return r
+		}, 200))
+	}
 	h, token := bench(b)
 	b.Run("bounds", serve(h, func() *http.Request {
 		r := httptest.NewRequest("POST", "http://localhost/v1/bounds", strings.NewReader(`{"kind":"phase","tasks":3,"mean_s":1,"max_s":2,"slots":2}`))

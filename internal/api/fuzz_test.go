@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"headroom/internal/trace"
 )
 
 // fuzzed is a handler's view of the contract: every operation with what may be sent to it.
@@ -123,7 +125,7 @@ func FuzzHeaders(f *testing.F) {
 		_, _ = plainCoding(r)
 		_, _ = sentToken(r)
 		_, _, _ = sessionToken(r), s.crossOrigin(r), matches([]string{text}, `"1"`)
-		if id := newRequestID(text); len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		if id := newRequestID(text, trace.TraceIn(text)); len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
 			t.Errorf("%q is the request's id %q", text, id)
 		}
 		if name := hostName(text); s.knowsHost(text) && strings.HasSuffix(name, ".example") {

@@ -218,8 +218,8 @@ func TestRealHistoriesAreUploaded(t *testing.T) {
 	}
 }
 
-// trace is a trace of so many executions of three jobs, made while it is read.
-func trace(executions, maps int) io.Reader {
+// madeTrace is a trace of so many executions of three jobs, made while it is read.
+func madeTrace(executions, maps int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
 		for n := range executions {
@@ -389,7 +389,7 @@ func TestALargeHistoryTakesNoMemory(t *testing.T) {
 	if os.Getenv("HEADROOM_LONG") != "" {
 		executions *= 40
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+histories, trace(executions, maps))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+histories, madeTrace(executions, maps))
 	if err != nil {
 		t.Fatal(err)
 	}

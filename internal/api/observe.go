@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"headroom/internal/auth"
+	"headroom/internal/trace"
 )
 
 // asked is what the layers around a handler know of a request. It is filled in on the way in and
@@ -56,20 +58,59 @@ var (
 )
 
 // newRequestID takes the client's id where it can do no harm in headers and logs; a token sent there
-// by mistake is not repeated.
-func newRequestID(sent string) string {
+// by mistake is not repeated. Without one it is the trace's, so that what is traced is found by one id.
+func newRequestID(sent, traced string) string {
 	if saneRequestID.MatchString(sent) && !likeAToken.MatchString(sent) {
 		return sent
 	}
+	if traced != "" {
+		return traced
+	}
 	return strings.ToLower(rand.Text())
 }
+
+const traceparent = "Traceparent" // of W3C's Trace Context
+
+// span is the request's, and nil where nobody wants to know: also of questions that are asked every few seconds.
+func (s *server) span(r *http.Request) (context.Context, *trace.Span) {
+	switch r.URL.Path {
+	case "/livez", "/readyz", "/metrics":
+		return r.Context(), nil
+	}
+	return s.telemetry.Tracer.Root(r.Context(), "", trace.Server, r.Header.Get(traceparent))
+}
+
+// endSpan says what a request was: by the pattern of its address, which names nobody's things.
+func endSpan(span *trace.Span, method, route string, status int) {
+	if span == nil {
+		return
+	}
+	if !slices.Contains(knownMethods, method) {
+		method = "_OTHER"
+	}
+	span.Name(strings.TrimSpace(method + " " + route))
+	span.Text("http.request.method", method)
+	span.Text("http.route", route)
+	span.Count("http.response.status_code", int64(status))
+	if status >= 500 {
+		span.Fail()
+	}
+	span.End()
+}
+
+var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
 // observe gives a request its id, counts it and writes one line about it: no query, header or body.
 func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() // a duration; moments come from the app's clock
-		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader)), address: addressOf(r)}
-		r = r.WithContext(context.WithValue(r.Context(), askedKey{}, a))
+		ctx, span := s.span(r)
+		traced := span.Trace()
+		if traced == "" {
+			traced = trace.TraceIn(r.Header.Get(traceparent))
+		}
+		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: addressOf(r)}
+		r = r.WithContext(context.WithValue(ctx, askedKey{}, a))
 		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead, within: s.config.UploadWithin}
 		if r.ContentLength != 0 {
 			answer.body = &received{ReadCloser: r.Body, small: r.ContentLength > 0 && r.ContentLength <= smallBody && r.Header.Get("Expect") == ""}
@@ -81,16 +122,20 @@ func (s *server) observe(next http.Handler) http.Handler {
 			took := time.Since(began)
 			route, status := s.route(r), answer.sent()
 			s.telemetry.RequestEnded(r.Method, route, status, took-a.waited)
+			endSpan(span, r.Method, route, status)
 			level := level(status, route)
 			if !s.telemetry.LogsRequests(r.Context(), level) {
 				return
 			}
-			attrs := make([]slog.Attr, 0, 10)
+			attrs := make([]slog.Attr, 0, 11)
 			attrs = append(attrs,
 				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
 				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes))
 			if a.principal.ID != "" {
 				attrs = append(attrs, slog.String("key_id", a.principal.ID), slog.String("key_name", a.principal.Name))
+			}
+			if span != nil {
+				attrs = append(attrs, slog.String("trace_id", span.Trace()))
 			}
 			if a.refused != "" {
 				attrs = append(attrs, slog.String("refused", a.refused))

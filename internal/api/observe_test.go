@@ -24,6 +24,12 @@ func TestRequestIDs(t *testing.T) {
 			t.Errorf("sent %q: got the id %q, want it kept: %t", sent, got, keep)
 		}
 	}
+	const traced = "0af7651916cd43dd8448eb211c80319c"
+	for sent, want := range map[string]string{"": traced, "mine": "mine", "hrk_abcdefgh": traced} {
+		if got := f.do("GET", "/livez", "", "X-Request-Id", sent, "Traceparent", "00-"+traced+"-b7ad6b7169203331-01").Header().Get("X-Request-Id"); got != want {
+			t.Errorf("sent %q in a trace: got the id %q, want %q", sent, got, want)
+		}
+	}
 	if one, two := f.do("GET", "/livez", ""), f.do("GET", "/livez", ""); one.Header().Get("X-Request-Id") == two.Header().Get("X-Request-Id") {
 		t.Error("two requests have the same id")
 	}

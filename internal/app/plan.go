@@ -11,6 +11,7 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
 	"headroom/internal/proof"
+	"headroom/internal/trace"
 )
 
 // InfeasibleError is a cluster that cannot be planned; the conflicts say why and what would cure it.
@@ -65,13 +66,18 @@ func (a *App) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
 	defer context.AfterFunc(a.ended, cancel)()
-	answer, err := solve(budgeted, p)
+	traced, span := trace.Begin(budgeted, "solve", trace.Internal)
+	defer span.End()
+	span.Count("headroom.classes", int64(len(p.Classes)))
+	answer, err := solve(traced, p)
 	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
 		err = ErrStopping
 	}
 	if err != nil {
+		span.Fail()
 		return capacity.Plan{}, err
 	}
+	span.Text("headroom.status", string(answer.Status))
 	if answer.Proof != nil {
 		answer.Proof.SolveMs = float64(time.Since(began).Microseconds()) / 1000
 	}

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/trace"
 )
 
 // planner is who plans clusters by themselves.
@@ -113,6 +114,11 @@ func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- stru
 // planClaimed plans a cluster and stores what came of it.
 func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	claimed := time.Now() // a duration, not a moment
+	if t := a.config.Telemetry; t != nil {
+		var span *trace.Span
+		ctx, span = t.Tracer.Root(ctx, "plan a cluster", trace.Consumer, "")
+		defer span.End()
+	}
 	outcome, held, err := whileClaimed(ctx, a, claim, a.KeepClaim, a.Release, a.try)
 	if !held {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/trace"
 )
 
 // turnstile lets so many through at once and so many wait; whoever comes then is sent away at once,
@@ -56,6 +57,8 @@ func (t *turnstile) enterAs(ctx context.Context, key string) (leave func(), err 
 	if err != nil {
 		return nil, err
 	}
+	_, span := trace.Begin(ctx, "wait for a place to solve", trace.Internal)
+	defer span.End()
 	select {
 	case err = <-mine:
 	case <-ctx.Done():

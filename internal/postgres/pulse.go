@@ -97,23 +97,26 @@ func (p *pulse) heard(tag pgconn.CommandTag, err error) {
 
 // Of pgx.QueryTracer, pgx.BatchTracer and pgx.ConnectTracer.
 
-func (p *pulse) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
-	return ctx
+func (p *pulse) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	return beginStatement(ctx, data.SQL)
 }
 
-func (p *pulse) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+func (p *pulse) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
 	p.heard(data.CommandTag, data.Err)
+	endStatement(ctx, data.Err)
 }
 
-func (p *pulse) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
-	return ctx
+func (p *pulse) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	return beginBatch(ctx, data.Batch)
 }
 
 func (p *pulse) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
 	p.heard(data.CommandTag, data.Err)
 }
 
-func (p *pulse) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+func (p *pulse) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchEndData) {
+	endStatement(ctx, data.Err)
+}
 
 func (p *pulse) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
 	return ctx

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/trace"
 )
 
 // Why work is ended, as causes of its context.
@@ -47,6 +48,9 @@ func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
 	kind := r.config.Kinds[claim.Kind]
 	defer r.metrics.began(claim.Kind)()
 	ctx = auth.With(ctx, claim.By)
+	ctx, span := r.tracer().Root(ctx, "run "+claim.Kind, trace.Consumer, "")
+	defer span.End()
+	span.Count("headroom.run.attempt", claim.Attempt)
 	limited, release := context.WithTimeoutCause(ctx, kind.Timeout, errTimeout)
 	defer release()
 	working, stop := context.WithCancelCause(limited)
@@ -66,6 +70,10 @@ func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
 	}
 	outcome := r.outcome(ctx, claim, result, cause, err)
 	outcome.Progress = shown.get()
+	span.Text("headroom.run.state", string(outcome.State))
+	if outcome.State == capacity.RunFailed {
+		span.Fail()
+	}
 	r.settle(ctx, claim, outcome)
 }
 

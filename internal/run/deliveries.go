@@ -13,6 +13,7 @@ import (
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/fetch"
+	"headroom/internal/trace"
 )
 
 // messenger is who sends deliveries and disables webhooks that fail.
@@ -36,6 +37,8 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	if claim == nil {
 		return nil // over, put off, taken or deleted
 	}
+	ctx, span := r.tracer().Root(ctx, "deliver to a webhook", trace.Consumer, "")
+	defer span.End()
 	began := time.Now()
 	o, err := r.post(ctx, *claim)
 	if err != nil {
@@ -66,8 +69,17 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 	header.Set("webhook-id", c.EventID)
 	header.Set("webhook-timestamp", strconv.FormatInt(c.Now.Unix(), 10))
 	header.Set("webhook-signature", signature)
+	ctx, span := trace.Begin(ctx, "POST", trace.Client)
+	defer span.End()
+	if span != nil {
+		header.Set("traceparent", span.Parent())
+	}
 	began := time.Now()
 	answer, err := r.config.Fetch.Post(ctx, c.URL, header, c.Body)
+	if err != nil {
+		span.Fail()
+	}
+	span.Count("http.response.status_code", int64(answer.Status))
 	o.Attempt = capacity.DeliveryAttempt{At: c.Now, DurationSeconds: time.Since(began).Seconds(), Status: int64(answer.Status), Response: answer.Excerpt}
 	var refused *fetch.Error
 	switch {

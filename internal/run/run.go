@@ -25,6 +25,7 @@ import (
 	"headroom/internal/app"
 	"headroom/internal/fetch"
 	"headroom/internal/telemetry"
+	"headroom/internal/trace"
 )
 
 // Config is how runs are worked on. Zero values mean the defaults named.
@@ -121,6 +122,14 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	r.stop = stop
 	r.swept.Go(func() { r.sweep(going) })
 	return r, nil
+}
+
+// tracer makes spans; nil makes none.
+func (r *Runner) tracer() *trace.Tracer {
+	if r.config.Telemetry == nil {
+		return nil
+	}
+	return r.config.Telemetry.Tracer
 }
 
 // Stop takes no more runs, lets those that go on finish for a while, then ends the rest, which other

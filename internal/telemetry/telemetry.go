@@ -1,5 +1,5 @@
-// Package telemetry is what the operator at night looks at: a structured log and metrics in a
-// registry of their own. It is passed to whoever needs it and is never global.
+// Package telemetry is what the operator at night looks at: a structured log, metrics in a
+// registry of their own, and traces where they are asked for. It is passed to whoever needs it and is never global.
 package telemetry
 
 import (
@@ -8,12 +8,15 @@ import (
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"headroom/internal/trace"
 )
 
 // Telemetry is a log and metrics. Its methods are safe for concurrent use.
 type Telemetry struct {
 	Log      *slog.Logger // constant messages, typed keys
 	Registry *prometheus.Registry
+	Tracer   *trace.Tracer // nil where nobody asked for traces
 
 	requests *slog.Logger // the same log, unmasked
 
@@ -32,6 +35,15 @@ func New(w io.Writer, level slog.Leveler) *Telemetry {
 	t.register(t.Registry)
 	t.deliveries = newDeliveries(t.Registry)
 	return t
+}
+
+// ShowTraces makes spans as well, and counts what becomes of them.
+func (t *Telemetry) ShowTraces(tracer *trace.Tracer) {
+	t.Tracer = tracer
+	for outcome, count := range map[string]func() float64{"sent": tracer.Sent, "dropped": tracer.Dropped} {
+		t.Registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "headroom_trace_spans_total",
+			Help: "Spans of traces, by what became of them: sent, dropped because too many waited or the collector did not take them.", ConstLabels: prometheus.Labels{"outcome": outcome}}, count))
+	}
 }
 
 // LogsRequests says whether lines about requests of a level are written.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"headroom/internal/lp"
+	"headroom/internal/trace"
 )
 
 // Config is how a Pool works. Every zero value means the default named.
@@ -106,7 +107,18 @@ func (p *Pool) Close() {
 // that is not feasible is left out.
 // When ctx has a deadline the solver is told to stop a little earlier, so that the best solution so
 // far comes back; one that does not stop is killed and the status is lp.Stopped.
-func (p *Pool) Solve(ctx context.Context, program *lp.Program, o lp.Options) (lp.Solution, error) {
+func (p *Pool) Solve(ctx context.Context, program *lp.Program, o lp.Options) (answer lp.Solution, err error) {
+	ctx, span := trace.Begin(ctx, "solver process", trace.Client)
+	defer func() {
+		if err != nil {
+			span.Fail()
+		} else {
+			span.Text("headroom.solver.engine", answer.Engine)
+			span.Text("headroom.status", string(answer.Status))
+		}
+		span.End()
+	}()
+	asked := time.Now()
 	if err := validate(program, o); err != nil {
 		return lp.Solution{}, fmt.Errorf("solve a program: %w", err)
 	}
@@ -118,6 +130,7 @@ func (p *Pool) Solve(ctx context.Context, program *lp.Program, o lp.Options) (lp
 		return lp.Solution{}, fmt.Errorf("solve a program: %w", err)
 	}
 	defer func() { p.give(process) }()
+	span.Seconds("headroom.queue_s", time.Since(asked))
 	longest := p.config.Longest
 	if o.Seconds > 0 && o.Seconds < longest.Seconds() {
 		longest = time.Duration(o.Seconds * float64(time.Second))
