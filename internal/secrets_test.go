@@ -63,8 +63,8 @@ func TestSecretsAreKnown(t *testing.T) {
 	for text, want := range map[string]int{
 		"key: hr" + "k_" + word[:43]:                             1,
 		"-----BEGIN RSA PRIVATE" + " KEY-----":                   1,
-		"post" + "gres://headroom:kT9-vQ2z@db.example/x":         1,
-		"https" + "://ada:kT9vQ2z@hooks.example/x":               1,
+		"postgres://headroom:kT9" + "-vQ2z@db.example/x":         1,
+		"https://ada:kT9" + "vQ2z@hooks.example/x":               1,
 		"postgres://headroom:***@db.example/x":                   0,
 		"postgres://headroom:${PASSWORD}@db/x":                   0,
 		"hrk_" + strings.Repeat("A", 43):                         0,
