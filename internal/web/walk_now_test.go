@@ -305,7 +305,7 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 		idle = fmt.Sprint(n)
 	}
 	want := fmt.Sprintf("Reserved, %g of %d used|On demand, %g of a quota of %d|Reserved but idle: %s", v.Reserved, bought, v.OnDemand, *c.problem.Supply.OnDemand.Quota, idle)
-	if got := value[string](t, ctx, `[...`+section+`.querySelectorAll(":scope > .legend > span")].map((e) => e.textContent).join("|")`); got != want {
+	if got := value[string](t, ctx, `[...`+section+`.querySelectorAll(".figure > .legend > span")].map((e) => e.textContent).join("|")`); got != want {
 		t.Errorf("%s: the legend is %q, want %q", cluster, got, want)
 	}
 	press(t, ctx, "Show as table")
