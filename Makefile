@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build ui run test test-long soak promises fuzz check generate bench release clean setup
+.PHONY: help build ui run test test-long test-faults soak promises fuzz check generate bench release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -ldflags '-X main.version=$(VERSION)'
@@ -14,7 +14,7 @@ SOLVER = ./internal/lp/coin ./cmd/headroom-solver
 CGO    = CGO_ENABLED=1
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:
 	@scripts/setup
@@ -43,6 +43,11 @@ SOAK_RATE = 200
 
 soak: build ## serve 200 requests a second for 10 minutes and see what grows: make soak SOAK=2m SOAK_RATE=50
 	SOAK=$(SOAK) SOAK_RATE=$(SOAK_RATE) SOAK_PROFILE='$(CURDIR)/bin/soak.profile' $(GOTEST) -count=1 -timeout 2h -run '^TestSoak$$' -v ./cmd/headroom
+
+FAULTS = R1 R2 R3 R8 R9 R10 R11 R12 R17 R18 R20
+
+test-faults: build ## run every test that shows a promise about faults (those that say t.Attr("R1", …)) in full, up to an hour, and print the figures
+	$(CGO) HEADROOM_LONG=1 HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./scripts/promises $(FAULTS)
 
 promises: build ## what is promised under faults, load and attack, what was reached and by which test
 	$(CGO) HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./scripts/promises

@@ -68,13 +68,7 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		return p, p.URL("")
 	}
 	database, url := start()
-	end := func() {
-		stopping, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := database.Stop(stopping); err != nil {
-			t.Error(err)
-		}
-	}
+	end := func() { endDatabase(t, database) }
 	t.Cleanup(func() { end() })
 	servers := []*served{startServing(t, dataDirectory(t), "--database-url", url, "--demo")}
 	for range 2 {
@@ -268,6 +262,16 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Errorf("watcher %d has not seen plan 2", i+1)
 		}
+	}
+}
+
+// endDatabase stops a database that a test has started.
+func endDatabase(t *testing.T, database *postgres.Private) {
+	t.Helper()
+	stopping, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := database.Stop(stopping); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"syscall"
 	"testing"
@@ -22,7 +23,7 @@ func TestStopWithAHungDatabase(t *testing.T) {
 	select {
 	case err := <-s.ended:
 		s.ended = nil
-		t.Logf("it ended with %v after %s", err, time.Since(began))
+		t.Attr("R20", fmt.Sprintf("with a database that hangs: ended with %v after %v", err, time.Since(began).Round(time.Millisecond)))
 	case <-time.After(30 * time.Second):
 		t.Fatalf("it goes on after 30 s\n%s", s.stderr)
 	}

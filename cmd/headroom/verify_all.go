@@ -130,7 +130,12 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 			return p, err
 		}
 		p.Plans++
-		switch report := proof.Verify(problem, r.Plan, proof.Options{}); report.Outcome {
+		report := proof.Verify(problem, r.Plan, proof.Options{})
+		if told := toldOf(summary, r.Plan); told != nil {
+			report.Outcome = proof.Failed
+			report.Checks = append(report.Checks, *told)
+		}
+		switch report.Outcome {
 		case proof.Failed:
 			p.Wrong++
 			p.WrongOnes = append(p.WrongOnes, wrongProof{r.Number, report})
@@ -141,4 +146,25 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 		}
 	}
 	return p, nil
+}
+
+// toldOf says what lists and polls tell of a plan that is not in it.
+func toldOf(told capacity.PlanSummary, p capacity.Plan) *proof.Check {
+	is := capacity.Summarize(p)
+	for _, x := range []struct {
+		what     string
+		told, is any
+	}{
+		{"status", told.Status, is.Status}, {"currency", told.Currency, is.Currency}, {"length of a period", told.PeriodSeconds, is.PeriodSeconds},
+		{"number of VMs", told.VMs, is.VMs}, {"number of VMs on demand", told.VMsOnDemand, is.VMsOnDemand}, {"number of spot VMs", told.VMsSpot, is.VMsSpot},
+		{"number of reserved VMs", told.VMsReserved, is.VMsReserved}, {"number of admitted jobs", told.Admitted, is.Admitted}, {"number of refused jobs", told.Refused, is.Refused},
+		{"gap", told.Gap, is.Gap}, {"objective", told.Objective.String(), is.Objective.String()}, {"total cost", told.TotalCost.String(), is.TotalCost.String()},
+		{"cost on demand", told.OnDemandCost.String(), is.OnDemandCost.String()}, {"cost of spot VMs", told.SpotCost.String(), is.SpotCost.String()},
+		{"cost of reserved VMs", told.ReservedCost.String(), is.ReservedCost.String()}, {"penalties", told.Penalties.String(), is.Penalties.String()},
+	} {
+		if x.told != x.is {
+			return &proof.Check{Name: "summary", Outcome: proof.Failed, Detail: fmt.Sprintf("The %s that lists and polls tell is %v, and in the plan it is %v.", x.what, x.told, x.is)}
+		}
+	}
+	return nil
 }

@@ -49,6 +49,9 @@ const (
 	stopWait   = 3 * time.Second
 	stopTime   = 2 * time.Second // to end what does not end by itself, beyond StopWait
 
+	startAgain    = 300 * time.Millisecond
+	startPatience = 20 * time.Second
+
 	workKept    = time.Minute // once it is done: nobody reads it, and a backlog that is put off makes 60 each second
 	forgetEvery = 6 * time.Hour
 	forgetAfter = 30 * 24 * time.Hour
@@ -115,7 +118,7 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	}
 	r.client = client
 	going, stop := context.WithCancel(context.WithoutCancel(ctx)) // Stop ends it, in its order
-	if err := client.Start(going); err != nil {
+	if err := startPatiently(ctx, r.log, func() error { return client.Start(going) }); err != nil {
 		stop()
 		return nil, fmt.Errorf("start working on background runs: %w", err)
 	}
@@ -130,6 +133,23 @@ func (r *Runner) tracer() *trace.Tracer {
 		return nil
 	}
 	return r.config.Telemetry.Tracer
+}
+
+// startPatiently tries again for a while: the database was there a moment ago, so one that cannot be reached now is
+// busy, as after a crash of it when everybody comes back at once.
+func startPatiently(ctx context.Context, log *slog.Logger, start func() error) error {
+	for end := time.Now().Add(startPatience); ; {
+		err := start()
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		log.Warn("background runs cannot be started yet; it is tried again", "error", err.Error())
+		select {
+		case <-time.After(startAgain):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // Stop takes no more runs, lets those that go on finish for a while, then ends the rest, which other

@@ -3,6 +3,9 @@
 //
 //	make promises                  # samples as in every run of the tests
 //	HEADROOM_LONG=1 make promises  # the whole samples: about an hour
+//	make test-faults               # the whole samples of those about faults
+//
+// Arguments name the promises, all without any.
 //
 // A test shows a promise by saying, with t.Attr, its name and the figure reached:
 //
@@ -17,6 +20,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -63,7 +67,7 @@ var promises = []promise{
 }
 
 func main() {
-	if err := run(); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "promises:", err)
 		os.Exit(1)
 	}
@@ -75,11 +79,20 @@ type shown struct {
 	passed       bool
 }
 
-func run() error {
+func run(wanted []string) error {
 	tests, err := find(".")
 	if err != nil {
 		return err
 	}
+	if len(wanted) > 0 {
+		for _, name := range wanted {
+			if !slices.ContainsFunc(promises, func(p promise) bool { return p.name == name }) {
+				return fmt.Errorf("there is no promise %q", name)
+			}
+		}
+		promises = slices.DeleteFunc(promises, func(p promise) bool { return !slices.Contains(wanted, p.name) })
+	}
+	maps.DeleteFunc(tests, func(name string, _ []place) bool { return len(wanted) > 0 && !slices.Contains(wanted, name) })
 	said := map[string][]shown{}
 	var missing []string
 	for _, p := range promises {
