@@ -195,14 +195,18 @@ func (g *siege) plansByKey() (n int) {
 	return n
 }
 
-// verify checks every stored plan, with the program.
 func (g *siege) verify() {
 	g.Helper()
-	s := g.servers[0]
+	verifyStored(g.T, g.servers[0])
+}
+
+// verifyStored checks every stored plan, with the program.
+func verifyStored(t *testing.T, s *served) {
+	t.Helper()
 	c := exec.Command("headroom", "verify", "--all")
-	c.Env = append(os.Environ(), "HEADROOM_URL=http://"+s.address, "HEADROOM_API_KEY="+s.key(g.T))
+	c.Env = append(os.Environ(), "HEADROOM_URL=http://"+s.address, "HEADROOM_API_KEY="+s.key(t))
 	if out, err := c.CombinedOutput(); err != nil {
-		g.Errorf("verify --all: %v\n%s", err, out)
+		t.Errorf("verify --all: %v\n%s", err, out)
 	}
 }
 

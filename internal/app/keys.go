@@ -16,6 +16,7 @@ import (
 const (
 	LinkLife    = 5 * time.Minute
 	SessionLife = 12 * time.Hour
+	clockSkew   = time.Minute // that servers' clocks may differ
 )
 
 // CreateKey makes a key and answers its token, which is stored nowhere.
@@ -187,6 +188,9 @@ func (a *App) Session(ctx context.Context, hash auth.Hash) (auth.Session, error)
 	if err == nil && a.config.Issued == nil && strings.HasPrefix(s.Principal.ID, auth.IssuedID) {
 		return auth.Session{}, fmt.Errorf("the session was opened with a token, and no issuer of tokens is trusted any longer; sign in again: %w", capacity.NotFound)
 	}
+	if err == nil && s.ExpiresAt.After(a.Now().Add(SessionLife+clockSkew)) { // the clock was wrong when it was opened
+		return auth.Session{}, fmt.Errorf("the session was opened in the future; sign in again: %w", capacity.NotFound)
+	}
 	return s, err
 }
 
@@ -195,7 +199,7 @@ func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, e
 	now := a.Now()
 	s := auth.Session{ExpiresAt: now.Add(SessionLife)}
 	if strings.HasPrefix(token, auth.LinkPrefix) {
-		switch err := a.TakeLink(ctx, auth.HashOf(token)); {
+		switch err := a.TakeLink(ctx, auth.HashOf(token), now.Add(LinkLife+clockSkew)); {
 		case err == nil:
 		case errors.Is(err, capacity.NotFound):
 			return s, "", auth.ErrToken

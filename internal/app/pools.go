@@ -28,7 +28,7 @@ func (a *App) PlanPool(ctx context.Context, background bool, read func() (capaci
 
 // PlanClusterPool is PlanPool for a cluster: read gets what the cluster knows of its VM types.
 func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bool, read func(fill func(*capacity.PoolProblem)) (capacity.PoolProblem, error)) (*capacity.PoolPlan, capacity.Run, error) {
-	at := time.Now().UTC()
+	at := a.Now().UTC()
 	snapshot, err := a.Snapshot(ctx, cluster, at)
 	if err != nil {
 		return nil, capacity.Run{}, err

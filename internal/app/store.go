@@ -90,9 +90,10 @@ type Store interface {
 	CreateSession(ctx context.Context, s auth.Session) error
 	Session(ctx context.Context, hash auth.Hash) (auth.Session, error) // NotFound when over, or its key revoked
 	DeleteSession(ctx context.Context, hash auth.Hash) error
-	// CreateLink stores a sign-in link; TakeLink uses it up (NotFound when used, over or unknown).
+	// CreateLink stores a sign-in link; TakeLink uses it up (NotFound when used, over or unknown, and where it ends after
+	// the latest moment that one can).
 	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
-	TakeLink(ctx context.Context, hash auth.Hash) error
+	TakeLink(ctx context.Context, hash auth.Hash, latest time.Time) error
 
 	Scenarios() Inputs[capacity.Scenario]   // by name; no plan depends on them
 	Offers() Inputs[capacity.StandingOffer] // likewise

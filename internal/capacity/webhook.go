@@ -189,6 +189,7 @@ const (
 	WebhookPatience  = 3 * 24 * time.Hour
 	MaxAttemptsKept  = 20 // of a delivery that is retried by hand again and again
 	longestAfterHint = 8 * time.Hour
+	LongestPause     = 10 * time.Hour // no pause between attempts is longer
 )
 
 // NextPause is how long to wait after so many failed attempts, and whether to try again at all. asked

@@ -330,7 +330,8 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 const keepLeases = "24 hours"
 
 // sweepLeases forgets leases that ended a day ago, now and then. Nothing depends on it: places are free
-// without it.
+// without it. A lease that ends later than its length from now was given by a clock that was wrong then: it gets its
+// length anew, so that who is there keeps it and who is gone does not keep its place until that clock's time.
 func (s *Store) sweepLeases(ctx context.Context) {
 	if _, within := joined(ctx); within || !s.leaseSweep.due() {
 		return
@@ -342,6 +343,9 @@ func (s *Store) sweepLeases(ctx context.Context) {
 				DELETE FROM admissions WHERE id IN (
 				    SELECT id FROM admissions WHERE ` + old + ` < clock_timestamp() - interval '` + keepLeases + `' LIMIT 10000 FOR UPDATE SKIP LOCKED)`)
 		}
+		b.Queue(`
+			UPDATE admissions SET expires_at = clock_timestamp() + make_interval(secs => ttl_seconds)
+			WHERE ended_at IS NULL AND expires_at > clock_timestamp() + make_interval(secs => ttl_seconds) + interval '` + farAhead + `' AND expires_at <> ` + withTheJob)
 		return q.SendBatch(ctx, &b).Close()
 	})
 }

@@ -96,7 +96,7 @@ func TestASignInLinkWorksOnce(t *testing.T) {
 	const takers = 8
 	taken := make(chan error, takers)
 	for range takers {
-		go func() { taken <- s.TakeLink(ctx, hash) }()
+		go func() { taken <- s.TakeLink(ctx, hash, time.Now().Add(time.Hour)) }()
 	}
 	worked := 0
 	for range takers {
@@ -110,8 +110,8 @@ func TestASignInLinkWorksOnce(t *testing.T) {
 		t.Errorf("the link worked %d times", worked)
 	}
 	check(t, s.CreateLink(ctx, auth.HashOf("old"), time.Now().Add(-time.Second)))
-	kindOf(t, s.TakeLink(ctx, auth.HashOf("old")), capacity.NotFound)
-	kindOf(t, s.TakeLink(ctx, auth.HashOf("unknown")), capacity.NotFound)
+	kindOf(t, s.TakeLink(ctx, auth.HashOf("old"), time.Now().Add(time.Hour)), capacity.NotFound)
+	kindOf(t, s.TakeLink(ctx, auth.HashOf("unknown"), time.Now().Add(time.Hour)), capacity.NotFound)
 }
 
 func TestKeyChangesAreHeard(t *testing.T) {

@@ -18,17 +18,31 @@ const (
 	longest = 2 * time.Second
 )
 
+// fromNow is how long it is until a moment that was set by the database's clock for soon: a lease's end, a rest's. One
+// that lies further ahead than any is set was set by a clock that was wrong then, and is over.
+func fromNow(moment string) string {
+	return `(CASE WHEN ` + moment + ` > clock_timestamp() + interval '` + farAhead + `' THEN interval '0' ELSE ` + moment + ` - clock_timestamp() END)`
+}
+
+const (
+	farAhead = "2 minutes" // no lease and no rest of planning or runs is longer
+	skew     = "1 minute"  // that servers' clocks may differ
+)
+
+// ofTheFuture says that a plan was confirmed by a clock that was wrong: it may answer what is not yet so.
+const ofTheFuture = `g.confirmed_at > @now::timestamptz + interval '` + skew + `'`
+
 // dueIn is how long it is until a cluster is to be planned; g is its row of planning, c the cluster,
-// and null is never. A confirmation far in the future is that of a clock that was wrong.
-const dueIn = `(CASE
-	WHEN c.inputs_version IS DISTINCT FROM g.tried_version OR g.wake_at IS NOT NULL OR g.confirmed_at > @now::timestamptz + make_interval(secs => c.period_seconds) THEN
+// and null is never.
+var dueIn = `(CASE
+	WHEN c.inputs_version IS DISTINCT FROM g.tried_version OR g.wake_at IS NOT NULL OR ` + ofTheFuture + ` THEN
 	greatest(
 	    least(
 	        CASE WHEN c.inputs_version IS DISTINCT FROM g.tried_version
-	             THEN least(g.inputs_changed_at + make_interval(secs => @quiet), g.changing_since + make_interval(secs => @longest)) - clock_timestamp() END,
+	             THEN ` + fromNow(`least(g.inputs_changed_at + make_interval(secs => @quiet), g.changing_since + make_interval(secs => @longest))`) + ` END,
 	        g.wake_at - @now,
-	        CASE WHEN g.confirmed_at > @now::timestamptz + make_interval(secs => c.period_seconds) THEN interval '0' END),
-	    g.retry_at - clock_timestamp(), g.claimed_until - clock_timestamp())
+	        CASE WHEN ` + ofTheFuture + ` THEN interval '0' END),
+	    ` + fromNow(`g.retry_at`) + `, ` + fromNow(`g.claimed_until`) + `)
 	END)`
 
 // Claim takes a cluster that is to be planned (see app.Planning).

@@ -127,20 +127,20 @@ const poolSince = `(SELECT least(g.changed_since, min(t.at)) AS since, max(t.at)
 
 // poolDueIn is how long it is until a pool is to be planned; t is poolSince, and null is never. A change ends a rest after a
 // failure.
-const poolDueIn = `(CASE WHEN t.since IS NOT NULL OR g.wake_at IS NOT NULL OR g.confirmed_at > @now::timestamptz + make_interval(secs => @confirmed) THEN
+var poolDueIn = `(CASE WHEN t.since IS NOT NULL OR g.wake_at IS NOT NULL OR ` + ofTheFuture + ` THEN
 	greatest(
 	    least(
-	        least(coalesce(t.last, t.since) + make_interval(secs => @quiet), t.since + make_interval(secs => @longest)) - clock_timestamp(),
+	        ` + fromNow(`least(coalesce(t.last, t.since) + make_interval(secs => @quiet), t.since + make_interval(secs => @longest))`) + `,
 	        g.wake_at - @now,
-	        CASE WHEN g.confirmed_at > @now::timestamptz + make_interval(secs => @confirmed) THEN interval '0' END),
-	    CASE WHEN t.last IS NULL THEN g.retry_at END - clock_timestamp(), g.claimed_until - clock_timestamp())
+	        CASE WHEN ` + ofTheFuture + ` THEN interval '0' END),
+	    CASE WHEN t.last IS NULL THEN ` + fromNow(`g.retry_at`) + ` END, ` + fromNow(`g.claimed_until`) + `)
 	END)`
 
 const duePools = `FROM pools g JOIN clusters c ON c.id = g.cluster_id CROSS JOIN LATERAL ` + poolSince + ` t WHERE g.settings IS NOT NULL AND c.deleted_at IS NULL`
 
 // ClaimPool takes a pool that is to be planned, and its changes with it (see app.StoredPools).
 func (s *Store) ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (claim *app.Claim, next time.Duration, err error) {
-	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds(), "confirmed": capacity.PoolConfirmed.Seconds()}
+	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		c, err := one[app.Claim](ctx, q, `
 			WITH due AS (

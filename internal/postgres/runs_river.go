@@ -47,6 +47,14 @@ func (s *Store) dispatch(ctx context.Context, q querier, work app.Work, at time.
 	return inserted.Job.ID, nil
 }
 
+// later is when it is so much later by the database's clock, by which rows are due too; the zero time is at once.
+func later(ctx context.Context, q querier, after time.Duration) (at time.Time, err error) {
+	if after > 0 {
+		err = q.QueryRow(ctx, `SELECT clock_timestamp() + make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()}).Scan(&at)
+	}
+	return at, err
+}
+
 // riverHome is where River's tables are, or are to be made.
 func riverHome(ctx context.Context, conn *pgx.Conn) (schema string, err error) {
 	err = conn.QueryRow(ctx, `SELECT CASE WHEN to_regnamespace($1) IS NOT NULL THEN $1 ELSE current_schema() END`, riverSchema).Scan(&schema)

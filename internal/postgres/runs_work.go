@@ -109,9 +109,9 @@ func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome)
 
 // queueAgain makes a run wait that nobody works on any more.
 func (s *Store) queueAgain(ctx context.Context, q querier, id, kind string, after time.Duration, spare bool) error {
-	at := time.Time{}
-	if after > 0 {
-		at = time.Now().Add(after)
+	at, err := later(ctx, q, after)
+	if err != nil {
+		return err
 	}
 	work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, at)
 	if err != nil {
@@ -173,10 +173,11 @@ func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 		found, err := collect[columns](ctx, q, `
 			SELECT r.id::text, r.kind, r.state = 'running' AS running, r.cancel_requested_at IS NOT NULL AS cancel, r.attempt, r.most_attempts AS most, r.done, r.total, r.unit
 			FROM runs r LEFT JOIN `+pgx.Identifier{s.schema, "river_job"}.Sanitize()+` j ON j.id = r.work_id
-			WHERE r.state IN ('queued', 'running') AND (r.state = 'running' AND r.lease_until < clock_timestamp()
-			   OR r.state = 'queued' AND r.due_at < clock_timestamp() - make_interval(secs => @grace)
-			      AND (j.id IS NULL OR j.state NOT IN ('available', 'scheduled', 'retryable', 'pending')
-			           AND coalesce(j.attempted_at, j.created_at) < clock_timestamp() - make_interval(secs => @grace)))
+			WHERE r.state IN ('queued', 'running') AND (r.state = 'running' AND `+fromNow(`r.lease_until`)+` <= interval '0'
+			   OR r.state = 'queued' AND `+fromNow(`r.due_at + make_interval(secs => @grace)`)+` <= interval '0'
+			      AND (j.id IS NULL OR j.scheduled_at > clock_timestamp() + interval '`+farAhead+`'
+			           OR j.state NOT IN ('available', 'scheduled', 'retryable', 'pending')
+			           AND `+fromNow(`coalesce(j.attempted_at, j.created_at) + make_interval(secs => @grace)`)+` <= interval '0'))
 			ORDER BY r.id LIMIT @most FOR UPDATE OF r SKIP LOCKED`, pgx.NamedArgs{"grace": graceOfWork.Seconds(), "most": sweepAtOnce})
 		if err != nil {
 			return err

@@ -69,10 +69,10 @@ func (s *Store) CreateLink(ctx context.Context, hash auth.Hash, expires time.Tim
 	})
 }
 
-// TakeLink uses a sign-in link up.
-func (s *Store) TakeLink(ctx context.Context, hash auth.Hash) error {
+// TakeLink uses a sign-in link up (see app.Store).
+func (s *Store) TakeLink(ctx context.Context, hash auth.Hash, latest time.Time) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
-		done, err := q.Exec(ctx, `DELETE FROM sign_in_links WHERE hash = @hash AND expires_at > now()`, pgx.NamedArgs{"hash": hash[:]})
+		done, err := q.Exec(ctx, `DELETE FROM sign_in_links WHERE hash = @hash AND expires_at > now() AND expires_at <= @latest`, pgx.NamedArgs{"hash": hash[:], "latest": latest})
 		if err == nil && done.RowsAffected() == 0 {
 			return notFound("the sign-in link is used up, over or unknown")
 		}

@@ -224,9 +224,9 @@ func (s *Store) pause(ctx context.Context, q querier, d handed, waiting map[stri
 	if err != nil {
 		return err
 	}
-	at := time.Time{}
-	if pause > 0 {
-		at = time.Now().Add(pause)
+	at, err := later(ctx, q, pause)
+	if err != nil {
+		return err
 	}
 	return s.handOut(ctx, q, []handed{d}, waiting, at)
 }
@@ -303,8 +303,8 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 		}
 		lost, err := collect[handed](ctx, q, `
 			SELECT d.id::text, d.webhook_id::text AS webhook FROM webhook_deliveries d
-			WHERE d.state = 'pending' AND (d.claimed_until < clock_timestamp()
-			   OR d.claimed_until IS NULL AND d.next_at < clock_timestamp() - make_interval(secs => @lost))
+			WHERE d.state = 'pending' AND (`+fromNow(`d.claimed_until`)+` <= interval '0'
+			   OR d.claimed_until IS NULL AND (d.next_at < clock_timestamp() - make_interval(secs => @lost) OR d.next_at > clock_timestamp() + make_interval(secs => @longest)))
 			  AND NOT EXISTS (
 			    SELECT FROM `+pgx.Identifier{s.schema, "river_job"}.Sanitize()+` j
 			    WHERE j.queue = @queue AND j.args->>'id' = d.id::text
@@ -312,7 +312,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 			        OR j.state IN ('scheduled', 'retryable') AND j.scheduled_at < clock_timestamp() + make_interval(secs => @soon)
 			        OR j.state = 'running' AND j.attempted_at > clock_timestamp() - make_interval(secs => @grace)))
 			ORDER BY d.next_at LIMIT @most FOR UPDATE OF d SKIP LOCKED`,
-			pgx.NamedArgs{"lost": lostAfter.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * mostPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
+			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": capacity.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * mostPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
 		if err != nil || len(lost) == 0 {
 			return err
 		}
