@@ -188,12 +188,12 @@ func (s *sessionStore) CreateLink(_ context.Context, hash auth.Hash, expires tim
 	return s.away
 }
 
-func (s *sessionStore) TakeLink(_ context.Context, hash auth.Hash) error {
+func (s *sessionStore) TakeLink(_ context.Context, hash auth.Hash, latest time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	expires, ok := s.links[hash]
 	delete(s.links, hash)
-	if !ok || !s.now().Before(expires) {
+	if !ok || !s.now().Before(expires) || expires.After(latest) {
 		return fmt.Errorf("there is no such link: %w", capacity.NotFound)
 	}
 	return s.away
