@@ -330,8 +330,8 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 const keepLeases = "24 hours"
 
 // sweepLeases forgets leases that ended a day ago, now and then. Nothing depends on it: places are free
-// without it. A lease that ends later than its length from now was given by a clock that was wrong then: it gets its
-// length anew, so that who is there keeps it and who is gone does not keep its place until that clock's time.
+// without it. A lease that was given in the future, or ends later than any can, is that of a clock that was wrong then: it
+// gets its length anew, so that who is there keeps it and who is gone does not keep its place until that clock's time.
 func (s *Store) sweepLeases(ctx context.Context) {
 	if _, within := joined(ctx); within || !s.leaseSweep.due() {
 		return
@@ -345,7 +345,11 @@ func (s *Store) sweepLeases(ctx context.Context) {
 		}
 		b.Queue(`
 			UPDATE admissions SET expires_at = clock_timestamp() + make_interval(secs => ttl_seconds)
-			WHERE ended_at IS NULL AND expires_at > clock_timestamp() + make_interval(secs => ttl_seconds) + interval '` + farAhead + `' AND expires_at <> ` + withTheJob)
+			WHERE id IN (
+			    SELECT id FROM admissions
+			    WHERE ended_at IS NULL AND expires_at > clock_timestamp() + make_interval(secs => ttl_seconds) AND expires_at <> `+withTheJob+`
+			      AND (admitted_at > clock_timestamp() + interval '`+skew+`' OR expires_at > clock_timestamp() + make_interval(secs => $1) + interval '`+skew+`')
+			    LIMIT 10000 FOR UPDATE SKIP LOCKED)`, capacity.LongestLease)
 		return q.SendBatch(ctx, &b).Close()
 	})
 }
