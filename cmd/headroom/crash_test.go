@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -140,13 +141,13 @@ func TestCrashedDatabasesLoseNoWrite(t *testing.T) {
 			pid := postmasterIn(t, dir)
 			switch crash % 4 {
 			case 0:
-				g.round("postmaster killed", func() { strike(t, pid, syscall.SIGKILL) })
+				g.round("postmaster killed", func() { strike(t, pid, pid, syscall.SIGKILL) })
 			case 1: // the postmaster then ends all of them and recovers
-				g.round("backend killed", func() { strike(t, oneOf(g, backends(t, pid)), syscall.SIGKILL) })
+				g.round("backend killed", func() { strike(t, pid, oneOf(g, backends(t, pid)), syscall.SIGKILL) })
 			case 2:
-				g.round("stopped at once", func() { strike(t, pid, syscall.SIGQUIT) })
+				g.round("stopped at once", func() { strike(t, pid, pid, syscall.SIGQUIT) })
 			case 3:
-				g.round("another process of it killed", func() { strike(t, oneOf(g, descendants(pid)), syscall.SIGKILL) })
+				g.round("another process of it killed", func() { strike(t, pid, oneOf(g, descendants(pid)), syscall.SIGKILL) })
 			}
 			if crash%50 == 49 {
 				g.verify()
@@ -174,13 +175,17 @@ func backends(t *testing.T, postmaster int) (all []int) {
 
 func oneOf(g *siege, pids []int) int { return pids[g.random.IntN(len(pids))] }
 
-// strike sends a signal that must arrive, and gives it a moment.
-func strike(t *testing.T, pid int, signal syscall.Signal) {
+// strike ends a process of a database and waits until what the others knew is gone with them: until then they go on.
+func strike(t *testing.T, postmaster, victim int, signal syscall.Signal) {
 	t.Helper()
-	if err := syscall.Kill(pid, signal); err != nil {
-		t.Logf("process %d was gone already", pid)
+	before := descendants(postmaster)
+	if err := syscall.Kill(victim, signal); err != nil {
+		t.Logf("process %d was gone already", victim)
+		return
 	}
-	time.Sleep(5 * time.Millisecond)
+	waits(t, "the database's processes are gone", 30*time.Second, func() bool {
+		return !slices.ContainsFunc(before, func(pid int) bool { return syscall.Kill(pid, 0) == nil })
+	})
 }
 
 // postmasterIn is the process of the private database.

@@ -56,7 +56,8 @@ func TestDatabasesThatTakeNothing(t *testing.T) {
 					t.Errorf("got %v, want a full disk", err)
 				}
 				if g.random.IntN(2) == 0 { // else it notices when it writes
-					strike(t, postmasterIn(t, dir), syscall.SIGKILL)
+					postmaster := postmasterIn(t, dir)
+					strike(t, postmaster, postmaster, syscall.SIGKILL)
 				}
 				g.refused()
 				time.Sleep(g.within(time.Second))
