@@ -143,7 +143,7 @@ func startPatiently(ctx context.Context, log *slog.Logger, start func() error) e
 		if err == nil || time.Now().After(end) {
 			return err
 		}
-		log.Warn("background runs cannot be started yet; it is tried again", "error", err.Error())
+		log.Warn("background runs cannot be started yet, because the database does not answer; it is tried again") // the error names its user and address
 		select {
 		case <-time.After(startAgain):
 		case <-ctx.Done():
