@@ -33,7 +33,6 @@ type load struct {
 	operations map[string][][]string // by method and number of segments, the contract's paths in segments
 	atOnce     chan struct{}
 	going      sync.WaitGroup
-	stopped    atomic.Bool
 
 	mu     sync.Mutex
 	took   map[string][]time.Duration // by operation
