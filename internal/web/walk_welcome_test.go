@@ -34,7 +34,7 @@ func TestFirstPlan(t *testing.T) {
 	s.forget(t, "demo")
 	ctx := s.tab(t, b)
 	s.signIn(t, ctx)
-	until(t, ctx, `location.pathname === "/welcome" && document.querySelector(".ways")`)
+	until(t, ctx, `location.pathname === "/welcome" && document.querySelector(".beginnings")`)
 	calm(t, ctx, "welcome")
 	looks(t, ctx, "welcome")
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -101,8 +102,12 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the median move took %.0f ms", median)
 	}
 	until(t, ctx, `location.search.includes("demand") && location.search.includes("base=1")`)
-	link := value[string](t, ctx, `location.href`)
-	shown := value[string](t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent`)
+	link, shown := "", ""
+	for at, said := "-", "-"; at != link || said != shown; time.Sleep(500 * time.Millisecond) { // the address follows within 250 ms
+		at, said = link, shown
+		link = value[string](t, ctx, `location.href`)
+		shown = value[string](t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent`)
+	}
 	do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
 	until(t, ctx, fmt.Sprintf(`document.querySelector("#answer")?.closest("section").querySelector(".big")?.textContent === %q`, shown))
 	calm(t, ctx, "what-if")
