@@ -75,9 +75,9 @@ type linear struct {
 	tie      float64 // classes tie up to this, besides noise
 
 	// Of a fork:
-	all    supply    // before rent
-	plain  []float64 // penalties before tilt
-	counts []int64   // of the row
+	all   supply    // before rent
+	plain []float64 // penalties before tilt
+	row   row       // whose price is taken off
 }
 
 // tieShare: a class whose reduced cost is at most this share of its penalty counts as tied, which
@@ -349,7 +349,7 @@ func (l *linear) stretch(class int, room int64) (choice, bool) {
 		return choice{}, false
 	}
 	more := min(l.High[class]-l.base[class], room/l.weight[class])
-	return choice{l.base[class] + more, more * l.weight[class], more * l.perCount(class), max(0, l.reduced(class)) * float64(more)}, more > 0
+	return choice{l.base[class] + more, more * l.weight[class], more * l.row.each(class), max(0, l.reduced(class)) * float64(more)}, more > 0
 }
 
 func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
@@ -393,7 +393,7 @@ func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 const movesMost = 4096
 
 func (l *linear) choices(class int, below float64, dst []choice) []choice {
-	reduced, w, each := l.reduced(class), l.weight[class], l.perCount(class)
+	reduced, w, each := l.reduced(class), l.weight[class], l.row.each(class)
 	low, high, base := l.Low[class], l.High[class], l.base[class]
 	add := func(jobs int64, extra float64) {
 		dst = append(dst, choice{jobs, (jobs - base) * w, (jobs - base) * each, extra})

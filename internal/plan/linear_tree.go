@@ -26,20 +26,9 @@ func (l *linear) standing() []int64           { return l.base }
 func (l *linear) penalties() []float64        { return l.plain }
 func (l *linear) perJob(class int) float64    { return l.gamma[class] }
 
-func (l *linear) tilt(counts []int64, price float64) {
-	l.counts = counts
-	copy(l.Penalty, l.plain)
-	for i, c := range counts {
-		l.Penalty[i] -= price * float64(c)
-	}
-}
-
-// perCount is what a job of the class counts in the row.
-func (l *linear) perCount(class int) int64 {
-	if l.counts == nil {
-		return 0
-	}
-	return l.counts[class]
+func (l *linear) tilt(r row) {
+	l.row = r
+	r.takeOff(l.Penalty, l.plain)
 }
 
 func (l *linear) broken() (class int, jobs, load float64, found bool) {

@@ -35,10 +35,10 @@ type options struct {
 	extraLoad float64 // of those
 
 	// Of a fork:
-	all    supply    // before rent
-	spare  bool      // plenty before rent
-	plain  []float64 // penalties before tilt
-	counts []int64   // of the row
+	all   supply    // before rent
+	spare bool      // plenty before rent
+	plain []float64 // penalties before tilt
+	row   row       // whose price is taken off
 }
 
 // lineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
@@ -278,7 +278,7 @@ func (o *options) tryChoices(class int, below float64, dst []choice) (found []ch
 			continue
 		}
 		if extra := max(0, o.worth(class, o.nu, h)-value); extra < below {
-			dst = append(dst, choice{h, o.units(class, h) - baseUnits, (h - base) * o.perCount(class), extra})
+			dst = append(dst, choice{h, o.units(class, h) - baseUnits, (h - base) * o.row.each(class), extra})
 		}
 	}
 	slices.SortFunc(dst[begin:], func(a, b choice) int {
@@ -300,7 +300,7 @@ func (o *options) stretch(class int, room int64) (choice, bool) {
 			high = middle - 1
 		}
 	}
-	return choice{low, o.units(class, low) - baseUnits, (low - base) * o.perCount(class), max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
+	return choice{low, o.units(class, low) - baseUnits, (low - base) * o.row.each(class), max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
 }
 
 func (o *options) objective(jobs []int64) float64 {

@@ -27,20 +27,9 @@ func (o *options) rent(least, most int64) {
 	o.plenty = o.spare && most >= o.all.most()
 }
 
-func (o *options) tilt(counts []int64, price float64) {
-	o.counts = counts
-	copy(o.penalty, o.plain)
-	for i, c := range counts {
-		o.penalty[i] -= price * float64(c)
-	}
-}
-
-// perCount is what a job of the class counts in the row.
-func (o *options) perCount(class int) int64 {
-	if o.counts == nil {
-		return 0
-	}
-	return o.counts[class]
+func (o *options) tilt(r row) {
+	o.row = r
+	r.takeOff(o.penalty, o.plain)
 }
 
 func (o *options) broken() (class int, jobs, load float64, found bool) {

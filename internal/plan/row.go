@@ -46,6 +46,14 @@ func (r *row) each(class int) int64 {
 	return r.counts[class]
 }
 
+// takeOff leaves of plain penalties what they are beyond the row's price.
+func (r *row) takeOff(penalty, plain []float64) {
+	copy(penalty, plain)
+	for i, c := range r.counts {
+		penalty[i] -= r.price * float64(c)
+	}
+}
+
 // over is by how much a count lies on the wrong side.
 func (r *row) over(count float64) float64 {
 	over := (count - float64(r.target)) * float64(r.side)
@@ -80,7 +88,7 @@ func (t *tree) splitRow(b *branch, s *search) bool {
 	bound := b.bound
 	for _, counts := range proposed {
 		r := row{counts: counts}
-		t.tilt(nil, 0)
+		t.tilt(row{})
 		t.relax()
 		count := t.ideal(&r).count
 		whole := math.Floor(count + countNoise)
@@ -119,6 +127,11 @@ func (t *tree) splitRow(b *branch, s *search) bool {
 // the row costs nothing.
 func (t *tree) placeRow(b *branch, at ideal) *search {
 	r := &b.row
+	wanted := func(price float64) ideal {
+		t.tilt(row{counts: r.counts, price: price})
+		t.relax()
+		return t.ideal(r)
+	}
 	none, enough := 0.0, r.price
 	before, after := at, at
 	step := math.Abs(enough) * priceNoise // where the price of the parent, or of an earlier visit, is close
@@ -126,21 +139,17 @@ func (t *tree) placeRow(b *branch, at ideal) *search {
 		enough = float64(r.side) * t.guess(r.counts)
 		step = math.Abs(enough)
 	}
-	for range rowSteps {
-		t.tilt(r.counts, enough)
-		t.relax()
-		if after = t.ideal(r); r.over(after.count) <= 0 || t.done() {
+	for range rowSteps { // longer and longer steps, until the price is high enough
+		if after = wanted(enough); r.over(after.count) <= 0 || t.done() {
 			break
 		}
 		before, none = after, enough
 		enough += float64(r.side) * step
 		step *= 8
 	}
-	for none == 0 && r.over(after.count) <= 0 && step < math.Abs(enough) && !t.done() {
+	for none == 0 && r.over(after.count) <= 0 && step < math.Abs(enough) && !t.done() { // and back, until it is not
 		less := enough - float64(r.side)*step
-		t.tilt(r.counts, less)
-		t.relax()
-		if x := t.ideal(r); r.over(x.count) > 0 {
+		if x := wanted(less); r.over(x.count) > 0 {
 			before, none = x, less
 		} else {
 			after, enough = x, less
@@ -152,16 +161,13 @@ func (t *tree) placeRow(b *branch, at ideal) *search {
 		if middle == none || middle == enough || math.Abs(enough-none) <= priceNoise*math.Abs(enough) {
 			break
 		}
-		t.tilt(r.counts, middle)
-		t.relax()
-		if x := t.ideal(r); r.over(x.count) > 0 {
+		if x := wanted(middle); r.over(x.count) > 0 {
 			before, none = x, middle
 		} else {
 			after, enough = x, middle
 		}
 	}
-	t.tilt(r.counts, enough)
-	t.relax()
+	after = wanted(enough)
 	r.price = enough
 	s := t.begin()
 	if r.over(after.count) > 0 { // there is no such plan, or no time: the bound holds at any price

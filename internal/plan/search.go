@@ -157,40 +157,36 @@ func (s *search) prove(target, complete float64) {
 	s.run(target, solidEffort)
 }
 
-// run searches until the gap is at most target or every effort is spent.
-func (s *search) run(target float64, efforts ...effort) {
+// run searches until the gap is at most target or the effort is spent.
+func (s *search) run(target float64, e effort) {
 	target = max(0, target-s.slack)
 	if s.gap > target && (s.done() || s.kink.low-ceilDiv(s.base, s.kink.grid) > farFromKink) {
 		s.fill()
 	}
-	for _, e := range efforts {
-		if s.gap-max(s.floor, min(s.proven, s.gap)) <= target || s.done() {
-			return
-		}
-		leads, all := s.front.leads(s.gap, gatherMost, nil)
-		if all && len(leads) == 0 {
-			s.proven = s.gap
-			return
-		}
-		if all {
-			s.lattice(leads)
-		}
-		s.join(leads, target, e)
-		if s.gap-s.floor <= target {
-			return
-		}
-		s.fill()
-		leads, all = s.front.leads(s.gap, coreMost, leads[:0])
-		if !all {
-			continue
-		}
-		slices.SortFunc(leads, func(a, b lead) int {
-			return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class))
-		})
+	if s.gap-max(s.floor, min(s.proven, s.gap)) <= target || s.done() {
+		return
+	}
+	leads, all := s.front.leads(s.gap, gatherMost, nil)
+	if all && len(leads) == 0 {
+		s.proven = s.gap
+		return
+	}
+	if all {
 		s.lattice(leads)
-		if s.gap-s.floor <= target {
-			return
-		}
+	}
+	s.join(leads, target, e)
+	if s.gap-s.floor <= target {
+		return
+	}
+	s.fill()
+	if leads, all = s.front.leads(s.gap, coreMost, leads[:0]); !all {
+		return
+	}
+	slices.SortFunc(leads, func(a, b lead) int {
+		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class))
+	})
+	s.lattice(leads)
+	if s.gap-s.floor > target {
 		s.pareto(leads, target, e)
 	}
 }

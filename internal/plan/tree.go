@@ -28,8 +28,8 @@ type terrain interface {
 	limits() (low, high []int64)
 	// rent limits the VMs.
 	rent(least, most int64)
-	// tilt takes a price for what jobs count off the penalties.
-	tilt(counts []int64, price float64)
+	// tilt takes the price of what jobs count in a row off the penalties.
+	tilt(r row)
 	// standing is the jobs at the point.
 	standing() []int64
 	// stand makes other jobs, as good in the linear program, the ones at the point.
@@ -277,7 +277,7 @@ func (t *tree) halve(b *branch, class int, low, at, high int64) {
 
 // place finds the Lagrangian point of a branch; nil if there is no plan in it.
 func (t *tree) place(b *branch) *search {
-	t.tilt(nil, 0)
+	t.tilt(row{})
 	if t.least > t.most || !t.relax() {
 		return nil
 	}
