@@ -206,7 +206,7 @@ func TestBombsOnAServer(t *testing.T) {
 	all := bombs(s.key(t))
 	s.get(t, "/v1/clusters/demo/document")
 	before := memory(t, s.Process.Pid)
-	slowest, most := time.Duration(0), int64(0)
+	slowest, most, told := time.Duration(0), int64(0), 0
 	for _, b := range all {
 		grown := growth(t, s.Process.Pid)
 		status, took, err := b.send(s.address)
@@ -226,12 +226,15 @@ func TestBombsOnAServer(t *testing.T) {
 			t.Errorf("%s: the server's memory grew by %d MiB", b.name, more>>20)
 		}
 		slowest, most = max(slowest, took), max(most, more)
+		if status == http.StatusOK {
+			told++
+		}
 	}
 	left := memory(t, s.Process.Pid) - before // what the runtime has not given back yet
 	if left > 256<<20 {
 		t.Errorf("after all of them the server has %d MiB more", left>>20)
 	}
-	t.Attr("R15", fmt.Sprintf("%d bombs refused with 4xx, the slowest after %v; one takes at most %d MiB, all of them one after the other left %d MiB", len(all), slowest.Round(time.Millisecond), most>>20, left>>20))
+	t.Attr("R15", fmt.Sprintf("%d bombs refused with 4xx and %d in a report, the slowest after %v; one takes at most %d MiB, all of them one after the other left %d MiB", len(all)-told, told, slowest.Round(time.Millisecond), most>>20, left>>20))
 }
 
 // slow is a client that takes or gives a byte from time to time, and comes again when it is cut off.
@@ -289,6 +292,7 @@ func TestSlowClients(t *testing.T) {
 	keys := makeKeys(t, s, 5)
 	problem := problemText(t, "hard", true, nil)
 	key := func(n int) string { return keys[n%4] }
+	admin := s.key(t)
 	fresh := request(s, keys[4], "POST", "/v1/solve", problem)
 	health := request(s, "", "GET", "/livez", "")
 	solve := func() time.Duration {
@@ -324,7 +328,7 @@ func TestSlowClients(t *testing.T) {
 			return []byte("POST /v1/solve HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n")
 		}, true, nil},
 		{"uploads", func(n int) []byte {
-			return fmt.Appendf(nil, "POST /v1/clusters/demo/history-imports HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n", key(n))
+			return fmt.Appendf(nil, "POST /v1/clusters/demo/history-imports HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n", admin)
 		}, true, nil},
 		{"readers of answers", func(n int) []byte { return request(s, key(n), "POST", "/v1/solve", problem) }, false, make(chan struct{}, 2)},
 		{"readers of many answers", func(n int) []byte {
