@@ -112,7 +112,7 @@ func TestManyClusters(t *testing.T) {
 		if s.ready > 30*time.Second+3*time.Millisecond*time.Duration(clusters) { // on a machine that others use as well
 			t.Errorf("%d clusters: ready after %v", clusters, s.ready)
 		}
-		if end > 1.15*settled+30 || end > 150+0.15*float64(clusters) {
+		if end > 1.15*settled+30 || end > 220+0.15*float64(clusters) { // what is garbage for now depends on what else the machine does
 			t.Errorf("%d clusters: from %.0f to %.0f MB", clusters, settled, end)
 		}
 		s.stop(t)

@@ -252,9 +252,9 @@ func waits(t *testing.T, what string, limit time.Duration, until func() bool) {
 // Polls stay fast while every place to solve is taken and 48 solves wait, and who cannot wait is told
 // when to ask again (R13).
 func TestPollsBesideSolves(t *testing.T) {
-	took, most := time.Second, 150*time.Millisecond // others may need this machine, too
+	took, middle, most := time.Second, 60*time.Millisecond, 300*time.Millisecond // others need this machine, too
 	if wholeSamples {
-		took, most = 30*time.Second, 50*time.Millisecond
+		took, middle, most = 30*time.Second, 15*time.Millisecond, 50*time.Millisecond
 	}
 	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo")
 	keys := makeKeys(t, s, 5)
@@ -283,8 +283,8 @@ func TestPollsBesideSolves(t *testing.T) {
 		t.Attr("R13", fmt.Sprintf("p99 %v beside %s, %v at rest", share(p.took, 0.99).Round(100*time.Microsecond), load.name, share(rest.took, 0.99).Round(100*time.Microsecond)))
 		// What polls take at rest is the machine's doing. The median tells best whether polls queue
 		// behind solves: it was 20 to 260 ms when solves took every processor.
-		if share(p.took, 0.99) > most+share(rest.took, 0.99) || p.failed > 0 || share(p.took, 0.5) > 15*time.Millisecond {
-			t.Errorf("%s: %v; want a median of 15 ms, a p99 of %v more than at rest and none failed", load.name, p, most)
+		if share(p.took, 0.99) > most+share(rest.took, 0.99) || p.failed > 0 || share(p.took, 0.5) > middle {
+			t.Errorf("%s: %v; want a median of %v, a p99 of %v more than at rest and none failed", load.name, p, middle, most)
 		}
 		if f.refused.Load() == 0 || f.wrong.Load() > 0 || waiting < 40 {
 			t.Errorf("%s: %d were refused with Retry-After, %d answered otherwise, %g wait; want some, none and about 48", load.name, f.refused.Load(), f.wrong.Load(), waiting)

@@ -106,12 +106,11 @@ func TestSoak(t *testing.T) {
 	k.client.CloseIdleConnections()
 	rest := o.rests(t, before)
 	t.Attr("R21", fmt.Sprintf("%v, %d requests to %d operations, %d unexpected; %s", lasts, all, len(k.took), k.wrongs, rest))
+	children := descendants(s.Process.Pid)
 	s.stop(t)
+	allGone(t, children)
 	if left := files(t, temporary); len(left) > 0 {
 		t.Errorf("temporary files are left: %q", left)
-	}
-	if left := descendants(os.Getpid()); page == nil && len(left) > 0 {
-		t.Errorf("the server has gone, and these processes are left: %v", left)
 	}
 	for line := range strings.Lines(s.stderr.String()) {
 		if strings.Contains(line, `"level":"ERROR"`) {

@@ -117,6 +117,23 @@ func descendants(of int) (all []int) {
 	return all
 }
 
+// allGone makes sure that the processes of a server that has ended are ending with it: those that look for their
+// parent need a moment on a busy machine.
+func allGone(t *testing.T, pids []int) {
+	t.Helper()
+	end := time.Now().Add(10 * time.Second)
+	for _, pid := range pids {
+		for syscall.Kill(pid, 0) == nil {
+			if time.Now().After(end) {
+				command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				t.Errorf("the server has gone, and its child %d (%q) is left", pid, command)
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
 // stopBusy stops a server under load and checks what promises say of a stop. It answers how long the
 // stop took.
 func (b *busyClients) stopBusy(t *testing.T, s *served) time.Duration {
@@ -138,12 +155,7 @@ func (b *busyClients) stopBusy(t *testing.T, s *served) time.Duration {
 	if err != nil || took > 10*time.Second {
 		t.Errorf("%s: the server ended with %v after %v\n%s", b.round, err, took, s.stderr)
 	}
-	for _, pid := range children {
-		if syscall.Kill(pid, 0) == nil {
-			command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			t.Errorf("%s: the child %d (%q) is left", b.round, pid, command)
-		}
-	}
+	allGone(t, children)
 	if len(b.cut)+len(b.wrong) > 0 {
 		t.Errorf("%s: answers were cut off: %q; refused otherwise than for a moment: %q", b.round, b.cut, b.wrong)
 	}

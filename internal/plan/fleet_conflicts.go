@@ -55,18 +55,32 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 		if !c.slotted {
 			continue
 		}
-		deadline, ok := f.cure(ctx, earliest(c.DeadlineSeconds), capacity.MaxSeconds, func(p *capacity.Problem, seconds int64) {
-			p.Classes[c.index].DeadlineSeconds = float64(seconds)
-		})
-		if ok {
+		if hint := f.deadlineCure(ctx, i); hint != nil {
 			found = append(found, capacity.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
 				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
-				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)},
+				Hint:   hint,
 			})
 		}
 	}
 	return found
+}
+
+// deadlineCure offers a deadline of a class at which all promised jobs can run; nil if there is none.
+func (f *fleet) deadlineCure(ctx context.Context, class int) *capacity.Hint {
+	c := &f.classes[class]
+	deadline, ok := f.cure(ctx, earliest(c.DeadlineSeconds), capacity.MaxSeconds, func(p *capacity.Problem, seconds int64) {
+		p.Classes[c.index].DeadlineSeconds = float64(seconds)
+	})
+	if !ok {
+		return nil
+	}
+	return allow(c, deadline)
+}
+
+// allow is the hint to give a class a later deadline.
+func allow(c *class, deadline int64) *capacity.Hint {
+	return &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)}
 }
 
 // supplyConflicts is the quotas and the budget that keep the promised jobs from running.

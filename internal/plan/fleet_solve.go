@@ -18,7 +18,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	if err != nil {
 		return capacity.Plan{}, err
 	}
-	if conflicts := f.impossibleClasses(); len(conflicts) > 0 {
+	if conflicts := f.impossibleClasses(ctx); len(conflicts) > 0 {
 		return f.infeasible(conflicts), nil
 	}
 	relaxed := f.relax()
@@ -224,10 +224,16 @@ func (t *vmType) packed(mixes [][]int64, v int) ([]capacity.VMLayout, int64) {
 	return (&decision{model: t.model}).pack(jobs)
 }
 
-// impossibleClasses is the promised classes whose deadline no number of slots of any type meets.
-func (f *fleet) impossibleClasses() (found []capacity.Finding) {
-	for _, i := range f.impossiblePromises() {
-		found = append(found, f.impossible(i))
+// impossibleClasses is the promised classes whose deadline no number of slots of any type meets. Where it is one
+// alone, the deadline offered is one at which all promised jobs can run.
+func (f *fleet) impossibleClasses(ctx context.Context) (found []capacity.Finding) {
+	promises := f.impossiblePromises()
+	for _, i := range promises {
+		finding := f.impossible(i)
+		if finding.Hint != nil && len(promises) == 1 {
+			finding.Hint = f.deadlineCure(ctx, i)
+		}
+		found = append(found, finding)
 	}
 	return found
 }
@@ -247,7 +253,8 @@ func (f *fleet) impossible(i int) capacity.Finding {
 		return err == nil && !other.classes[0].impossible
 	})
 	if ok {
-		finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: finding.Pointer, Value: float64(deadline)}
+		finding.Detail += fmt.Sprintf(" From %s s on one can.", number(float64(deadline)))
+		finding.Hint = allow(c, deadline)
 	}
 	return finding
 }

@@ -150,13 +150,6 @@ func (s *search) result(f modeller, base []int64) Result {
 	}
 }
 
-// prove searches until the gap is at most target. A first light pass goes for the complete proof,
-// which most problems give away for little.
-func (s *search) prove(target, complete float64) {
-	s.run(min(complete, target), lightEffort)
-	s.run(target, solidEffort)
-}
-
 // run searches until the gap is at most target or the effort is spent.
 func (s *search) run(target float64, e effort) {
 	target = max(0, target-s.slack)
