@@ -50,7 +50,7 @@ type terrain interface {
 // it proves.
 const (
 	glanceVisits = 12
-	glanceMost   = 2_000 // classes
+	glanceMost   = 5_000 // classes
 )
 
 // solve is P2 on a terrain: a light search first, then a glance at the nearest branches, then a solid search, and the tree for
@@ -65,6 +65,7 @@ func solve(ctx context.Context, f terrain, target func(objective float64) float6
 	goal := target(objective)
 	s.run(min(complete(objective, f.wanted()), goal), lightEffort) // most give the complete proof away for little
 	r := s.result(f, f.standing())
+	goal = min(goal, target(r.Objective)) // far below the first where the best plan is much cheaper
 	if r.Gap > goal && f.count() <= glanceMost && !s.done() {
 		t := newTree(f.fork(), r, goal, s.done)
 		if t.explore(lightEffort, glanceVisits); t.gap() <= goal || s.done() {
