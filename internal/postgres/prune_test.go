@@ -166,7 +166,7 @@ func TestPlansAreRemovedBesideWriters(t *testing.T) {
 					break
 				}
 			}
-			for n := int64(old - 299); n <= old; n++ {
+			for n := int64(old - 300 + 20 + 1); n <= old; n++ { // the new ones may push out as many
 				if !seen[n] {
 					t.Errorf("plan %d, which stays, is not listed", n)
 				}
