@@ -26,3 +26,12 @@ func Hold(ctx context.Context, s *Store) (back func(), err error) {
 
 // NewProvider takes the steps of the schema one by one.
 var NewProvider = newProvider
+
+// WriteAndThen does something between a change and the end of its transaction.
+func WriteAndThen(ctx context.Context, s *Store, sql string, then func()) error {
+	return s.write(ctx, func(ctx context.Context, q querier) error {
+		_, err := q.Exec(ctx, sql)
+		then()
+		return err
+	})
+}

@@ -117,6 +117,10 @@ func StatusOf(ctx context.Context, url string) (Status, error) {
 	return status, nil
 }
 
+// longestIdle is how long a migration, or whoever else works with the owner's rights, may hold what it has locked and
+// do nothing.
+const longestIdle = time.Minute
+
 // connect makes one connection, and refuses servers that are too old.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(url)
@@ -125,6 +129,10 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 3 * time.Second
+	}
+	config.DialFunc = dialer.DialContext
+	config.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+		return conn.Exec(ctx, ifGone(longestIdle)).Close()
 	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

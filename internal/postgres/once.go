@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"headroom/internal/app"
 	"headroom/internal/auth"
@@ -15,6 +16,7 @@ import (
 
 const (
 	longestTurn = 10 * time.Second // to wait for a copy of a request, or for a place
+	longestOnce = 20 * time.Minute // that the transaction of what is done once may wait for solving
 	sweepEvery  = time.Minute
 )
 
@@ -51,7 +53,7 @@ func (s *Store) Once(ctx context.Context, key app.OnceKey, do func(context.Conte
 		// do has bounds of its own, and solving takes as long as it takes; the rest must not hang.
 		before, cancel := s.bound(ctx, s.longest())
 		defer cancel()
-		first, err := reserve(before, tx, key)
+		first, err := s.reserve(before, tx, key)
 		if err != nil {
 			return err
 		}
@@ -87,14 +89,18 @@ func busyUnlessGone(ctx context.Context, sentence string, err error) error {
 }
 
 // reserve writes the record without an answer. A transaction that wrote the same one and is not over
-// yet is waited for; a record past its day is taken over.
-func reserve(ctx context.Context, tx pgx.Tx, key app.OnceKey) (first bool, err error) {
-	done, err := tx.Exec(ctx, `
+// yet is waited for; a record past its day is taken over. Until something else is written nobody but copies of the request
+// waits for this transaction, so it may be idle while a solver works.
+func (s *Store) reserve(ctx context.Context, tx pgx.Tx, key app.OnceKey) (first bool, err error) {
+	var asked pgx.Batch
+	asked.Queue(`
 		INSERT INTO idempotency AS i (principal, key, fingerprint) VALUES (@principal, @key, @fingerprint)
 		ON CONFLICT (principal, key) DO UPDATE SET fingerprint = @fingerprint, created_at = now(), status = NULL, header = NULL, body = NULL
 		WHERE i.created_at < now() - interval '24 hours'`,
-		pgx.NamedArgs{"principal": key.Principal, "key": key.Key, "fingerprint": key.Fingerprint[:]})
-	return err == nil && done.RowsAffected() == 1, err
+		pgx.NamedArgs{"principal": key.Principal, "key": key.Key, "fingerprint": key.Fingerprint[:]}).
+		Exec(func(done pgconn.CommandTag) error { first = done.RowsAffected() == 1; return nil })
+	asked.Queue(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, milliseconds(longestOnce))
+	return first, tx.SendBatch(ctx, &asked).Close()
 }
 
 func recall(ctx context.Context, tx pgx.Tx, key app.OnceKey) (app.Answer, error) {

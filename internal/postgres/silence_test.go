@@ -168,3 +168,51 @@ func TestSilenceIsKnown(t *testing.T) {
 	must(s.Classes().Get(ctx, night, "nightly"))(t)
 	check(t, <-locked)
 }
+
+// A server that is stopped, or cut off, in the middle of a change holds what it has locked for as long as a method may
+// take, not until somebody ends it.
+func TestAStoppedServerLetsGo(t *testing.T) {
+	t.Parallel()
+	var line silencer
+	address := pgtest.Database(t)
+	other := pgtest.OpenWith(t, configOf(address))
+	ctx := filled(t, other)
+	for name, change := range map[string]func(*postgres.Store, func()) error{
+		"after a write within what is done once": func(s *postgres.Store, stop func()) error {
+			_, _, err := s.Once(ctx, onceKey("stopped", "a"), func(within context.Context) (app.Answer, error) {
+				_, err := s.SavePlan(within, record(night))
+				stop()
+				return app.Answer{Status: 201, Keep: true}, err
+			})
+			return err
+		},
+		"within a change": func(s *postgres.Store, stop func()) error {
+			return postgres.WriteAndThen(ctx, s, "SELECT FROM clusters FOR UPDATE", stop)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := pgtest.OpenWith(t, postgres.Config{URL: line.between(t, address), AcquireTimeout: 300 * time.Millisecond, Statement: 200 * time.Millisecond})
+			began := time.Now()
+			kindOf(t, change(s, line.Lock), capacity.Busy, "the database")
+			eventually(t, "another server writes", func() bool { _, err := other.SavePlan(ctx, record(night)); return err == nil })
+			t.Logf("another server wrote after %s", time.Since(began))
+			line.Unlock()
+			eventually(t, "it recovers by itself", func() bool { return s.Ready(ctx) == nil })
+		})
+	}
+}
+
+// What solves for long within what is done once keeps its transaction.
+func TestWhatIsDoneOnceMayTakeLong(t *testing.T) {
+	t.Parallel()
+	address := pgtest.Database(t)
+	s := pgtest.OpenWith(t, postgres.Config{URL: address, Statement: 200 * time.Millisecond})
+	ctx := filled(t, s)
+	_, _, err := s.Once(ctx, onceKey("long", "a"), func(within context.Context) (app.Answer, error) {
+		must(s.Cluster(within, night))(t)
+		time.Sleep(4 * time.Second) // longer than a transaction that changes something may be idle
+		_, err := s.SavePlan(within, record(night))
+		return app.Answer{Status: 201, Keep: true}, err
+	})
+	check(t, err)
+}

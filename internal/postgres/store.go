@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -48,6 +49,18 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c
+}
+
+// idle is how long a transaction may wait for its next statement: longer than any method takes in all, so that only a
+// server that was stopped or cut off loses one, and with it the locks that others wait for.
+func (c Config) idle() time.Duration { return c.Statement + beyond + time.Second }
+
+// dialer notices within half a minute that nobody is at the other end any longer; ifGone makes the database do so too.
+var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
+
+func ifGone(idle time.Duration) string {
+	return "SET idle_in_transaction_session_timeout = " + milliseconds(idle) +
+		"; SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 25000"
 }
 
 // Store is a pool of connections to a migrated database. It is safe for concurrent use.
@@ -102,8 +115,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	config.MaxConns = int32(min(c.MaxConns, 1000))
 	config.ConnConfig.ConnectTimeout = c.AcquireTimeout
-	setting := fmt.Sprintf("SET statement_timeout = %d; SET lock_timeout = %d; SET timezone = 'UTC'; SET application_name = 'headroom'",
-		c.Statement.Milliseconds(), c.Statement.Milliseconds()*4/5)
+	config.ConnConfig.DialFunc = dialer.DialContext
+	setting := fmt.Sprintf("SET statement_timeout = %d; SET lock_timeout = %d; SET timezone = 'UTC'; SET application_name = 'headroom'; ",
+		c.Statement.Milliseconds(), c.Statement.Milliseconds()*4/5) + ifGone(c.idle())
 	if status.Role {
 		setting += "; SET ROLE " + Role
 	}

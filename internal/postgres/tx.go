@@ -58,7 +58,7 @@ func (s *Store) readWithin(ctx context.Context, longest time.Duration, work func
 	bounded, cancel := s.bound(ctx, longest)
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
-		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work)))
+		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, "", work)))
 	}
 	conn, err := s.acquire(bounded)
 	if err != nil {
@@ -106,14 +106,18 @@ func (s *Store) writeMuch(ctx context.Context, work func(context.Context, querie
 // slowly lets statements take as long as bulk work needs.
 func (s *Store) slowly(ctx context.Context, q querier, work func(context.Context, querier) error) error {
 	const factor = 6
-	if _, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, milliseconds(factor*s.config.Statement)); err != nil {
+	allow := func(factor time.Duration) error {
+		_, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
+			milliseconds(factor*s.config.Statement), milliseconds(factor*s.config.idle()))
+		return err
+	}
+	if err := allow(factor); err != nil {
 		return err
 	}
 	if err := work(ctx, q); err != nil {
 		return err
 	}
-	_, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, milliseconds(s.config.Statement)) // for what joins this transaction later
-	return err
+	return allow(1) // for what joins this transaction later
 }
 
 // writeBetween is write in two round trips to the database: what first asks goes with the transaction's beginning, and
@@ -178,7 +182,11 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 	bounded, cancel := s.bound(ctx, within)
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
-		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, work)))
+		setting := ""
+		if options.AccessMode != pgx.ReadOnly { // what it locks others may need: from here on the transaction is soon over
+			setting = "SET LOCAL idle_in_transaction_session_timeout = " + milliseconds(s.config.idle())
+		}
+		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, setting, work)))
 	}
 	conn, err := s.acquire(bounded)
 	if err != nil {
@@ -206,17 +214,20 @@ func (s *Store) begin(ctx context.Context, conn *pgxpool.Conn, options pgx.TxOpt
 	return conn.BeginTx(bounded, options)
 }
 
-// savepoint makes a method's effect one unit inside a bigger transaction.
-func savepoint(ctx context.Context, outer pgx.Tx, work func(context.Context, querier) error) error {
-	tx, err := outer.Begin(ctx)
-	if err != nil {
+// savepoint makes a method's effect one unit inside a bigger transaction. What is set with it stays set unless the
+// effect is taken back.
+func savepoint(ctx context.Context, outer pgx.Tx, setting string, work func(context.Context, querier) error) error {
+	if _, err := outer.Exec(ctx, "SAVEPOINT method; "+setting); err != nil {
 		return err
 	}
-	defer rollback(ctx, tx)
-	if err := work(ctx, tx); err != nil {
+	if err := work(ctx, outer); err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRollback)
+		defer cancel()
+		_, _ = outer.Exec(ctx, "ROLLBACK TO method; RELEASE method") // a connection that cannot even do this is closed
 		return err
 	}
-	return tx.Commit(ctx)
+	_, err := outer.Exec(ctx, "RELEASE method")
+	return err
 }
 
 // rollback ends a transaction that was not committed, also when its caller is gone or panics.
