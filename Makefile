@@ -1,6 +1,6 @@
 # make help lists the targets. Everything a target needs from the system is installed first (scripts/setup).
 .DEFAULT_GOAL := help
-.PHONY: help build ui run test test-long test-faults soak promises fuzz check generate bench release clean setup
+.PHONY: help build ui run test test-long test-faults soak promises fuzz check generate bench bench-compare release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 GOBUILD = go build -ldflags '-X main.version=$(VERSION)'
@@ -14,7 +14,7 @@ SOLVER = ./internal/lp/coin ./cmd/headroom-solver
 CGO    = CGO_ENABLED=1
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:
 	@scripts/setup
@@ -74,10 +74,14 @@ check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, m
 	go test ./internal
 	go mod verify
 
-# BENCH passes options on: make bench BENCH='-families hard -markdown'; -help lists them.
-bench: build ## compare with CBC, GLPK and HiGHS on seeded instances (installs them)
+# BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -readme README.md';
+# -help lists them.
+bench: build ## compare with CBC, GLPK and HiGHS on seeded instances (installs them), and measure simulator, packer and server
 	@scripts/setup bench
-	HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./cmd/bench $(BENCH)
+	HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go run ./cmd/bench -headroom bin/headroom $(BENCH)
+
+bench-compare: ## compare the benchmarks of two revisions: make bench-compare REF=v1.2.0 COUNT=10
+	@scripts/bench-compare '$(or $(REF),HEAD)' '$(or $(COUNT),6)'
 
 release: ui ## build archives for Linux, checksums and lists of contents (SBOM) into dist/
 	go run ./scripts/release -version '$(VERSION)' -out dist

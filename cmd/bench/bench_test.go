@@ -117,8 +117,8 @@ func TestNoRatiosWhereHeadroomProvesNothing(t *testing.T) {
 	table := newTable(settings{}, []peer{{name: "other"}})
 	mine := result{answer: answer{outcome: limited, took: time.Millisecond, gap: 7e-6}}
 	theirs := result{answer: answer{outcome: optimal, took: 5 * time.Millisecond}}
-	table.add(comparison{family: "strong", size: 9, gap: 1e-6, ours: []result{mine}, theirs: map[string][]result{"other": {theirs}}})
-	want := []string{"strong", "9", "1e-06", "1.0, 1 of 1 open", "7e-06", "5.0"}
+	table.add(comparison{work: work{family: "strong", size: 9, gap: 1e-6, goal: goal{ms: 2}}, ours: []result{mine}, theirs: map[string][]result{"other": {theirs}}})
+	want := []string{"strong", "9", "1e-06", "1.0, 1 of 1 open", "7e-06", "5.0", "≤ 2 ms: missed"}
 	if got := table.rows[0]; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -1,7 +1,7 @@
 // Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK and HiGHS, in
-// one run on one machine, and prints CPU milliseconds side by side. It is a program for
-// developers: make bench starts it and installs the peers. After these it packs random batches exactly
-// and by the paper's swarm.
+// one run on one machine, and prints CPU milliseconds side by side, beside the goals that were set. It is a program
+// for developers: make bench starts it and installs the peers. After these it packs random batches exactly
+// and by the paper's swarm, simulates, and measures a server: its start, solves, sweeps and polls.
 package main
 
 import (
@@ -25,6 +25,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if address := os.Getenv(bareVariable); address != "" {
+		fmt.Fprintln(os.Stderr, "bench:", serveBare(address, os.Stdout))
+		os.Exit(1)
+	}
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -33,23 +37,30 @@ func main() {
 
 // settings is what one run of the program is asked for.
 type settings struct {
-	families []string
-	sizes    []int
-	large    []int // Headroom alone
-	gaps     []float64
+	works    []work
 	seeds    uint64
 	limit    time.Duration
 	peers    []string
 	packings int
+	headroom string // the program that serves; "" for none
 	markdown bool
+	readme   string // the file whose table is written anew; "" for none
+}
+
+// work is instances of one kind, and the goal for them.
+type work struct {
+	family string
+	size   int
+	gap    float64
+	peers  []string // by name; all is every one
+	goal   goal
 }
 
 func readSettings(args []string, usage io.Writer) (settings, error) {
-	s := settings{
-		families: []string{"table2", "hard", "strong", "subset"},
-		sizes:    []int{20, 1000},
-		gaps:     []float64{1e-4, 1e-6, 0},
-	}
+	var s settings
+	var families []string
+	var large []int // Headroom alone
+	sizes, gaps := []int{20, 1000}, []float64{1e-4, 1e-6, 0}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(usage)
 	list := func(name, meaning, standard string, take func(words []string) error) {
@@ -57,18 +68,19 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 			return take(strings.FieldsFunc(text, func(r rune) bool { return r == ',' }))
 		})
 	}
-	list("families", "comma-separated families, out of "+strings.Join(study.Names(), ","), strings.Join(s.families, ","),
-		func(words []string) error { s.families = words; return nil })
-	list("sizes", "numbers of classes", "20,1000", func(words []string) (err error) {
-		s.sizes, err = all(words, strconv.Atoi)
+	chosen := false
+	list("families", "comma-separated families, out of "+strings.Join(study.Names(), ","), "the kinds for which goals are set",
+		func(words []string) error { families, chosen = words, true; return nil })
+	list("sizes", "numbers of classes of the families given", "20,1000", func(words []string) (err error) {
+		sizes, err = all(words, strconv.Atoi)
 		return err
 	})
 	list("large", "numbers of classes that Headroom alone is measured with", "none", func(words []string) (err error) {
-		s.large, err = all(words, strconv.Atoi)
+		large, err = all(words, strconv.Atoi)
 		return err
 	})
 	list("gaps", "relative gaps asked for; 0 asks Headroom for its finest, 1e-9", "1e-4,1e-6,0", func(words []string) (err error) {
-		s.gaps, err = all(words, func(w string) (float64, error) { return strconv.ParseFloat(w, 64) })
+		gaps, err = all(words, func(w string) (float64, error) { return strconv.ParseFloat(w, 64) })
 		return err
 	})
 	var names []string
@@ -80,7 +92,9 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 	flags.Uint64Var(&s.seeds, "seeds", 3, "instances of each kind, with seeds 1, 2, ...")
 	flags.DurationVar(&s.limit, "limit", 20*time.Second, "time limit of one solve")
 	flags.IntVar(&s.packings, "packings", 100, "random batches to pack exactly and by the paper's swarm; 0 is none")
+	flags.StringVar(&s.headroom, "headroom", "", "the program to measure as a server and in its simulations, bin/headroom say; none without")
 	flags.BoolVar(&s.markdown, "markdown", false, "print a Markdown table")
+	flags.StringVar(&s.readme, "readme", "", "write the short table into this file, between its marks")
 	if err := flags.Parse(args); err != nil {
 		return settings{}, err
 	}
@@ -92,6 +106,22 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 	}
 	if s.seeds < 1 {
 		return settings{}, errors.New("at least one seed is needed")
+	}
+	s.works = standard
+	if chosen {
+		s.works = nil
+		for _, family := range families {
+			for _, size := range sizes {
+				for _, gap := range gaps {
+					s.works = append(s.works, work{family: family, size: size, gap: gap, peers: everyPeer})
+				}
+			}
+			for _, size := range large {
+				for _, gap := range gaps {
+					s.works = append(s.works, work{family: family, size: size, gap: gap})
+				}
+			}
+		}
 	}
 	for _, name := range s.peers {
 		if !slices.Contains(names, name) {
@@ -120,7 +150,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	pool := worker.New(worker.Config{Processes: 1, Longest: s.limit + grace})
 	defer pool.Close()
 	chosen := slices.DeleteFunc(peers(pool), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
-	if len(s.families) > 0 && slices.Contains(s.peers, "cbc-library") {
+	if len(s.works) > 0 && slices.Contains(s.peers, "cbc-library") {
 		if err := pool.Warm(ctx); err != nil {
 			return err
 		}
@@ -130,37 +160,43 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-
-	t := newTable(s, chosen)
-	for _, family := range s.families {
-		for _, size := range slices.Concat(s.sizes, s.large) {
-			with := chosen
-			if !slices.Contains(s.sizes, size) {
-				with = nil
-			}
-			for _, gap := range s.gaps {
-				fmt.Fprintf(progress, "%s, %d classes, gap %g\n", family, size, gap)
-				c, err := measure(ctx, family, size, gap, s, with, filepath.Join(dir, "p2.mps"))
-				if err != nil {
-					return err
-				}
-				t.add(c)
-			}
-		}
+	if err := os.Chmod(dir, 0o755); err != nil { // the private Postgres of root runs as another user
+		return err
 	}
-	if len(t.rows) > 0 {
+
+	var all []comparison
+	for _, w := range s.works {
+		with := slices.DeleteFunc(slices.Clone(chosen), func(p peer) bool { return !slices.Contains(w.peers, p.name) })
+		fmt.Fprintf(progress, "%s, %d classes, gap %g\n", w.family, w.size, w.gap)
+		c, err := measure(ctx, w, s, with, filepath.Join(dir, "p2.mps"))
+		if err != nil {
+			return err
+		}
+		all = append(all, c)
+	}
+	if len(all) > 0 {
+		t := newTable(s, chosen)
+		for _, c := range all {
+			t.add(c)
+		}
 		if err := t.print(out); err != nil {
 			return err
 		}
 	}
-	return comparePackings(ctx, s.packings, out, progress)
+	if s.readme != "" {
+		if err := writeReadme(s, chosen, all); err != nil {
+			return err
+		}
+	}
+	if err := comparePackings(ctx, s.packings, out, progress); err != nil || s.headroom == "" {
+		return err
+	}
+	return measureProduct(ctx, s.headroom, dir, out, progress)
 }
 
 // comparison is one row: the same instances solved by everybody.
 type comparison struct {
-	family string
-	size   int
-	gap    float64
+	work
 	ours   []result
 	theirs map[string][]result // by the peer's name
 }
@@ -172,14 +208,15 @@ type result struct {
 	worse float64
 }
 
-func measure(ctx context.Context, family string, size int, gap float64, s settings, peers []peer, file string) (comparison, error) {
-	c := comparison{family: family, size: size, gap: gap, theirs: map[string][]result{}}
+func measure(ctx context.Context, w work, s settings, peers []peer, file string) (comparison, error) {
+	c := comparison{work: w, theirs: map[string][]result{}}
+	family, size := w.family, w.size
 	for seed := uint64(1); seed <= s.seeds; seed++ {
 		in, err := study.Generate(family, size, seed)
 		if err != nil {
 			return comparison{}, err
 		}
-		q := question{instance: in, file: file, gap: gap, limit: s.limit}
+		q := question{instance: in, file: file, gap: w.gap, limit: s.limit}
 		mine, err := ours(ctx, q)
 		if err != nil {
 			return comparison{}, fmt.Errorf("solve %s, %d classes, seed %d: %w", family, size, seed, err)

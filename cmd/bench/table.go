@@ -23,6 +23,7 @@ func newTable(s settings, peers []peer) *table {
 	for _, p := range peers {
 		t.head = append(t.head, p.name)
 	}
+	t.head = append(t.head, "goal")
 	return t
 }
 
@@ -44,7 +45,7 @@ func (t *table) add(c comparison) {
 	for _, p := range t.peers {
 		row = append(row, cell(c.theirs[p.name], mine, c.gap))
 	}
-	t.rows = append(t.rows, row)
+	t.rows = append(t.rows, append(row, c.goal.judge(c, mine)))
 }
 
 // cell says a peer's median, how many times ours that is (unless ours is 0: not proved), and what

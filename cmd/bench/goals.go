@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// goal is what is wanted of one kind of instances: CPU milliseconds at most, and how many times as long the fastest peer, or the
+// one named, takes at least. 0 is no wish.
+type goal struct {
+	ms    float64
+	times float64
+	than  string
+}
+
+// everyPeer names all solvers there are to compare with.
+var everyPeer = []string{"cbc-library", "cbc", "cbc-plain", "glpsol", "highs"}
+
+// inMillions names the one that can be asked in reasonable time where classes are many.
+var inMillions = []string{"cbc-library"}
+
+// standard is the kinds for which goals are set.
+var standard = []work{
+	{"table2", 20, 1e-4, everyPeer, goal{}},
+	{"table2", 1000, 1e-4, everyPeer, goal{0.05, 100, ""}},
+	{"table2", 1000, 0, everyPeer, goal{0.05, 100, ""}},
+	{"mixed", 1000, 1e-6, everyPeer, goal{}},
+	{"hard", 1000, 1e-4, everyPeer, goal{}},
+	{"hard", 1000, 0, everyPeer, goal{10, 30, ""}},
+	{"strong", 1000, 1e-6, everyPeer, goal{25, 10, "highs"}},
+	{"inverse-strong", 1000, 1e-6, everyPeer, goal{25, 10, "highs"}},
+	{"subset", 1000, 1e-6, everyPeer, goal{2, 10, ""}},
+	{"evenodd", 1000, 1e-6, everyPeer, goal{2, 10, ""}},
+	{"sevenths", 1000, 1e-6, everyPeer, goal{2, 10, ""}},
+	{"spiky", 1000, 1e-6, everyPeer, goal{100, 0, ""}},
+	{"twolevel", 100, 1e-6, nil, goal{1000, 0, ""}},
+	{"twolevel", 1000, 1e-6, nil, goal{1000, 0, ""}},
+	{"steps", 100, 1e-6, nil, goal{1000, 0, ""}},
+	{"steps", 1000, 1e-6, nil, goal{1000, 0, ""}},
+	{"hard", 10_000, 0, nil, goal{}},
+	{"hard", 100_000, 0, nil, goal{}},
+	{"strong", 100_000, 1e-6, nil, goal{150, 0, ""}},
+	{"subset", 100_000, 1e-6, nil, goal{150, 0, ""}},
+	{"table2", 1_000_000, 0, inMillions, goal{50, 0, ""}},
+	{"hard", 1_000_000, 0, inMillions, goal{50, 0, ""}},
+}
+
+// judge says what was wanted and whether it was reached; mine is 0 where not all instances were proved.
+func (g goal) judge(c comparison, mine time.Duration) string {
+	if g == (goal{}) {
+		return ""
+	}
+	text := fmt.Sprintf("≤ %g ms", g.ms)
+	missed := mine == 0 || float64(mine) > g.ms*float64(time.Millisecond)
+	if g.times > 0 {
+		best := math.Inf(1)
+		for name, results := range c.theirs {
+			if g.than == "" || g.than == name {
+				best = min(best, float64(median(results)))
+			}
+		}
+		than := "every peer"
+		if g.than != "" {
+			than = g.than
+		}
+		text += fmt.Sprintf(", %g × %s", g.times, than)
+		missed = missed || best < g.times*float64(mine)
+	}
+	if missed {
+		return text + ": missed"
+	}
+	return text + ": reached"
+}
