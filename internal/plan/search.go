@@ -112,9 +112,10 @@ type effort struct {
 }
 
 var (
-	lightEffort = effort{classes: 16, states: 1 << 8, window: 1, tries: 2, nodes: 3_000}
-	solidEffort = effort{classes: 24, states: 1 << 11, window: 4, tries: 5, nodes: 60_000}
-	heavyEffort = effort{classes: 40, states: 1 << 14, window: 8, tries: 8, nodes: 3_000_000}
+	lightEffort  = effort{classes: 16, states: 1 << 8, window: 1, tries: 2, nodes: 3_000}
+	middleEffort = effort{classes: 20, states: 1 << 9, window: 2, tries: 2, nodes: 12_000}
+	solidEffort  = effort{classes: 24, states: 1 << 11, window: 4, tries: 5, nodes: 60_000}
+	heavyEffort  = effort{classes: 40, states: 1 << 14, window: 8, tries: 8, nodes: 3_000_000}
 )
 
 const (

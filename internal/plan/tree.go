@@ -45,16 +45,15 @@ type terrain interface {
 	perJob(class int) float64
 }
 
-// A light search proves most problems. Where it does not, the branches next to the root are glanced at, which proves
-// nearly all of the others for less than the solid search of the whole costs; that of many classes costs more than
-// it proves.
+// Where a middling search of the whole does not prove enough, the branches next to the root are glanced at, which for
+// hundreds of classes that correlate costs less than a solid search; for many thousands it costs more than it proves.
 const (
 	glanceVisits = 12
 	glanceMost   = 5_000 // classes
 )
 
-// solve is P2 on a terrain: a light search first, then a glance at the nearest branches, then a solid search, and the tree for
-// what they leave open.
+// solve is P2 on a terrain: a light search, a middling one, a glance at the nearest branches, a solid search, and the
+// tree, as far as the ones before leave something open.
 func solve(ctx context.Context, f terrain, target func(objective float64) float64) (Result, *search) {
 	f.until(expired(ctx))
 	if !f.relax() {
@@ -66,6 +65,10 @@ func solve(ctx context.Context, f terrain, target func(objective float64) float6
 	s.run(min(complete(objective, f.wanted()), goal), lightEffort) // most give the complete proof away for little
 	r := s.result(f, f.standing())
 	goal = min(goal, target(r.Objective)) // far below the first where the best plan is much cheaper
+	if r.Gap > goal && !s.done() {
+		s.run(goal, middleEffort)
+		r = s.result(f, f.standing())
+	}
 	if r.Gap > goal && f.count() <= glanceMost && !s.done() {
 		t := newTree(f.fork(), r, goal, s.done)
 		if t.explore(lightEffort, glanceVisits); t.gap() <= goal || s.done() {
