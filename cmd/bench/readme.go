@@ -28,7 +28,7 @@ func writeReadme(s settings, peers []peer, all []comparison) error {
 	return os.WriteFile(s.readme, []byte(string(before)+tableBegins+short(s, peers, all)+tableEnds+string(after)), 0o644)
 }
 
-// short is the table of those who read about the product.
+// short is the table of those who read about the product: of the kinds for which goals are set.
 func short(s settings, peers []peer, all []comparison) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores; in brackets how many times as long as Headroom a solver took on the same files in the same run, limit %s.\n\n", s.seeds, s.limit)
@@ -38,6 +38,9 @@ func short(s settings, peers []peer, all []comparison) string {
 	}
 	b.WriteString("\n|---|---|---|---|" + strings.Repeat("---|", len(peers)) + "\n")
 	for _, c := range all {
+		if c.goal == (goal{}) {
+			continue
+		}
 		mine := median(c.ours)
 		open := 0
 		for _, r := range c.ours {

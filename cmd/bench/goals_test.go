@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func solves(o outcome, times ...time.Duration) (all []result) {
+	for _, d := range times {
+		all = append(all, result{answer: answer{outcome: o, took: d}})
+	}
+	return all
+}
+
+func TestGoalsAreJudged(t *testing.T) {
+	const ms = time.Millisecond
+	theirs := map[string][]result{"fast": solves(optimal, 40*ms), "slow": solves(limited, 900*ms)}
+	for _, c := range []struct {
+		goal goal
+		mine time.Duration
+		want string
+	}{
+		{goal{}, ms, ""},
+		{goal{ms: 2}, 2 * ms, "≤ 2 ms: reached"},
+		{goal{ms: 2}, 3 * ms, "≤ 2 ms: missed"},
+		{goal{ms: 2}, 0, "≤ 2 ms: missed"}, // not all were proved
+		{goal{ms: 9, times: 20}, 2 * ms, "≤ 9 ms, 20 × every peer: reached"},
+		{goal{ms: 9, times: 30}, 2 * ms, "≤ 9 ms, 30 × every peer: missed"},
+		{goal{ms: 9, times: 30, than: "slow"}, 2 * ms, "≤ 9 ms, 30 × slow: reached"},
+	} {
+		if got := c.goal.judge(comparison{theirs: theirs}, c.mine); got != c.want {
+			t.Errorf("%+v with %v: %q, want %q", c.goal, c.mine, got, c.want)
+		}
+	}
+}
+
+func TestTheShortTableIsWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "README.md")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := settings{seeds: 1, limit: 3 * time.Second, readme: file}
+	peers := []peer{{name: "other"}, {name: "third"}}
+	all := []comparison{
+		{work: work{family: "hard", size: 20, goal: goal{ms: 1}}, ours: solves(optimal, time.Millisecond), theirs: map[string][]result{"other": solves(optimal, 30*time.Millisecond), "third": solves(limited, time.Second)}},
+		{work: work{family: "mixed", size: 20}, ours: solves(optimal, time.Millisecond)},
+	}
+	write("before\n" + tableBegins + "old\n" + tableEnds + "after\n")
+	if err := writeReadme(s, peers, all); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	want := "before\n" + tableBegins + `CPU milliseconds, median of 1 instances, on two cores; in brackets how many times as long as Headroom a solver took on the same files in the same run, limit 3s.
+
+| family | classes | gap | Headroom | other | third |
+|---|---|---|---|---|---|
+| hard | 20 | 1e-9 | 1.0 | 30 (×30) | limit |
+` + tableEnds + "after\n"
+	if err != nil || string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	write("nothing here")
+	if err := writeReadme(s, peers, all); err == nil || !strings.Contains(err.Error(), "has no marks") {
+		t.Errorf("without marks: %v", err)
+	}
+}
+
+// The server's rows are measured with a server that is the bare route itself, so that the measure is measured.
+func TestPollsAreCounted(t *testing.T) {
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(listening, 1)
+	go func() { _ = serveBare(address, said) }() // until the tests end
+	select {
+	case <-said:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the bare route does not listen")
+	}
+	n, err := perSecond(address, scaling, "", "200", 300*time.Millisecond)
+	if err != nil || n < 10 {
+		t.Errorf("%g polls a second, %v", n, err)
+	}
+	if _, err := perSecond(address, "/elsewhere", "", "200", 50*time.Millisecond); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("another address: %v", err)
+	}
+}
+
+// listening tells when something is written.
+type listening chan struct{}
+
+func (l listening) Write(text []byte) (int, error) {
+	l <- struct{}{}
+	return len(text), nil
+}
