@@ -5,36 +5,47 @@ import (
 	"testing"
 )
 
-// TestWalks walks through the page as people do, in one server and one browser; each walk has a tab of its
-// own. Those that stop the server or the database start another.
+// TestWalks walks through the page as people do, in one server and one browser; each walk has a tab of its own and
+// clusters of its own. Those that stop the server or the database, or begin with an empty one, start another.
 func TestWalks(t *testing.T) {
 	s, b := serve(t), browser(t)
-	for _, w := range []struct {
+	type walk struct {
 		name string
 		walk func(t *testing.T, s *server, browser context.Context)
-	}{
-		{"now", walkNow},
+	}
+	for _, w := range []walk{ // these measure times, and have the machine to themselves
 		{"what if", walkWhatIf},
-		{"scenarios", walkScenarios},
-		{"a saved scenario", walkSavedScenario},
 		{"many classes", walkManyClasses},
-		{"states", walkStates},
-		{"states of a plan", walkPlanStates},
-		{"what is gone", walkGone},
-		{"hostile names", walkHostile},
-		{"history", walkHistory},
-		{"batch", walkBatch},
-		{"live", walkLive},
-		{"curves", walkCurves},
-		{"long curve", walkLongCurve},
-		{"grid", walkGrid},
-		{"contracts", walkContracts},
-		{"classes", walkClasses},
-		{"two people", walkTwo},
-		{"import", walkImport},
-		{"settings", walkSettings},
-		{"media", walkMedia},
+		{"a thousand classes", walkAThousandClasses},
 	} {
 		t.Run(w.name, func(t *testing.T) { w.walk(t, s, b) })
+	}
+	for _, w := range []walk{ // the long ones first
+		{"hostile names", walkHostile},
+		{"scenarios", walkScenarios},
+		{"faults", walkFaults},
+		{"live", walkLive},
+		{"first plan", walkFirstPlan},
+		{"states of a plan", walkPlanStates},
+		{"states", walkStates},
+		{"history", walkHistory},
+		{"batch", walkBatch},
+		{"settings", walkSettings},
+		{"contracts", walkContracts},
+		{"media", walkMedia},
+		{"a saved scenario", walkSavedScenario},
+		{"classes", walkClasses},
+		{"now", walkNow},
+		{"what is gone", walkGone},
+		{"long curve", walkLongCurve},
+		{"curves", walkCurves},
+		{"grid", walkGrid},
+		{"import", walkImport},
+		{"two people", walkTwo},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			w.walk(t, s, b)
+		})
 	}
 }

@@ -268,10 +268,10 @@ var operations = func() func(t *testing.T) []operation {
 	}
 }()
 
-// signIn opens the page as somebody who has a key does.
-func (s *server) signIn(t *testing.T, ctx context.Context) {
+// signIn opens an address as somebody who has a key does.
+func (s *server) signIn(t *testing.T, ctx context.Context, path string) {
 	t.Helper()
-	do(t, ctx, chromedp.Navigate(s.address+"/"))
+	do(t, ctx, chromedp.Navigate(s.address+path))
 	until(t, ctx, `[...document.querySelectorAll("button")].some((b) => b.textContent === "Sign in")`)
 	do(t, ctx, chromedp.Click(chromedp.CSS(".banner button")), chromedp.WaitVisible(chromedp.CSS("#key")),
 		chromedp.SendKeys(chromedp.CSS("#key"), s.key+"\r"))

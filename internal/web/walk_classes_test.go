@@ -277,21 +277,20 @@ func (s *server) overwrite(t *testing.T, path string, body map[string]any) {
 	s.put(t, path, body, fmt.Sprintf("%q", fmt.Sprint(there.Version)))
 }
 
-// A thousand classes stay usable.
-func TestAThousandClasses(t *testing.T) {
+// walkAThousandClasses lists, filters and changes a thousand classes.
+func walkAThousandClasses(t *testing.T, s *server, browser context.Context) {
 	if !long() {
 		t.Skip("HEADROOM_LONG is not set")
 	}
-	s, b := serve(t), browser(t)
 	names := make([]string, 1000)
 	for i := range names {
 		names[i] = fmt.Sprintf("class-%04d", i)
 	}
-	s.classesCluster(t, "many", names)
-	ctx := s.tab(t, b)
-	s.open(t, ctx, "/c/many/classes")
+	s.classesCluster(t, "a-thousand", names)
+	ctx := s.tab(t, browser)
+	s.open(t, ctx, "/c/a-thousand/classes")
 	began := time.Now()
-	do(t, ctx, chromedp.Navigate(s.address+"/c/many/classes"))
+	do(t, ctx, chromedp.Navigate(s.address+"/c/a-thousand/classes"))
 	until(t, ctx, `document.querySelectorAll("table.data tbody tr").length === 100`)
 	t.Logf("1,000 classes listed in %.2f s", time.Since(began).Seconds())
 	took := value[float64](t, ctx, `(async () => {

@@ -247,10 +247,10 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `!document.querySelector("main").textContent.includes("is pinned until") && document.querySelector("h1").textContent.startsWith("Plan 3 ")`)
 
 	// A cluster of which nothing is known yet.
-	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "bare"}, nil)
-	s.open(t, ctx, "/c/bare/history")
+	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "unplanned"}, nil)
+	s.open(t, ctx, "/c/unplanned/history")
 	until(t, ctx, `document.querySelector("h1").textContent === "There is no plan yet. Plans are made whenever inputs change, and stand here then."`)
-	s.open(t, ctx, "/c/bare/batch")
+	s.open(t, ctx, "/c/unplanned/batch")
 	until(t, ctx, `document.querySelector("main").textContent.includes("Nothing to pack yet. Add a class, and measure how long its jobs take.")`)
 	picture(t, ctx, "batch-bare")
 

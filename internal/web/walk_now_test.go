@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // current is what Now is held against: the plan, and the problem that it answers.
@@ -180,8 +182,10 @@ func (s *server) odd(t *testing.T, cluster string) {
 // screen to add up there.
 func walkNow(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
-	s.signIn(t, ctx)
+	s.signIn(t, ctx, "/c/demo/now")
 	until(t, ctx, `document.querySelector("h1")?.textContent.includes("at once")`)
+	do(t, ctx, chromedp.Navigate(s.address+"/")) // leads to the cluster that was open last
+	until(t, ctx, `location.pathname === "/c/demo/now" && document.querySelector("h1")?.textContent.includes("at once")`)
 	s.readNow(t, ctx, "demo")
 	calm(t, ctx, "now")
 	looks(t, ctx, "now")

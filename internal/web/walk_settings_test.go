@@ -15,7 +15,8 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	s.classesCluster(t, "to-be-set", nil)
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/settings/keys")
-	write(t, ctx, "#field-name", hostile[0])
+	name := hostile[0] + " of the settings"
+	write(t, ctx, "#field-name", name)
 	press(t, ctx, "Make the key")
 	until(t, ctx, `document.querySelector("#secret")?.value.startsWith("hrk_")`)
 	secret := value[string](t, ctx, `document.querySelector("#secret").value`)
@@ -31,10 +32,10 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	}
 	_ = answer.Body.Close()
 	press(t, ctx, "I have it")
-	until(t, ctx, fmt.Sprintf(`!document.documentElement.outerHTML.includes(%q) && [...document.querySelectorAll("td")].some((e) => e.textContent.includes(%q))`, secret, hostile[0]))
+	until(t, ctx, fmt.Sprintf(`!document.documentElement.outerHTML.includes(%q) && [...document.querySelectorAll("td")].some((e) => e.textContent.includes(%q))`, secret, name))
 	calm(t, ctx, "settings-keys")
 	looks(t, ctx, "settings-keys")
-	value[bool](t, ctx, fmt.Sprintf(`[...document.querySelectorAll("button[aria-label]")].find((b) => b.ariaLabel === "Revoke " + %q).click(), true`, hostile[0]))
+	value[bool](t, ctx, fmt.Sprintf(`[...document.querySelectorAll("button[aria-label]")].find((b) => b.ariaLabel === "Revoke " + %q).click(), true`, name))
 	press(t, ctx, "Revoke it")
 	until(t, ctx, `document.body.innerText.includes("revoked ")`)
 

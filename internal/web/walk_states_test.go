@@ -97,10 +97,9 @@ func noBanner(t *testing.T, ctx context.Context) {
 	until(t, ctx, `!document.querySelector(".banner")`)
 }
 
-// TestFaults stops the database and the server under an open page: what was seen stays, what is wrong is said
+// walkFaults stops the database and the server under an open page: what was seen stays, what is wrong is said
 // with when it is tried again, and everything comes back without a reload.
-func TestFaults(t *testing.T) {
-	b := browser(t)
+func walkFaults(t *testing.T, _ *server, b context.Context) {
 	g := newGate(t, pgtest.Database(t))
 	address := freeAddress(t)
 	s := serveAt(t, address, g.address)
@@ -154,40 +153,59 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// tried waits until planning a cluster has failed, or has not.
+func (s *server) tried(t *testing.T, cluster string, failed bool) {
+	t.Helper()
+	var current struct {
+		Freshness struct {
+			LastAttempt *struct{ Failed bool } `json:"last_attempt"`
+		}
+	}
+	s.eventually(t, "/v1/clusters/"+cluster+"/plans/current", &current, func() bool {
+		a := current.Freshness.LastAttempt
+		return a != nil && a.Failed == failed
+	})
+}
+
 // walkStates goes through the states in which there is something to say before there are figures.
 func walkStates(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
-	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "bare"}, nil)
-	s.open(t, ctx, "/c/bare/now")
+	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "empty"}, nil)
+	s.open(t, ctx, "/c/empty/now")
 	until(t, ctx, `document.querySelector("h1").textContent === "Nothing to plan yet. Add a class and the first plan follows by itself."`)
-	if got := value[string](t, ctx, `[...document.querySelectorAll("main a")].map((a) => a.textContent + " " + a.pathname).join(", ")`); got != "Add a class /c/bare/classes, Import /c/bare/classes/import" {
+	if got := value[string](t, ctx, `[...document.querySelectorAll("main a")].map((a) => a.textContent + " " + a.pathname).join(", ")`); got != "Add a class /c/empty/classes, Import /c/empty/classes/import" {
 		t.Errorf("the ways out are %q", got)
 	}
-	s.send(t, "POST", "/v1/clusters/bare/vm-types", map[string]any{"name": "m", "quota": 20}, nil)
-	s.send(t, "POST", "/v1/clusters/bare/classes", map[string]any{"name": "etl", "vms_per_job": "1", "jobs": map[string]any{"min": 0, "max": 3}, "penalty": "1"}, nil)
-	do(t, ctx, chromedp.Navigate(s.address+"/c/bare/now"))
+	s.send(t, "POST", "/v1/clusters/empty/vm-types", map[string]any{"name": "m", "quota": 20}, nil)
+	s.send(t, "POST", "/v1/clusters/empty/classes", map[string]any{"name": "etl", "vms_per_job": "1", "jobs": map[string]any{"min": 0, "max": 3}, "penalty": "1"}, nil)
+	do(t, ctx, chromedp.Navigate(s.address+"/c/empty/now"))
 	until(t, ctx, `document.querySelector("h1")?.textContent === "There is no plan yet, because prices are missing."`)
-	s.send(t, "POST", "/v1/clusters/bare/prices", map[string]any{"vm_type": "m", "price": "0.5", "from": "2026-01-01T00:00:00Z"}, nil)
+	s.send(t, "POST", "/v1/clusters/empty/prices", map[string]any{"vm_type": "m", "price": "0.5", "from": "2026-01-01T00:00:00Z"}, nil)
 	until(t, ctx, `document.querySelector("h1").textContent.includes("at once")`)
-	until(t, ctx, `document.title === "Now · bare · Headroom"`)
+	until(t, ctx, `document.title === "Now · empty · Headroom"`)
 
 	// A change that cannot be planned: the plan stays, the change is shown and undone.
-	s.send(t, "POST", "/v1/clusters/bare/classes", map[string]any{"name": "month-end", "vms_per_job": "10", "jobs": map[string]any{"min": 3, "max": 3}, "penalty": "1"}, nil)
+	s.send(t, "POST", "/v1/clusters/empty/classes", map[string]any{"name": "month-end", "vms_per_job": "10", "jobs": map[string]any{"min": 3, "max": 3}, "penalty": "1"}, nil)
+	// A page that is open asks every five seconds; one that is come back to at once.
+	s.tried(t, "empty", true)
+	value[bool](t, ctx, look)
 	banner(t, ctx, "could not be planned:")
 	until(t, ctx, `/^The change of \d\d:\d\d UTC could not be planned: .*[^.]\. Plan \d+ stays in force\./.test(document.querySelector(".banner").textContent)`)
 	press(t, ctx, "Show the change")
 	until(t, ctx, `document.querySelector("dialog td")?.textContent.includes("class month-end")`)
 	press(t, ctx, "Undo it")
+	s.tried(t, "empty", false)
+	value[bool](t, ctx, look)
 	noBanner(t, ctx)
 	var classes struct{ Items []struct{ Name string } }
-	s.get(t, "/v1/clusters/bare/classes", &classes)
+	s.get(t, "/v1/clusters/empty/classes", &classes)
 	if len(classes.Items) != 1 {
 		t.Errorf("after the change was undone the classes are %+v", classes)
 	}
 
 	// A change arrives: what did not change stays the same element, and the change is spoken.
 	value[bool](t, ctx, `window.row = document.querySelector("table.classes tbody tr"), true`)
-	s.put(t, "/v1/clusters/bare/classes/etl", map[string]any{"name": "etl", "vms_per_job": "1", "jobs": map[string]any{"min": 0, "max": 5}, "penalty": "1"}, s.etag(t, "/v1/clusters/bare/classes/etl"))
+	s.put(t, "/v1/clusters/empty/classes/etl", map[string]any{"name": "etl", "vms_per_job": "1", "jobs": map[string]any{"min": 0, "max": 5}, "penalty": "1"}, s.etag(t, "/v1/clusters/empty/classes/etl"))
 	until(t, ctx, `document.querySelector("h1").textContent.startsWith("5 jobs run at once on 5 VMs.")`)
 	until(t, ctx, `/^Plan \d+: \$1,825 a month, 2 more jobs served$/.test(document.querySelector("#spoken").textContent)`)
 	if !value[bool](t, ctx, `window.row === document.querySelector("table.classes tbody tr")`) {
@@ -195,12 +213,12 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 	}
 
 	// Deleted in another place: by whom and when.
-	s.delete(t, "/v1/clusters/bare")
+	s.delete(t, "/v1/clusters/empty")
 	value[bool](t, ctx, look)
-	until(t, ctx, `/^The cluster bare was deleted at \d\d:\d\d UTC by key .+\.Other clusters$/.test(document.querySelector(".banner")?.textContent)`)
+	until(t, ctx, `/^The cluster empty was deleted at \d\d:\d\d UTC by key .+\.Other clusters$/.test(document.querySelector(".banner")?.textContent)`)
 	if lead := value[string](t, ctx, `document.querySelector("h1").textContent`); !strings.HasPrefix(lead, "5 jobs") {
 		t.Errorf("what was seen of a deleted cluster is %q", lead)
 	}
 	press(t, ctx, "Other clusters")
-	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("bare")`)
+	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("empty")`)
 }

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -28,12 +29,12 @@ func (s *server) forget(t *testing.T, cluster string) {
 	_ = answer.Body.Close()
 }
 
-// TestFirstPlan goes from an empty server to a plan, with keys alone, then by each of the other ways.
-func TestFirstPlan(t *testing.T) {
-	s, b := serve(t), browser(t)
+// walkFirstPlan goes from an empty server to a plan, with keys alone, then by each of the other ways.
+func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
+	s := serve(t)
 	s.forget(t, "demo")
 	ctx := s.tab(t, b)
-	s.signIn(t, ctx)
+	s.signIn(t, ctx, "/")
 	until(t, ctx, `location.pathname === "/welcome" && document.querySelector(".beginnings")`)
 	calm(t, ctx, "welcome")
 	looks(t, ctx, "welcome")

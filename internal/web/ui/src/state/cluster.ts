@@ -57,7 +57,8 @@ export async function begin(): Promise<void> {
     }
     batch(() => {
       clusters.value = found;
-      fine();
+      heard.value = Date.now();
+      if (trouble.value && (passes(trouble.value) || trouble.value.status === 401)) fine(); // what is said of the plan stays
     });
   } catch (e) {
     fail(e);
@@ -78,16 +79,20 @@ function fine(): void {
   });
 }
 
+/** passes says whether a failure may be over when it is tried again. */
+function passes(p: Problem): boolean {
+  return p.status === 0 || p.status === 429 || p.status >= 500;
+}
+
 function fail(e: unknown): void {
   if (!(e instanceof Problem)) throw e;
   clearTimeout(timer);
-  const passes = e.status === 0 || e.status === 429 || e.status >= 500;
   const seconds = Math.max(e.retryAfter, pauses[Math.min(tries++, pauses.length - 1)]!);
   batch(() => {
     trouble.value = e;
-    again.value = passes ? Date.now() + seconds * 1000 : 0;
+    again.value = passes(e) ? Date.now() + seconds * 1000 : 0;
   });
-  if (passes) timer = window.setTimeout(tryNow, seconds * 1000);
+  if (passes(e)) timer = window.setTimeout(tryNow, seconds * 1000);
 }
 
 /** tryNow asks for what could not be had. */
