@@ -66,6 +66,9 @@ func (g goal) judge(c comparison, mine time.Duration) string {
 		}
 		text += fmt.Sprintf(", %g × %s", g.times, than)
 		missed = missed || best < g.times*float64(mine)
+		if !missed && math.IsInf(best, 1) {
+			return text + ": not compared"
+		}
 	}
 	if missed {
 		return text + ": missed"

@@ -30,6 +30,7 @@ func TestGoalsAreJudged(t *testing.T) {
 		{goal{ms: 9, times: 20}, 2 * ms, "≤ 9 ms, 20 × every peer: reached"},
 		{goal{ms: 9, times: 30}, 2 * ms, "≤ 9 ms, 30 × every peer: missed"},
 		{goal{ms: 9, times: 30, than: "slow"}, 2 * ms, "≤ 9 ms, 30 × slow: reached"},
+		{goal{ms: 9, times: 30, than: "absent"}, 2 * ms, "≤ 9 ms, 30 × absent: not compared"},
 	} {
 		if got := c.goal.judge(comparison{theirs: theirs}, c.mine); got != c.want {
 			t.Errorf("%+v with %v: %q, want %q", c.goal, c.mine, got, c.want)

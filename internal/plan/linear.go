@@ -103,8 +103,8 @@ func (l *linear) load(jobs []int64) int64 {
 	return sum
 }
 
-func (l *linear) objective(jobs []int64) float64 {
-	return objective(l.supply, vms(l, jobs), l.Penalty, jobs)
+func (l *linear) objective(jobs []int64, vms int64) float64 {
+	return objective(l.supply, vms, l.Penalty, jobs)
 }
 
 func (l *linear) units(class int, jobs int64) int64 { return l.weight[class] * jobs }

@@ -27,14 +27,15 @@ func (d *decision) stayNear() {
 		candidates = append(candidates, d.nearest(previous, limit))
 	}
 	for _, jobs := range candidates {
-		cost := d.front.objective(jobs)
+		n := vms(d.front, jobs)
+		cost := d.front.objective(jobs, n)
 		if cost > limit {
 			continue
 		}
 		if at := d.distance(jobs, previous); at.less(chosen) {
 			chosen = at
 			d.best.Gap = max(0, d.best.Gap+cost-d.best.Objective)
-			d.best.Jobs, d.best.Objective, d.best.VMs = jobs, cost, vms(d.front, jobs)
+			d.best.Jobs, d.best.Objective, d.best.VMs = jobs, cost, n
 		}
 	}
 }

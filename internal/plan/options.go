@@ -303,8 +303,8 @@ func (o *options) stretch(class int, room int64) (choice, bool) {
 	return choice{low, o.units(class, low) - baseUnits, (low - base) * o.row.each(class), max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
 }
 
-func (o *options) objective(jobs []int64) float64 {
-	return objective(o.supply, vms(o, jobs), o.penalty, jobs)
+func (o *options) objective(jobs []int64, vms int64) float64 {
+	return objective(o.supply, vms, o.penalty, jobs)
 }
 
 func (o *options) perVM() int64 { return o.grid.perVM }

@@ -141,14 +141,13 @@ func (s *search) bestGap() float64 {
 
 // result is the best plan: the base with the moves made.
 func (s *search) result(f modeller, base []int64) Result {
-	jobs := slices.Clone(base)
+	jobs, load := slices.Clone(base), s.base
 	for _, m := range s.moves {
 		jobs[m.class] = m.jobs
+		load += m.load
 	}
-	return Result{
-		Feasible: true, Jobs: jobs, VMs: vms(f, jobs), Objective: f.objective(jobs),
-		Gap: s.bestGap(),
-	}
+	n := ceilDiv(load, f.perVM())
+	return Result{Feasible: true, Jobs: jobs, VMs: n, Objective: f.objective(jobs, n), Gap: s.bestGap()}
 }
 
 // run searches until the gap is at most target or the effort is spent.

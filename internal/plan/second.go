@@ -47,7 +47,8 @@ type modeller interface {
 	front
 	// program leaves the free classes to choose from jobs that cost less than below.
 	program(free []int, below float64, jobs []int64) program
-	objective(jobs []int64) float64
+	// objective is P2's, with so many VMs.
+	objective(jobs []int64, vms int64) float64
 	// load is what all jobs take, units what one class's do, perVM what one VM carries.
 	load(jobs []int64) int64
 	units(class int, jobs int64) int64
@@ -85,7 +86,7 @@ func (m *model) ask(ctx context.Context, solver lp.Solver, f modeller, s *search
 	}
 	jobs := append([]int64(nil), r.Jobs...)
 	p.jobs(sol.X, jobs)
-	cost := f.objective(jobs)
+	cost := f.objective(jobs, vms(f, jobs))
 	within := max(m.Options.Gap, proofResolution) * math.Max(1, math.Abs(r.Objective))
 	switch {
 	case cost < r.Objective-within:

@@ -122,7 +122,8 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 			d.best.VMs = need
 		default:
 			jobs := d.thinned(supply.most())
-			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, vms(o, jobs), o.objective(jobs)
+			n := vms(o, jobs)
+			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, n, o.objective(jobs, n)
 			o.supply, o.plenty = o.supply.without(extra), false
 			if r, _ := solve(ctx, o, target); r.Feasible && r.Objective < d.best.Objective {
 				d.best = r
@@ -200,8 +201,8 @@ func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *
 	}
 	bound := r.Objective - r.Gap
 	d.best.Jobs = d.second.jobs
-	d.best.Objective = f.objective(d.second.jobs)
 	d.best.VMs = vms(f, d.second.jobs)
+	d.best.Objective = f.objective(d.second.jobs, d.best.VMs)
 	d.best.Gap = max(0, d.best.Objective-bound)
 	if proved {
 		// Our own proof has been refuted: say so rather than hide it.

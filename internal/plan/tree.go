@@ -60,25 +60,30 @@ func solve(ctx context.Context, f terrain, target func(objective float64) float6
 		return Result{}, nil
 	}
 	s := f.begin()
-	objective := f.objective(f.standing())
+	objective := f.objective(f.standing(), ceilDiv(s.base, f.perVM()))
 	goal := target(objective)
 	s.run(min(complete(objective, f.wanted()), goal), lightEffort) // most give the complete proof away for little
 	r := s.result(f, f.standing())
 	goal = min(goal, target(r.Objective)) // far below the first where the best plan is much cheaper
-	if r.Gap > goal && !s.done() {
-		s.run(goal, middleEffort)
-		r = s.result(f, f.standing())
+	enough := func() bool { return r.Gap <= goal || s.done() }
+	if enough() {
+		return r, s
 	}
-	if r.Gap > goal && f.count() <= glanceMost && !s.done() {
+	s.run(goal, middleEffort)
+	if r = s.result(f, f.standing()); enough() {
+		return r, s
+	}
+	if f.count() <= glanceMost {
 		t := newTree(f.fork(), r, goal, s.done)
 		if t.explore(lightEffort, glanceVisits); t.gap() <= goal || s.done() {
 			return t.result(f, s), s
 		}
 	}
-	if s.run(goal, solidEffort); s.bestGap() <= goal || s.done() {
-		return s.result(f, f.standing()), s
+	s.run(goal, solidEffort)
+	if r = s.result(f, f.standing()); enough() {
+		return r, s
 	}
-	t := newTree(f.fork(), s.result(f, f.standing()), goal, s.done)
+	t := newTree(f.fork(), r, goal, s.done)
 	t.prove()
 	return t.result(f, s), s
 }
@@ -86,7 +91,8 @@ func solve(ctx context.Context, f terrain, target func(objective float64) float6
 // result is the tree's best plan, which the search that it began with learns the gap of.
 func (t *tree) result(f terrain, s *search) Result {
 	s.gap += t.value
-	return Result{Feasible: true, Jobs: t.jobs, VMs: vms(f, t.jobs), Objective: f.objective(t.jobs), Gap: t.gap()}
+	n := vms(f, t.jobs)
+	return Result{Feasible: true, Jobs: t.jobs, VMs: n, Objective: f.objective(t.jobs, n), Gap: t.gap()}
 }
 
 // branch is the plans of its parent in which a class, or the number of VMs, is narrowed.
