@@ -88,15 +88,24 @@ func readBy(ctx context.Context, name string, stdin io.Reader, stderr io.Writer,
 	}
 }
 
-// readDocument reads a beginning and, unless that cannot be JSON, the rest.
+// readDocument reads a beginning and, unless that cannot be JSON, the rest: of a file into one piece of memory.
 func readDocument(in io.Reader) ([]byte, error) {
 	const beginning = 64 << 10
-	start, err := io.ReadAll(io.LimitReader(in, beginning))
-	if text := bytes.TrimLeft(start, " \t\r\n"); err != nil || len(text) > 0 && text[0] != '{' {
-		return start, err
+	var text bytes.Buffer
+	_, err := io.CopyN(&text, in, beginning)
+	if start := bytes.TrimLeft(text.Bytes(), " \t\r\n"); err != nil || len(start) > 0 && start[0] != '{' {
+		if err == io.EOF {
+			err = nil
+		}
+		return text.Bytes(), err
 	}
-	rest, err := io.ReadAll(io.LimitReader(in, longestDocument+1-int64(len(start))))
-	return append(start, rest...), err
+	if file, ok := in.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			text.Grow(int(max(0, min(info.Size(), longestDocument)-beginning)) + bytes.MinRead)
+		}
+	}
+	_, err = text.ReadFrom(io.LimitReader(in, longestDocument+1-beginning))
+	return text.Bytes(), err
 }
 
 // fileTrouble says what the operating system objects to, in our words where it is common.

@@ -112,7 +112,7 @@ func writePlan(c *cobra.Command, s *service, out output, r record) error {
 			}
 			return tables.Plan(w, p, r.Plan)
 		},
-		"csv":  tables.Classes(p, r.Plan).CSV,
+		"csv":  func(w io.Writer) error { return tables.ClassesCSV(w, p, r.Plan) },
 		"xlsx": func(w io.Writer) error { return tables.PlanWorkbook(w, p, r.Plan) },
 	})
 }

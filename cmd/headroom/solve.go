@@ -69,10 +69,10 @@ func solveOne(c *cobra.Command, name string, p *planner, out output) error {
 	if err != nil {
 		return labelled(label, err)
 	}
-	if err := out.write(c, map[string]form{
+	if err := out.stream(c, map[string]form{
 		"table": func(w io.Writer) error { return tables.Plan(w, problem, answer) },
 		"json":  asJSON(answer),
-		"csv":   tables.Classes(problem, answer).CSV,
+		"csv":   func(w io.Writer) error { return tables.ClassesCSV(w, problem, answer) },
 	}); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (s *server) planFile(ctx context.Context, cluster string, ref app.PlanRef, 
 		out.mediaType = xlsxType
 		err = report.PlanWorkbook(&file, answered.Problem, answered.Plan)
 	} else {
-		err = report.Classes(answered.Problem, answered.Plan).CSV(&file)
+		err = report.ClassesCSV(&file, answered.Problem, answered.Plan)
 	}
 	out.first = file.Bytes()
 	return out, err

@@ -3,6 +3,7 @@ package capacity
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -13,30 +14,87 @@ import (
 // in a fraction of the time, because a service does hardly anything else with a plan. Every number
 // of a plan is finite; one that is not would be written as null.
 func AppendPlan(dst []byte, p Plan) []byte {
-	dst = slices.Grow(dst, 2048+512*len(p.Classes)+80*len(p.Layout)) // about what it takes: growing copies
-	dst = appendText(append(dst, `{"status":`...), string(p.Status))
-	dst = appendMoney(append(dst, `,"objective":`...), p.Objective)
-	dst = appendCost(append(dst, `,"cost":`...), &p.Cost)
-	dst = appendVMs(append(dst, `,"vms":`...), &p.VMs)
-	dst = appendList(append(dst, `,"classes":`...), p.Classes, appendClassPlan)
+	t := planText{text: slices.Grow(dst, 2048+512*len(p.Classes)+80*len(p.Layout))} // about what it takes: growing copies
+	t.plan(&p)
+	return t.text
+}
+
+// WritePlan writes what AppendPlan appends, in pieces: the text of a million classes need never be in
+// memory all at once.
+func WritePlan(w io.Writer, p Plan) error {
+	t := planText{text: make([]byte, 0, 2*pieceSize), out: w}
+	t.plan(&p)
+	t.flush()
+	return t.err
+}
+
+// pieceSize is how long a text becomes before it is handed on.
+const pieceSize = 32 << 10
+
+// planText is the text of a plan as it grows, or what of it has not been written to out yet.
+type planText struct {
+	text []byte
+	out  io.Writer // nil: all of it is kept
+	err  error
+}
+
+func (t *planText) flush() {
+	if t.err == nil {
+		_, t.err = t.out.Write(t.text)
+	}
+	t.text = t.text[:0]
+}
+
+func (t *planText) plan(p *Plan) {
+	t.text = appendText(append(t.text, `{"status":`...), string(p.Status))
+	t.text = appendMoney(append(t.text, `,"objective":`...), p.Objective)
+	t.text = appendCost(append(t.text, `,"cost":`...), &p.Cost)
+	t.text = appendVMs(append(t.text, `,"vms":`...), &p.VMs)
+	writeList(t, `,"classes":`, p.Classes, appendClassPlan)
 	if p.Prices != nil {
-		dst = appendPrices(append(dst, `,"prices":`...), p.Prices)
+		t.text = appendPrices(append(t.text, `,"prices":`...), p.Prices)
 	}
 	if p.Relaxed != nil {
-		dst = appendRelaxed(append(dst, `,"relaxed":`...), p.Relaxed)
+		t.relaxed(p.Relaxed)
 	}
 	if p.Integer != nil {
-		dst = appendInteger(append(dst, `,"integer":`...), p.Integer)
+		t.text = appendInteger(append(t.text, `,"integer":`...), p.Integer)
 	}
 	if len(p.Layout) > 0 {
-		dst = appendList(append(dst, `,"layout":`...), p.Layout, appendVMLayout)
+		writeList(t, `,"layout":`, p.Layout, appendVMLayout)
 	}
 	if p.Proof != nil {
-		dst = appendProof(append(dst, `,"proof":`...), p.Proof)
+		t.text = appendProof(append(t.text, `,"proof":`...), p.Proof)
 	}
-	dst = appendList(append(dst, `,"warnings":`...), p.Warnings, appendWarning)
-	dst = appendList(append(dst, `,"conflicts":`...), p.Conflicts, appendFinding)
-	return append(dst, '}')
+	writeList(t, `,"warnings":`, p.Warnings, appendWarning)
+	writeList(t, `,"conflicts":`, p.Conflicts, appendFinding)
+	t.text = append(t.text, '}')
+}
+
+func (t *planText) relaxed(r *RelaxedPlan) {
+	t.text = appendMoney(append(t.text, `,"relaxed":{"objective":`...), r.Objective)
+	t.text = appendNumber(append(t.text, `,"capacity":`...), r.Capacity)
+	writeList(t, `,"jobs":`, r.Jobs, func(dst []byte, x *float64) []byte { return appendNumber(dst, *x) })
+	t.text = append(t.text, '}')
+}
+
+// writeList writes a member that is a list of any length: null where there is none.
+func writeList[T any](t *planText, name string, items []T, item func([]byte, *T) []byte) {
+	t.text = append(t.text, name...)
+	if items == nil {
+		t.text = append(t.text, "null"...)
+		return
+	}
+	t.text = append(t.text, '[')
+	for i := range items {
+		if i > 0 {
+			t.text = append(t.text, ',')
+		}
+		if t.text = item(t.text, &items[i]); t.out != nil && len(t.text) >= pieceSize {
+			t.flush()
+		}
+	}
+	t.text = append(t.text, ']')
 }
 
 func appendCost(dst []byte, c *Cost) []byte {
@@ -171,13 +229,6 @@ func appendTypePrice(dst []byte, p *TypePrice) []byte {
 func appendContractWorth(dst []byte, c *ContractWorth) []byte {
 	dst = appendText(append(dst, `{"name":`...), c.Name)
 	dst = appendMoney(append(dst, `,"worth":`...), c.Worth)
-	return append(dst, '}')
-}
-
-func appendRelaxed(dst []byte, r *RelaxedPlan) []byte {
-	dst = appendMoney(append(dst, `{"objective":`...), r.Objective)
-	dst = appendNumber(append(dst, `,"capacity":`...), r.Capacity)
-	dst = appendList(append(dst, `,"jobs":`...), r.Jobs, func(dst []byte, x *float64) []byte { return appendNumber(dst, *x) })
 	return append(dst, '}')
 }
 

@@ -121,6 +121,10 @@ func TestPlansAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
 		if got := string(AppendPlan([]byte("before"), p)); got != "before"+want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
+		var pieces bytes.Buffer
+		if err := WritePlan(&pieces, p); err != nil || pieces.String() != want {
+			t.Fatalf("in pieces: %s, %v\nwant %s", &pieces, err, want)
+		}
 		longest = max(longest, len(want))
 	}
 	if longest < 3000 {

@@ -122,17 +122,35 @@ func (r *reader) problem(p *Problem, limits Limits) {
 // list reads an array of one kind of object, of which there may be limit; an empty one is nil.
 func list[T any](r *reader, what string, limit int, read func(*T)) (items []T) {
 	var count int
+	from := r.at
 	r.array(what, func(i int) {
 		if count = i + 1; limit > 0 && count > limit {
 			r.skip()
 			return
 		}
-		items = append(items, *new(T))
+		items = another(r, items, from, limit)
 		read(&items[i])
 	})
 	r.tooMany(strings.TrimPrefix(what, "of "), count, limit)
 	return items
 }
+
+// another is the list that started at from with room for one item more. Where it is long, room is made for as many
+// as the rest of the text holds if they are like those before, because growing copies.
+func another[T any](r *reader, items []T, from, limit int) []T {
+	if n := len(items); n == cap(items) && n >= longList {
+		each := (r.at - from) / n
+		more := (len(r.data) - r.at) / each
+		if more += more/16 + 1; limit > 0 {
+			more = min(more, limit-n)
+		}
+		items = slices.Grow(items, more)
+	}
+	return append(items, *new(T))
+}
+
+// longList is from how many items on a list's length is foreseen.
+const longList = 1000
 
 // named reads an object whose members' names are those of things of a kind, of which there may be limit.
 func named[T any](r *reader, what, kind string, limit int, read func(*T)) map[string]T {

@@ -12,6 +12,14 @@ import (
 // ReadPlan reads a plan as Headroom writes it, strictly. It says nothing about whether the plan is a
 // good one, or one at all (see package proof).
 func ReadPlan(data []byte) (Plan, error) {
+	if p, ok := readPlan(data); ok {
+		return p, nil
+	}
+	return decodePlan(data)
+}
+
+// decodePlan reads any JSON that encoding/json takes for a plan, and says what is wrong with what it does not.
+func decodePlan(data []byte) (Plan, error) {
 	r := reader{data: data}
 	if r.start(); r.failure != nil {
 		return Plan{}, &InputError{[]Finding{*r.failure}}

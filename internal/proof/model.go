@@ -2,6 +2,7 @@ package proof
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"slices"
 
@@ -112,15 +113,37 @@ func (m *model) keepWithin(budget *big.Rat) {
 
 // rank orders the classes by penalty a VM, theta in the paper; free ones first.
 func (m *model) rank() {
-	m.byWorth = m.byWorth[:0]
-	for i := range m.classes {
-		m.byWorth = append(m.byWorth, i)
+	type worth struct {
+		class        int
+		penalty, low float64
 	}
-	slices.SortStableFunc(m.byWorth, func(i, j int) int {
-		x, y := &m.classes[i], &m.classes[j]
-		return mul(y.penalty, x.low).Cmp(mul(x.penalty, y.low))
+	worths := make([]worth, len(m.classes))
+	for i := range m.classes {
+		c := &m.classes[i]
+		worths[i].class = i
+		worths[i].penalty, _ = c.penalty.Float64()
+		worths[i].low, _ = c.low.Float64()
+	}
+	slices.SortFunc(worths, func(x, y worth) int {
+		if x.low == 0 || y.low == 0 {
+			return cmp.Or(cmp.Compare(x.low, y.low), cmp.Compare(x.class, y.class))
+		}
+		more, less := y.penalty*x.low, x.penalty*y.low
+		if math.Abs(more-less) > nearby*(more+less) {
+			return cmp.Compare(more, less)
+		}
+		p, q := &m.classes[x.class], &m.classes[y.class]
+		return cmp.Or(mul(q.penalty, p.low).Cmp(mul(p.penalty, q.low)), cmp.Compare(x.class, y.class))
 	})
+	m.byWorth = m.byWorth[:0]
+	for _, w := range worths {
+		m.byWorth = append(m.byWorth, w.class)
+	}
 }
+
+// nearby, relative, is far more than what floats of two factors each make of their products: products that differ
+// by more differ as the exact ones do.
+const nearby = 1e-14
 
 func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 	return newClassAt(in, in.SlotsPerVM, whole(1), bound, oneSlot)
@@ -297,6 +320,7 @@ func fixed(x *big.Rat, up bool) *big.Int {
 // settle reads a demand without work in a phase as the plan does: such a phase may be absent, or
 // be there and take one slot a job. A profile says which; a demand leaves it open.
 func (m *model) settle(pl capacity.Plan) {
+	changed := false
 	for i := range m.classes {
 		c := &m.classes[i]
 		if c.given || c.profiled || c.impossible || c.hasMap && c.hasReduce {
@@ -313,8 +337,11 @@ func (m *model) settle(pl capacity.Plan) {
 			continue
 		}
 		*c = other
+		changed = true
 	}
-	m.rank()
+	if changed {
+		m.rank()
+	}
 }
 
 // agrees says whether a gamma is this class's.

@@ -13,12 +13,31 @@ import (
 // several VM types it is one row a class and type it runs on, in the last column; what is said of the
 // class as a whole stands in each, and what is refused in the first, so that columns still add up.
 func Classes(p capacity.Problem, pl capacity.Plan) Table {
+	return classRows(p, pl, calibrated(p), 0, len(pl.Classes))
+}
+
+// ClassesCSV writes what Classes has as CSV, some rows at a time: there may be a million.
+func ClassesCSV(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
+	const some = 1000
+	known := calibrated(p)
+	err := classRows(p, pl, known, 0, 0).CSV(w)
+	for from := 0; err == nil && from < len(pl.Classes); from += some {
+		err = classRows(p, pl, known, from, min(from+some, len(pl.Classes))).CSVRows(w)
+	}
+	return err
+}
+
+func calibrated(p capacity.Problem) bool {
+	return slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.Calibration != nil })
+}
+
+// classRows is the rows of some of the classes.
+func classRows(p capacity.Problem, pl capacity.Plan, calibrated bool, from, to int) Table {
 	t := Table{Columns: []string{
 		"class", "admitted", "refused", "vms", "vms_per_job", "slots_map", "slots_reduce",
 		"time_lower_s", "time_average_s", "time_upper_s", "deadline_s", "verdict", "reason",
 		"break_even_penalty", "flip_penalty", "flip_deadline_s", "flip_on_demand_price", "penalty", "currency",
 	}}
-	calibrated := slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.Calibration != nil })
 	if calibrated {
 		t.Columns = append(t.Columns, "time_calibrated_s")
 	}
@@ -26,8 +45,8 @@ func Classes(p capacity.Problem, pl capacity.Plan) Table {
 	if typed {
 		t.Columns = append(t.Columns, "vm_type")
 	}
-	for i, c := range pl.Classes {
-		given := classAt(p, i)
+	for i := from; i < to; i++ {
+		c, given := pl.Classes[i], classAt(p, i)
 		deadline := Cell{"", true}
 		if given.DeadlineSeconds > 0 {
 			deadline = number(given.DeadlineSeconds)

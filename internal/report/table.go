@@ -79,7 +79,7 @@ func (t Table) Text(w io.Writer) error {
 	lines = append(lines, t.Rows...)
 	for _, line := range lines {
 		for j, c := range line {
-			widths[j] = max(widths[j], uniseg.StringWidth(visible(c.Text, widest)))
+			widths[j] = max(widths[j], width(visible(c.Text, widest)))
 		}
 	}
 	var all, one strings.Builder
@@ -90,7 +90,7 @@ func (t Table) Text(w io.Writer) error {
 			if j == len(line)-1 && !c.Number {
 				shown = visible(c.Text, 0) // nothing stands to its right
 			}
-			pad := strings.Repeat(" ", max(0, widths[j]-uniseg.StringWidth(shown)))
+			pad := strings.Repeat(" ", max(0, widths[j]-width(shown)))
 			if c.Number {
 				shown = pad + shown
 			} else {
@@ -109,22 +109,43 @@ func (t Table) Text(w io.Writer) error {
 
 // visible is a text as it may be written to a terminal: without control characters, which could move
 // its cursor, and at most so wide (0: any width).
-func visible(s string, width int) string {
+func visible(s string, most int) string {
+	if printable(s) && (most == 0 || len(s) <= most) {
+		return s
+	}
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return '\uFFFD'
 		}
 		return r
 	}, s)
-	if width == 0 || uniseg.StringWidth(s) <= width {
+	if most == 0 || uniseg.StringWidth(s) <= most {
 		return s
 	}
 	var b strings.Builder
 	used := 0
-	for g := uniseg.NewGraphemes(s); g.Next() && used+g.Width() < width; used += g.Width() {
+	for g := uniseg.NewGraphemes(s); g.Next() && used+g.Width() < most; used += g.Width() {
 		b.WriteString(g.Str())
 	}
 	return b.String() + "…"
+}
+
+// width is how many columns of a terminal a text takes.
+func width(s string) int {
+	if printable(s) {
+		return len(s)
+	}
+	return uniseg.StringWidth(s)
+}
+
+// printable says that a text is ASCII that can be seen: nearly every one is.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // CSV writes the table as RFC 4180 has it, ended by line feeds. A text that a spreadsheet would take

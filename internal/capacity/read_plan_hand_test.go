@@ -1,0 +1,89 @@
+package capacity
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestPlansAreReadAsTheStandardLibraryDoes: what is read by hand is what encoding/json reads, also of texts that
+// were damaged, and nearly every plan is read by hand.
+func TestPlansAreReadAsTheStandardLibraryDoes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 10))
+	whole, damaged := 0, 0
+	agree := func(text []byte) bool {
+		got, ok := readPlan(text)
+		if !ok {
+			return false
+		}
+		want, err := decodePlan(text)
+		if err != nil {
+			t.Fatalf("read by hand, and encoding/json says: %v\n%s", err, text)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("read %s\nas   %s\nwant %s", text, AppendPlan(nil, got), AppendPlan(nil, want))
+		}
+		return true
+	}
+	const plans = 3000
+	for range plans {
+		var p Plan
+		fill(t, r, reflect.ValueOf(&p).Elem())
+		soften(r, reflect.ValueOf(&p).Elem())
+		text := AppendPlan(nil, p)
+		if agree(text) {
+			whole++
+		}
+		for range 5 {
+			if agree(damage(r, text)) {
+				damaged++
+			}
+		}
+	}
+	if whole < plans*9/10 {
+		t.Errorf("%d of %d plans were read by hand; want nearly all", whole, plans)
+	}
+	if damaged < plans/10 || damaged > 4*plans {
+		t.Errorf("%d of %d damaged texts were read by hand; they are no sample", damaged, 5*plans)
+	}
+}
+
+// soften puts amounts that a plan can hold in the place of those that only test the writer.
+func soften(r *rand.Rand, v reflect.Value) {
+	switch {
+	case v.Type() == reflect.TypeFor[Money]():
+		v.Set(reflect.ValueOf(RoundMoney(float64(r.IntN(1e6)) / 128)))
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			soften(r, v.Field(i))
+		}
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		soften(r, v.Elem())
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			soften(r, v.Index(i))
+		}
+	case v.Kind() == reflect.Int64:
+		v.SetInt(r.Int64N(1e12))
+	}
+}
+
+// damage changes a text in one place.
+func damage(r *rand.Rand, text []byte) []byte {
+	at := r.IntN(len(text))
+	switch r.IntN(4) {
+	case 0:
+		return text[:at]
+	case 1: // without a byte
+		return append(append([]byte{}, text[:at]...), text[at+1:]...)
+	case 2:
+		const bytes = `"{}[],:.eE-0123456789ntfalse\ `
+		return append(append(append([]byte{}, text[:at]...), bytes[r.IntN(len(bytes))]), text[at:]...)
+	default: // a value that is not there, or another
+		words := []string{"null", "1", `"x"`, "[]", "{}", "1e5", "-0.5", "true", `"5.25"`}
+		old := words[r.IntN(len(words))]
+		return []byte(strings.Replace(string(text), ":"+old, ":"+words[r.IntN(len(words))], 1+r.IntN(3)))
+	}
+}
