@@ -27,7 +27,7 @@ The newest plans of each cluster stay (--keep), and so does every plan that some
 the current, the newest and a pinned one, those that were current in the last hundred days, those that a
 running lease was admitted under, and those that an observation was judged by. Numbers stay as they are.
 Whoever asks for a plan that was removed is told so, with the day; the audit log has what was removed.
-Plans of pools are not removed.
+Of the plans of a cluster's pool the current one and the newest stay.
 
 The database is that of --database-url, MIGRATE_DATABASE_URL or DATABASE_URL, else the private one in the
 data directory, whether its server runs or not.`,
@@ -78,10 +78,16 @@ data directory, whether its server runs or not.`,
 					_, err := fmt.Fprintf(w, "No plan is older than %s and free to go.\n", age)
 					return err
 				}
-				table := tables.Table{Columns: []string{"Cluster", "Plans", "From", "To", "MB"}}
+				table := tables.Table{Columns: []string{"Cluster", "Of", "Plans", "From", "To", "MB"}}
 				number := func(text string) tables.Cell { return tables.Cell{Text: text, Number: true} }
+				clusters := map[string]bool{}
 				for _, p := range all {
-					table.Rows = append(table.Rows, []tables.Cell{{Text: p.Cluster}, number(strconv.FormatInt(p.Plans, 10)), number(strconv.FormatInt(p.First, 10)),
+					of := "the cluster"
+					if p.Pool {
+						of = "its pool"
+					}
+					clusters[p.Cluster] = true
+					table.Rows = append(table.Rows, []tables.Cell{{Text: p.Cluster}, {Text: of}, number(strconv.FormatInt(p.Plans, 10)), number(strconv.FormatInt(p.First, 10)),
 						number(strconv.FormatInt(p.Last, 10)), number(fmt.Sprintf("%.1f", float64(p.Bytes)/1e6))})
 				}
 				if err := table.Text(w); err != nil {
@@ -91,7 +97,7 @@ data directory, whether its server runs or not.`,
 				if rule.DryRun {
 					said = "would be removed"
 				}
-				_, err = fmt.Fprintf(w, "\n%d plans of %d clusters %s, %.1f MB.\n", plans, len(all), said, float64(bytes)/1e6)
+				_, err = fmt.Fprintf(w, "\n%d plans of %d clusters %s, %.1f MB.\n", plans, len(clusters), said, float64(bytes)/1e6)
 				return err
 			},
 			"json": asJSON(map[string]any{"clusters": all, "dry_run": rule.DryRun}),

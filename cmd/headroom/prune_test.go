@@ -4,8 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +19,27 @@ import (
 	"headroom/internal/pgtest"
 	"headroom/internal/postgres"
 )
+
+// prunesAndHides stands before a server, removes plans once somebody reads plan 3, and knows nothing of one.
+type prunesAndHides struct {
+	*httputil.ReverseProxy
+	hide  string
+	prune func()
+	once  sync.Once
+}
+
+func (p *prunesAndHides) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == p.hide {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"title":"Not found","status":404,"detail":"It is hidden."}`)
+		return
+	}
+	if r.URL.Path == "/v1/clusters/demo/plans/3" && p.prune != nil {
+		p.once.Do(p.prune)
+	}
+	p.ReverseProxy.ServeHTTP(w, r)
+}
 
 // Old plans are removed beside a running server, which goes on as before and says what is gone.
 func TestPrune(t *testing.T) {
@@ -48,7 +74,22 @@ func TestPrune(t *testing.T) {
 	if out, _ := say(t, exitOK, "prune", "--older-than", "400d", "--keep", "2", "--dry-run"); !strings.Contains(out, "5 plans of 1 clusters would be removed") {
 		t.Errorf("got %q", out)
 	}
-	out, _ := say(t, exitOK, "prune", "--older-than", "400d", "--keep", "2", "-o", "json")
+	between := &prunesAndHides{ReverseProxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.address}), hide: "/v1/clusters/demo/plans/6"}
+	front := httptest.NewServer(between)
+	defer front.Close()
+	t.Setenv("HEADROOM_URL", front.URL)
+	t.Setenv("HEADROOM_API_KEY", crashKey)
+	if _, trouble := say(t, exitError, "verify", "--all"); !strings.Contains(trouble, "hidden") {
+		t.Errorf("a plan that is listed and not there: %q", trouble)
+	}
+	var out string
+	between.hide = ""
+	between.prune = func() {
+		out, _ = say(t, exitOK, "prune", "--older-than", "400d", "--keep", "2", "-o", "json")
+	}
+	if verified, _ := say(t, exitOK, "verify", "--all", "-o", "json"); !strings.Contains(verified, `"plans": 4,`) || !strings.Contains(verified, `"removed": 3,`) {
+		t.Errorf("beside retention: %s", verified)
+	}
 	var did struct{ Clusters []postgres.Pruned }
 	if err := json.Unmarshal([]byte(out), &did); err != nil || len(did.Clusters) != 1 || did.Clusters[0].Plans != 5 || did.Clusters[0].First != 1 || did.Clusters[0].Last != 5 {
 		t.Errorf("got %s, %v", out, err)

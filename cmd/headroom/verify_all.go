@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 type proved struct {
 	Cluster   string       `json:"cluster"`
 	Plans     int          `json:"plans"`
+	Removed   int          `json:"removed"` // by retention, since they were listed
 	Right     int          `json:"right"`
 	NotProved int          `json:"not_proved"`
 	Wrong     int          `json:"wrong"`
@@ -66,7 +68,7 @@ func verifyAll(c *cobra.Command, to *connection, out output, clusters []string) 
 					return err
 				}
 			}
-			table, err := rows(reflect.TypeFor[proved](), items, []string{"cluster", "plans", "right", "not_proved", "wrong"})
+			table, err := rows(reflect.TypeFor[proved](), items, []string{"cluster", "plans", "right", "not_proved", "wrong", "removed"})
 			if err != nil {
 				return err
 			}
@@ -116,21 +118,22 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 	if err != nil {
 		return p, err
 	}
+	missing := map[int64]error{}
 	for _, item := range items {
 		var summary capacity.PlanSummary
 		if err := json.Unmarshal(item, &summary); err != nil {
 			return p, err
 		}
-		r, err := s.plan(ctx, cluster, strconv.FormatInt(summary.Number, 10))
-		if err != nil {
-			return p, err
+		r, answered, err := s.planAndProblem(ctx, cluster, summary.Number)
+		if told := (*problem)(nil); errors.As(err, &told) && told.Status == http.StatusNotFound {
+			missing[summary.Number] = err
+			continue
 		}
-		problem, err := s.problem(ctx, r)
 		if err != nil {
 			return p, err
 		}
 		p.Plans++
-		report := proof.Verify(problem, r.Plan, proof.Options{})
+		report := proof.Verify(answered, r.Plan, proof.Options{})
 		if told := toldOf(summary, r.Plan); told != nil {
 			report.Outcome = proof.Failed
 			report.Checks = append(report.Checks, *told)
@@ -145,7 +148,31 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 			p.Right++
 		}
 	}
+	if len(missing) == 0 {
+		return p, nil
+	}
+	// What retention has removed meanwhile is no longer listed either.
+	if items, err = s.items(0, func(e edits) (*http.Response, error) { return s.api.ListPlans(ctx, cluster, nil, e...) }); err != nil {
+		return p, err
+	}
+	for _, item := range items {
+		var summary capacity.PlanSummary
+		if err := json.Unmarshal(item, &summary); err != nil {
+			return p, err
+		}
+		if err := missing[summary.Number]; err != nil {
+			return p, err
+		}
+	}
+	p.Removed = len(missing)
 	return p, nil
+}
+
+func (s *service) planAndProblem(ctx context.Context, cluster string, number int64) (r record, p capacity.Problem, err error) {
+	if r, err = s.plan(ctx, cluster, strconv.FormatInt(number, 10)); err == nil {
+		p, err = s.problem(ctx, r)
+	}
+	return r, p, err
 }
 
 // toldOf says what lists and polls tell of a plan that is not in it.

@@ -95,6 +95,7 @@ func exportedNames() (names []string) {
 	boardMetrics{}.Describe(described)
 	(&observed{}).Describe(described)
 	(&calibrated{}).Describe(described)
+	(&removed{}).Describe(described)
 	telemetry.New(io.Discard, nil).Registry.Describe(described)
 	close(described)
 	for d := range described {
@@ -114,6 +115,7 @@ func TestPromisedMetricsAreExported(t *testing.T) {
 		"headroom_admissions_total", "headroom_plan_attempts_total", "headroom_planning_lag_seconds",
 		"headroom_observed_vms", "headroom_plan_drift_vms", "headroom_plan_drift_ratio", "headroom_observed_utilization_ratio", "headroom_observation_timestamp_seconds",
 		"headroom_class_calibration_drift", "headroom_class_calibration_coverage_ratio", "headroom_class_calibration_executions",
+		"headroom_plans_removed_total", "headroom_plans_removed_timestamp_seconds",
 	} {
 		if !slices.Contains(known, name) {
 			t.Errorf("%s is not exported", name)

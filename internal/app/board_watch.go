@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -20,9 +21,9 @@ const (
 // until done is closed.
 func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
 	watching, stop := context.WithCancel(ctx)
-	seen, fits := &observed{source: a.Store, now: a.Now}, &calibrated{source: a.Store}
+	seen, fits, gone := &observed{source: a.Store, now: a.Now}, &calibrated{source: a.Store}, &removed{source: a.Store}
 	if t := a.config.Telemetry; t != nil {
-		for _, c := range []prometheus.Collector{boardMetrics{a.Board}, seen, fits} {
+		for _, c := range []prometheus.Collector{boardMetrics{a.Board}, seen, fits, gone} {
 			if err := t.Registry.Register(c); err != nil {
 				stop()
 				return nil, err
@@ -33,7 +34,9 @@ func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) 
 	for _, begin := range []func() (<-chan struct{}, error){
 		func() (<-chan struct{}, error) { return a.Board.run(watching) },
 		func() (<-chan struct{}, error) {
-			return a.follow(watching, followed{ObservationsChannel, "observations", seen.read})
+			return a.follow(watching, followed{ObservationsChannel, "observations and removed plans", func(ctx context.Context) error {
+				return errors.Join(seen.read(ctx), gone.read(ctx)) // of the latter there is no word; within a minute will do
+			}})
 		},
 		func() (<-chan struct{}, error) {
 			return a.follow(watching, followed{PoolsChannel, "plans of pools", a.Pools.read})

@@ -53,6 +53,9 @@ type Store interface {
 	PutForecasts(ctx context.Context, cluster string, series []capacity.Series, dryRun bool) (capacity.Written, error)
 	DeleteForecasts(ctx context.Context, cluster string, of ForecastFilter) (int64, error)
 
+	// RemovedPlans are what retention has removed, by the names of living clusters.
+	RemovedPlans(ctx context.Context) (map[string]Removed, error)
+
 	Document(ctx context.Context, cluster string) (capacity.Document, error)
 	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what
 	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.

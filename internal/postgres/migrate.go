@@ -257,7 +257,7 @@ const grants = `
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON clusters, vm_types, prices, contracts, offers, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON profile_versions TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON planning TO headroom_service;
-	    GRANT SELECT ON plan_turns, plan_reigns, removed_plans TO headroom_service;
+	    GRANT SELECT ON plan_turns, plan_reigns, removed_plans, removed_pool_plans TO headroom_service;
 	    GRANT SELECT, INSERT, UPDATE, DELETE ON report_schedules TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON reports, report_parts TO headroom_service;
 	    GRANT SELECT, INSERT, DELETE ON packings TO headroom_service;

@@ -46,7 +46,7 @@ func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, un
 			return missing
 		}
 		if errors.Is(err, pgx.ErrNoRows) {
-			return noPlan(ctx, q, id, cluster, ref.Number)
+			return clusterPlans.missing(ctx, q, id, cluster, ref.Number)
 		}
 		if err != nil {
 			return err

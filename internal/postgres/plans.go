@@ -124,7 +124,7 @@ func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r ca
 		case errors.Is(err, pgx.ErrNoRows) && missing == nil && ref.Number == 0:
 			return noCurrent(ctx, q, id, cluster)
 		case errors.Is(err, pgx.ErrNoRows) && missing == nil:
-			return noPlan(ctx, q, id, cluster, ref.Number)
+			return clusterPlans.missing(ctx, q, id, cluster, ref.Number)
 		case errors.Is(err, pgx.ErrNoRows):
 			return missing
 		case err != nil:

@@ -53,7 +53,7 @@ func (s *Store) PoolPlan(ctx context.Context, cluster string, number int64) (r c
 			SELECT `+poolPlanColumns+`, p.basis, p.plan FROM pool_plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND p.number = @number`, pgx.NamedArgs{"cluster": id, "number": number})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return notFound("the pool of the cluster %q has no plan number %d", cluster, number)
+			return poolPlans.missing(ctx, q, id, cluster, number)
 		}
 		r = capacity.PoolPlanRecord{PoolPlanSummary: found.PoolPlanSummary, Basis: found.Basis, Plan: found.Plan}
 		return err

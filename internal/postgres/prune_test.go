@@ -126,6 +126,52 @@ func TestOldPlansAreRemovedUnlessSomethingIsAboutThem(t *testing.T) {
 	}
 }
 
+// Of a pool's plans the newest and the current one stay; both kinds are counted together.
+func TestOldPlansOfPoolsAreRemoved(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := pgtest.OpenWith(t, configOf(url))
+	ctx := filled(t, s)
+	must(s.SavePlan(ctx, record(night)))(t)
+	more(t, url, 10)
+	age(t, url, 10)
+	conn := raw(t, url)
+	execute(t, conn, `INSERT INTO pools (cluster_id, settings, version, plans, current_number) SELECT id, '{}', 1, 20, 4 FROM clusters`)
+	execute(t, conn, `
+		INSERT INTO pool_plans (id, cluster_id, number, at, created_at, created_by, settings_version, reason, status, cost, currency, starts, ends, rounds, steps, basis, plan)
+		SELECT gen_random_uuid(), c.id, n, now(), now() - interval '400 days', 'x', 1, 'inputs', 'feasible', 1, 'USD', now(), now(), 1, 0, '{}', '{}' FROM clusters c, generate_series(1, 20) n`)
+	rule := postgres.Retention{OlderThan: year, Keep: 5, DryRun: true}
+	would := prune(t, url, rule)
+	rule.DryRun = false
+	did := prune(t, url, rule)
+	same(t, did, would)
+	if len(did) != 2 || did[0].Pool || did[0].Plans != 4 || !did[1].Pool || did[1].Cluster != night || did[1].Plans != 14 || did[1].First != 1 || did[1].Last != 15 || did[1].Bytes <= 0 {
+		t.Errorf("it removed %+v", did)
+	}
+	var left []int64
+	for _, p := range must(s.PoolPlans(ctx, night, app.Page{}))(t).Items {
+		left = append(left, p.Number)
+	}
+	same(t, left, []int64{20, 19, 18, 17, 16, 4})
+	_, err := s.PoolPlan(ctx, night, 15)
+	kindOf(t, err, capacity.NotFound, "plan 15 of the pool of the cluster", "was removed by retention on "+time.Now().UTC().Format(time.DateOnly))
+	_, err = s.PoolPlan(ctx, night, 21)
+	kindOf(t, err, capacity.NotFound, "has no plan number 21")
+	removed := must(s.RemovedPlans(ctx))(t)
+	if got := removed[night]; len(removed) != 1 || got.Plans != 18 || time.Since(got.Last) > time.Hour {
+		t.Errorf("removed are %+v", removed)
+	}
+	found := 0
+	for _, e := range audit(t, s, app.AuditFilter{}) {
+		if e.Name == "plans 1 to 15 of the pool" && e.By == "retention" {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d entries in the audit log", found)
+	}
+}
+
 // Two that remove, in many transactions, beside writers and readers: every number is there or on record as removed,
 // never both, and a list that is read page by page misses nothing that stays.
 func TestPlansAreRemovedBesideWriters(t *testing.T) {
@@ -193,7 +239,8 @@ func TestTheServiceRemovesNoPlans(t *testing.T) {
 	conn := raw(t, url)
 	execute(t, conn, `SET ROLE `+postgres.Role)
 	execute(t, conn, `SET headroom.retention = 'on'`)
-	for _, sql := range []string{"DELETE FROM plans", "INSERT INTO removed_plans (cluster_id, first, last) VALUES (1, 1, 1)", "DELETE FROM removed_plans"} {
+	for _, sql := range []string{"DELETE FROM plans", "INSERT INTO removed_plans (cluster_id, first, last) VALUES (1, 1, 1)", "DELETE FROM removed_plans",
+		"DELETE FROM pool_plans", "INSERT INTO removed_pool_plans (cluster_id, first, last) VALUES (1, 1, 1)"} {
 		if _, err := conn.Exec(ctx, sql); state(err) != "42501" {
 			t.Errorf("%s: %v", sql, err)
 		}
