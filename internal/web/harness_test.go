@@ -360,16 +360,24 @@ func tryValue[T any](ctx context.Context, script string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
+// patience is how long something may take on a busy machine; where samples are long, so is what is waited for.
+func patience() time.Duration {
+	if long() {
+		return 3 * time.Minute
+	}
+	return 30 * time.Second
+}
+
 // until waits for a script to become true; while the browser goes from page to page nothing is.
 func until(t *testing.T, ctx context.Context, script string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience()); ; time.Sleep(20 * time.Millisecond) {
 		so, err := tryValue[bool](ctx, "!!("+script+")")
 		if so && err == nil {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("after 30 s it is not so that %s (%v); the page says:\n%s", script, err, value[string](t, ctx, "document.body.innerText"))
+			t.Fatalf("after %s it is not so that %s (%v); the page says:\n%s", patience(), script, err, value[string](t, ctx, "document.body.innerText"))
 		}
 	}
 }

@@ -25,6 +25,11 @@ export function decimal(u: Units): string {
   return sign + (abs / one).toString() + (part ? "." + part : "");
 }
 
+/** plain writes a number as units reads it: never as 1e-7, which String makes of small ones. */
+export function plain(x: number): string {
+  return Math.min(x, 1e18).toFixed(places).replace(/\.?0+$/, "");
+}
+
 /** scaled multiplies by a fraction, rounded half away from zero. */
 export function scaled(u: Units, times: bigint, by: bigint): Units {
   const abs = (u < 0n ? -u : u) * times;

@@ -14,6 +14,11 @@ export function writePins(pins: Pin[]): string[] {
   return pins.map((p) => `${p.letter}:${encodeURIComponent(p.name)}:${write(p.edits).join(";")}`);
 }
 
+/** shortened keeps as much of a name as pins have room for, and no half of a sign. */
+export function shortened(name: string): string {
+  return [...name].slice(0, longestName).join("");
+}
+
 /** readPins takes what can be read and gives back the rest as it stands. */
 export function readPins(texts: string[]): { pins: Pin[]; unread: string[] } {
   const pins: Pin[] = [];
@@ -29,7 +34,7 @@ export function readPins(texts: string[]): { pins: Pin[]; unread: string[] } {
       continue;
     }
     if (!m || !inside || inside.unread.length > 0 || pins.some((p) => p.letter === m[1])) unread.push(text);
-    else pins.push({ letter: m[1]!, name: name.slice(0, longestName), edits: inside.edits });
+    else pins.push({ letter: m[1]!, name: shortened(name), edits: inside.edits });
   }
   return { pins, unread };
 }

@@ -1,7 +1,7 @@
 // A scenario as the address holds it: ch=<what>:<name>:<op><value>, once for each change, where op is = for a
 // value and x for a factor. The service is asked with the same changes in its own words.
 import type { Problem, ProblemClass, ScenarioChange } from "../api/contract.ts";
-import { decimal, type Units, units } from "./money.ts";
+import { decimal, plain, type Units, units } from "./money.ts";
 
 export type What = "deadline" | "demand" | "promised" | "penalty" | "price" | "contract_price" | "quota" | "contract" | "budget" | "bound";
 
@@ -25,6 +25,17 @@ function readable(what: What, op: string, value: string): boolean {
   return /^\d{1,15}(?:\.\d{1,9})?$/.test(value);
 }
 
+/** longestText is how long one change may be in an address: longer than the longest names make it. */
+export const longestText = 4000;
+
+/** tooLarge is from where on numbers are no value. */
+export const tooLarge = 1e15;
+
+/** valueText is a number as addresses have it, with nine digits and places at most. */
+export function valueText(v: number): string {
+  return plain(Math.min(Number(v.toPrecision(9)), tooLarge - 1));
+}
+
 /** key names what an edit changes: of two edits with one key the later counts. */
 export function keyOf(e: { what: What; name: string }): string {
   return `${e.what}:${e.name}`;
@@ -45,7 +56,7 @@ export function read(texts: string[]): { edits: Edit[]; unread: string[] } {
   const edits = new Map<string, Edit>();
   const unread: string[] = [];
   for (const text of texts) {
-    const m = /^(\w+):([^:]*):([=x])([\w.]+)$/.exec(text);
+    const m = text.length > longestText ? null : /^(\w+):([^:]*):([=x])([\w.]+)$/.exec(text);
     const name = m && readName(m[2]!);
     if (!m || name === null || !whats.includes(m[1] as What) || !readable(m[1] as What, m[3]!, m[4]!)) {
       unread.push(text);

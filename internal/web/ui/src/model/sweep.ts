@@ -1,7 +1,7 @@
 // What a curve can be drawn over, and how its points are read, written into files and tried in What if.
 import type { Problem, Sweep, SweepPoint, Vary } from "../api/contract.ts";
-import { decimal, headline, one, price, scaled, units, type Units } from "./money.ts";
-import { type Edit, keyOf } from "./scenario.ts";
+import { decimal, headline, one, plain, price, scaled, units, type Units } from "./money.ts";
+import { type Edit, keyOf, valueText } from "./scenario.ts";
 import type { Column } from "./table.ts";
 import { duration } from "./time.ts";
 import { percent } from "./words.ts";
@@ -56,9 +56,9 @@ export interface Range {
 
 /** sent is a number in the service's words. */
 function sent(of: Parameter, x: number, period: number): string {
-  if (of.unit === "%") return String(Number((x / 100).toPrecision(12)));
+  if (of.unit === "%") return plain(x / 100);
   if (of.unit === "VMs") return String(Math.round(x));
-  return String(Number((x * (period / (Number(monthHours) * 3600))).toFixed(9)));
+  return plain(x * (period / (Number(monthHours) * 3600)));
 }
 
 /** shownOf is a number of the service's in the unit of its parameter. */
@@ -101,7 +101,7 @@ export function place(of: Parameter, x: number, currency: string): string {
 /** edit is a value as a change in What if. */
 export function edit(of: Parameter, x: number): Edit {
   const name = of.what === "quota" ? "on_demand" : of.what === "price" ? "on_demand" : of.what === "budget" ? "vm_month" : of.name || "*";
-  return of.by === "factor" ? { what: of.what, name, op: "x", value: String(Number((x / 100).toPrecision(9))) } : { what: of.what, name, op: "=", value: String(Number(x.toPrecision(9))) };
+  return of.by === "factor" ? { what: of.what, name, op: "x", value: valueText(x / 100) } : { what: of.what, name, op: "=", value: valueText(x) };
 }
 
 /** withEdits is changes with others in the place of those of the same things. */

@@ -1,12 +1,12 @@
 // What came of changes, and what stands in their way, in sentences for people.
 import type { Finding, Problem, ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
-import { each, headline, type Period, perPeriod, text, units } from "./money.ts";
+import { each, headline, type Period, perPeriod, plain, text, units } from "./money.ts";
 import { type Edit, keyOf, monthly } from "./scenario.ts";
 import { duration } from "./time.ts";
 import { count } from "./words.ts";
 
 /** subject is what is changed, as a sentence begins. */
-function subject(edits: Edit[], p: Problem): string {
+export function subject(edits: Edit[], p: Problem): string {
   const e = edits[0];
   if (!e || edits.length > 1) return `Making these ${edits.length} changes`;
   const c = p.classes.find((x) => x.name === e.name);
@@ -38,7 +38,7 @@ function subject(edits: Edit[], p: Problem): string {
 }
 
 function money(amount: string, p: Problem): string {
-  return text(units(String(Number(Number(amount).toFixed(9)))), p.currency, Number(amount) < 1 ? 3 : 2);
+  return text(units(plain(Number(amount))), p.currency, Number(amount) < 1 ? 3 : 2);
 }
 
 /** leadOf is what came of the changes, in a sentence that can be passed on. */

@@ -1,7 +1,7 @@
 // Scenarios that are kept side by side, all compared with the same plan.
 import { useSignal } from "@preact/signals";
 import { headline, type Period, periods, perPeriod, type Units } from "../model/money.ts";
-import { letters, longestName, type Pin } from "../model/pins.ts";
+import { letters, longestName, type Pin, shortened } from "../model/pins.ts";
 import { count } from "../model/words.ts";
 import { base, open, pins, setPins } from "../state/edits.ts";
 import { chosen } from "../state/route.ts";
@@ -61,7 +61,7 @@ export function Pinned() {
 }
 
 function rename(p: Pin, name: string): void {
-  setPins(pins.value.map((x) => (x.letter === p.letter ? { ...x, name: name.trim().slice(0, longestName) || `Scenario ${x.letter}` } : x)), false);
+  setPins(pins.value.map((x) => (x.letter === p.letter ? { ...x, name: shortened(name.trim()) || `Scenario ${x.letter}` } : x)), false);
 }
 
 function Card({ of }: { of: Figures | null }) {

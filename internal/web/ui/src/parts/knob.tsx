@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { parse, show, unitOf } from "../model/fields.ts";
-import { type Edit, fromPlace, type Knob, keyOf, partOf, places, rounded, stepOf, toPlace } from "../model/scenario.ts";
+import { type Edit, fromPlace, type Knob, keyOf, partOf, places, rounded, stepOf, tooLarge, toPlace, valueText } from "../model/scenario.ts";
 import { commit, move } from "../state/edits.ts";
 
 /** Of the knobs that are moved together with one hint: what it is called in their descriptions. */
@@ -41,7 +41,7 @@ export function KnobControl({ knob, edit, fastest }: { knob: Knob; edit: Edit | 
   const put = (v: number | null) => {
     if (v === knob.now) return move(null, key);
     const op = knob.kind === "percent" && v !== null ? "x" : "=";
-    move({ what: knob.what, name: knob.name, op, value: v === null ? "none" : String(Number(v.toPrecision(9))) }, key);
+    move({ what: knob.what, name: knob.name, op, value: v === null ? "none" : valueText(v) }, key);
   };
   if (knob.first === undefined) return <Slider knob={knob} id={id} value={value ?? 0} put={put} fastest={fastest} />;
   return (
@@ -72,8 +72,8 @@ function Slider({ knob, id, value, put, fastest }: { knob: Knob; id: string; val
   const take = () => {
     if (typed.value === null) return;
     const v = parse(knob.kind, typed.value, knob.now ?? value);
-    refused.value = v === null;
-    if (v === null) return;
+    refused.value = v === null || v >= tooLarge;
+    if (v === null || refused.value) return;
     set(knob.kind === "count" ? Math.round(v) : v);
     typed.value = null;
   };
