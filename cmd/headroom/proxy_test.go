@@ -217,7 +217,7 @@ func TestBrokenNetworksLoseNoWrite(t *testing.T) {
 		case 3:
 			g.round("latencies", func() {
 				p.latency.Store(int64(time.Millisecond) * int64(5+g.random.IntN(95)))
-				g.moment()
+				g.moment(1)
 				p.latency.Store(0)
 			})
 		}

@@ -29,9 +29,11 @@ type served struct {
 	*exec.Cmd
 	address  string
 	dataDir  string
-	localKey string        // set where there is no private database, whose server would give one
-	greeted  string        // its standard output until it was ready
+	localKey string // set where there is no private database, whose server would give one
+	greeted  string // its standard output until it was ready
+	began    time.Time
 	ready    time.Duration // from the start of the process
+	words    chan string   // what it says until it serves
 	stderr   *lockedBuffer
 	ended    chan error
 }
@@ -90,7 +92,13 @@ func startServing(t *testing.T, dataDir string, args ...string) *served {
 // startServingWith is startServing with variables besides those of the test.
 func startServingWith(t *testing.T, dataDir string, variables []string, args ...string) *served {
 	t.Helper()
-	s := &served{dataDir: dataDir, address: testPort(t), stderr: &lockedBuffer{}, ended: make(chan error, 1)}
+	return launch(t, dataDir, variables, args...).await(t)
+}
+
+// launch starts headroom serve.
+func launch(t *testing.T, dataDir string, variables []string, args ...string) *served {
+	t.Helper()
+	s := &served{dataDir: dataDir, address: testPort(t), stderr: &lockedBuffer{}, words: make(chan string, 1), ended: make(chan error, 1)}
 	s.Cmd = exec.Command("headroom", append([]string{"serve", "--listen", s.address, "--data-dir", dataDir}, args...)...)
 	s.Env = append(os.Environ(), variables...)
 	s.Stderr = s.stderr
@@ -98,28 +106,33 @@ func startServingWith(t *testing.T, dataDir string, variables []string, args ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
+	s.began = time.Now()
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.stop(t) })
-	greeted := make(chan string, 1)
 	go func() {
 		var all strings.Builder
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			fmt.Fprintln(&all, lines.Text())
 			if strings.HasPrefix(lines.Text(), "Reference:") {
+				s.ready = time.Since(s.began)
 				break
 			}
 		}
-		greeted <- all.String()
+		s.words <- all.String()
 		_, _ = io.Copy(io.Discard, out)
 		s.ended <- s.Wait()
 	}()
+	return s
+}
+
+// await waits until a server says that it serves.
+func (s *served) await(t *testing.T) *served {
+	t.Helper()
 	select {
-	case s.greeted = <-greeted:
-		s.ready = time.Since(began)
+	case s.greeted = <-s.words:
 	case <-time.After(90 * time.Second):
 	}
 	if !strings.Contains(s.greeted, "Reference:") {

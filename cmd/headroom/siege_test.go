@@ -28,6 +28,7 @@ type siege struct {
 	servers []*served // to which the writers are dealt out
 	writers []*writer
 	planned int // plans made with the key before the writers began
+	checked int // so many faults were done when all stored plans were verified last
 	toll
 }
 
@@ -59,6 +60,9 @@ func (a toll) tellBack(what, after string) string {
 // inSieges divides so many rounds among sieges that go on beside each other, and adds up what came of them.
 func inSieges(t *testing.T, sieges, rounds int, siege func(t *testing.T, seed uint64, rounds int) toll) toll {
 	t.Helper()
+	if sieges == 1 { // on the test's own turn: a test of its own would wait for another among all the others
+		return siege(t, 0, rounds)
+	}
 	all := toll{faults: map[string]int{}}
 	var mu sync.Mutex
 	t.Run("siege", func(t *testing.T) {
@@ -104,11 +108,14 @@ func besiege(t *testing.T, seed uint64, servers ...*served) *siege {
 	return g
 }
 
-// moment waits for a few more acknowledged writes, and a little longer.
-func (g *siege) moment() {
-	more := g.written() + 3 + g.random.IntN(12)
-	if wholeSamples {
-		more += g.random.IntN(30)
+// moment waits for a few more acknowledged writes for each of so many faults, and a little longer.
+func (g *siege) moment(faults int) {
+	more := g.written()
+	for range faults {
+		more += 3 + g.random.IntN(12)
+		if wholeSamples {
+			more += g.random.IntN(30)
+		}
 	}
 	for end := time.Now().Add(5 * time.Second); g.written() < more && time.Now().Before(end); { // where nothing is written any more, a fault strikes all the same
 		time.Sleep(time.Millisecond)
@@ -137,17 +144,23 @@ func (g *siege) written() (n int) {
 // round lets the writers write until the fault is over, waits until every server takes writes and compares.
 func (g *siege) round(kind string, fault func()) {
 	g.Helper()
-	ctx, cancel := context.WithCancel(g.Context())
+	g.atOnce(1, kind, fault)
+}
+
+// atOnce is a round with several faults of a kind.
+func (g *siege) atOnce(faults int, kind string, fault func()) {
+	g.Helper()
+	var over atomic.Bool
 	var working sync.WaitGroup
 	for i, w := range g.writers {
 		s := g.servers[i%len(g.servers)]
-		working.Go(func() { w.write(ctx, s) })
+		working.Go(func() { w.write(g.Context(), s, &over) })
 	}
-	g.moment()
+	g.moment(faults)
 	fault()
-	g.faults[kind]++
+	g.faults[kind] += faults
 	began := time.Now()
-	cancel()
+	over.Store(true)
 	working.Wait()
 	for _, s := range g.servers {
 		probe, name := &writer{}, fmt.Sprintf("probe-%d", g.rounds())
@@ -198,6 +211,15 @@ func (g *siege) plansByKey() (n int) {
 func (g *siege) verify() {
 	g.Helper()
 	verifyStored(g.T, g.servers[0])
+	g.checked = g.rounds()
+}
+
+// verifyEvery verifies the history again after so many faults.
+func (g *siege) verifyEvery(faults int) {
+	g.Helper()
+	if g.rounds() >= g.checked+faults {
+		g.verify()
+	}
 }
 
 // verifyStored checks every stored plan, with the program.
@@ -248,6 +270,8 @@ type writer struct {
 
 // send asks without a connection that is kept: after a crash none is worth anything.
 func (w *writer) send(ctx context.Context, s *served, method, path, body string, headers ...string) (int, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, strings.NewReader(body))
 	if err != nil {
 		return 0, "", err
@@ -267,9 +291,10 @@ func (w *writer) send(ctx context.Context, s *served, method, path, body string,
 	return answer.StatusCode, string(text), err
 }
 
-// write goes on until the server no longer answers or the context ends.
-func (w *writer) write(ctx context.Context, s *served) {
-	for n := 0; ctx.Err() == nil; n++ {
+// write goes on until the server no longer answers or the round is over. It waits for its last answer: a request that
+// nobody waits for may be carried out after all was compared.
+func (w *writer) write(ctx context.Context, s *served, over *atomic.Bool) {
+	for n := 0; !over.Load(); n++ {
 		w.tried = w.quota + 1
 		status, _, err := w.send(ctx, s, "PUT", "/v1/clusters/"+w.name+"/vm-types/counted", fmt.Sprintf(`{"name":"counted","quota":%d}`, w.tried), "If-Match", fmt.Sprintf(`"%d"`, w.version))
 		switch {
@@ -286,44 +311,55 @@ func (w *writer) write(ctx context.Context, s *served) {
 			if w.pending == "" {
 				w.pending = fmt.Sprintf("%s-%d", w.name, len(w.made))
 			}
-			if !w.create(ctx, s) {
+			if !w.repeat(over, func() (bool, bool) { return w.create(ctx, s) }) {
 				return
 			}
 		case n%8 == 2:
 			if w.awaited == "" {
 				w.awaited = fmt.Sprintf("%s-plan-%d", w.name, w.plans)
 			}
-			if !w.plan(ctx, s) {
+			if !w.repeat(over, func() (bool, bool) { return w.plan(ctx, s) }) {
 				return
 			}
 		}
 	}
 }
 
+// repeat asks again while the answer is 503, as anybody may who gives a key; else nothing can be known of the change.
+func (w *writer) repeat(over *atomic.Bool, ask func() (done, refused bool)) bool {
+	for {
+		done, refused := ask()
+		if !refused || over.Load() {
+			return done
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // create makes the pending cluster, as often as it takes under the same key.
-func (w *writer) create(ctx context.Context, s *served) bool {
+func (w *writer) create(ctx context.Context, s *served) (done, refused bool) {
 	status, _, err := w.send(ctx, s, "POST", "/v1/clusters", `{"name":"`+w.pending+`"}`, "Idempotency-Key", "key-"+w.pending)
 	if err != nil || status == http.StatusServiceUnavailable {
-		return false
+		return false, err == nil
 	}
 	if status != http.StatusCreated {
 		w.wrong = append(w.wrong, fmt.Sprintf("%s: making it got %d", w.pending, status))
-		return false
+		return false, false
 	}
 	w.made, w.pending = append(w.made, w.pending), ""
 	w.acknowledged.Add(1)
-	return true
+	return true, false
 }
 
 // plan makes the awaited plan, as often as it takes under the same key.
-func (w *writer) plan(ctx context.Context, s *served) bool {
+func (w *writer) plan(ctx context.Context, s *served) (done, refused bool) {
 	status, answer, err := w.send(ctx, s, "POST", "/v1/clusters/demo/plans", "{}", "Idempotency-Key", w.awaited)
 	if err != nil || status == http.StatusServiceUnavailable {
-		return false
+		return false, err == nil
 	}
 	if status != http.StatusCreated {
 		w.wrong = append(w.wrong, fmt.Sprintf("%s: got %d %s", w.awaited, status, answer))
-		return false
+		return false, false
 	}
 	if w.answers == nil {
 		w.answers = map[string]string{}
@@ -331,7 +367,7 @@ func (w *writer) plan(ctx context.Context, s *served) bool {
 	w.answers[w.awaited], w.awaited = answer, ""
 	w.plans++
 	w.acknowledged.Add(1)
-	return true
+	return true, false
 }
 
 // compare holds what was acknowledged against what is there after a fault: all of it, once, and of what got
@@ -352,8 +388,10 @@ func (w *writer) compare(t *testing.T, s *served, there map[string]int) {
 			t.Errorf("cluster %s was acknowledged and is there %d times", name, n)
 		}
 	}
-	if w.pending != "" && !w.create(t.Context(), s) { // the same request once more
-		t.Errorf("cluster %s cannot be made after the fault", w.pending)
+	if w.pending != "" {
+		if done, _ := w.create(t.Context(), s); !done { // the same request once more
+			t.Errorf("cluster %s cannot be made after the fault", w.pending)
+		}
 	}
 	for key, want := range w.answers { // a plan's answer is kept with its plan, so both are there or none is
 		status, again, err := w.send(t.Context(), s, "POST", "/v1/clusters/demo/plans", "{}", "Idempotency-Key", key)
@@ -369,8 +407,10 @@ func (w *writer) compare(t *testing.T, s *served, there map[string]int) {
 		}
 	}
 	w.answers = nil
-	if w.awaited != "" && !w.plan(t.Context(), s) {
-		t.Errorf("the plan %s cannot be made after the fault", w.awaited)
+	if w.awaited != "" {
+		if done, _ := w.plan(t.Context(), s); !done {
+			t.Errorf("the plan %s cannot be made after the fault", w.awaited)
+		}
 	}
 	for _, wrong := range w.wrong {
 		t.Error(wrong)

@@ -31,7 +31,7 @@ func TestStopWithAHungDatabase(t *testing.T) {
 		t.Errorf("it took %s\n%s", took, s.stderr)
 	}
 	for _, pid := range all {
-		waits(t, "the process "+strconv.Itoa(pid)+" is gone", 5*time.Second, func() bool { return syscall.Kill(pid, 0) != nil })
+		waits(t, "the process "+strconv.Itoa(pid)+" is gone", 5*time.Second, func() bool { return !lives(pid) })
 	}
 	startServing(t, dir).stop(t)
 }

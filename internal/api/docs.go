@@ -84,12 +84,16 @@ type docsAnswer struct {
 }
 
 // contractDocument is the contract, which is read once: that takes a tenth of a second, and nobody changes it.
-var contractDocument = sync.OnceValues(func() (*openapi3.T, error) { return loadDocument(openapi.Document) })
+var contractDocument = sync.OnceValues(func() (*openapi3.T, error) { return loadDocument(openapi.Document, false) })
 
-// loadDocument reads a contract with the places of its parts, which keep the order it is written in.
-func loadDocument(text []byte) (*openapi3.T, error) {
+// ReadContract reads the contract ahead of New, which needs it.
+func ReadContract() { _, _ = contractDocument() } // New says what is wrong
+
+// loadDocument reads a contract. The reference needs the places of its parts, which keep the order it is written in
+// and take as long again.
+func loadDocument(text []byte, places bool) (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
-	loader.IncludeOrigin = true
+	loader.IncludeOrigin = places
 	doc, err := loader.LoadFromData(text)
 	if err != nil {
 		return nil, fmt.Errorf("read openapi.yaml: %w", err)

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-chi/chi/v5"
 
 	"headroom/openapi"
@@ -49,10 +48,14 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 const htmlType = "text/html; charset=utf-8"
 
 // renderPages makes the pages.
-func (s *server) renderPages(doc *openapi3.T) error {
+func (s *server) renderPages() error {
 	limits := docsLimits{SolvesPerSecond: s.config.SolvesPerSecond, RequestsPerSecond: s.config.RequestsPerSecond,
 		BodyMB: s.config.Limits.Bytes >> 20, Classes: s.config.Limits.Classes}
 	reference := sync.OnceValues(func() (page, error) {
+		doc, err := loadDocument(openapi.Document, true)
+		if err != nil {
+			return page{}, err
+		}
 		text, err := renderDocs(doc, s.config.Version, limits)
 		return newPage(text, htmlType, policyOfPages), err
 	})

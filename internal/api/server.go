@@ -78,7 +78,7 @@ func New(c Config) (http.Handler, error) {
 	if s.operations, err = readOperations(doc); err != nil {
 		return nil, fmt.Errorf("read openapi.yaml: %w", err)
 	}
-	if err := s.renderPages(doc); err != nil {
+	if err := s.renderPages(); err != nil {
 		return nil, err
 	}
 	s.routes()
