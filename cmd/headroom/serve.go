@@ -78,6 +78,13 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
+	ready := false
+	defer func() {
+		if err != nil && !ready && ctx.Err() != nil { // a stop cut short what it was at, which is no failure
+			fmt.Fprintln(stderr, "headroom: Stopped before it was ready.")
+			err = nil
+		}
+	}()
 	beyond := !onLoopback(settings.Listen)
 	if beyond {
 		if err := errors.Join(settings.sampleSecrets()...); err != nil {
@@ -195,6 +202,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 		return err
 	}
 	defer greet.leave()
+	ready = true
 	fmt.Fprint(stdout, greet.text)
 	t.Log.Info("serving", "address", listener.Addr().String(), "version", version, "private_database", settings.DatabaseURL == "")
 	if err := notify(notifyReady); err != nil {

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A server that is stopped at any moment of its first start ends well, and begins again in the same directory.
+func TestStopsWhileItStarts(t *testing.T) {
+	t.Parallel()
+	dir := dataDirectory(t)
+	for _, moment := range []struct {
+		name string
+		come func() bool
+	}{
+		{"its data directory is being made", func() bool { files, _ := filepath.Glob(filepath.Join(dir, "*")); return len(files) > 0 }},
+		{"its database is being made", func() bool {
+			files, _ := filepath.Glob(filepath.Join(dir, "*", "PG_VERSION"))
+			return len(files) > 0
+		}},
+		{"its database runs", func() bool {
+			files, _ := filepath.Glob(filepath.Join(dir, "*", "postmaster.pid"))
+			return len(files) > 0
+		}},
+	} {
+		said := &lockedBuffer{}
+		c := exec.Command("headroom", "serve", "--listen", testPort(t), "--data-dir", dir, "--demo")
+		c.Env = os.Environ()
+		c.Stderr = said
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		waits(t, moment.name, 30*time.Second, moment.come)
+		children := descendants(c.Process.Pid)
+		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		hard := time.AfterFunc(30*time.Second, func() { _ = c.Process.Kill() })
+		err := c.Wait()
+		hard.Stop()
+		if err != nil || strings.Contains(said.String(), "Interrupted") || strings.Contains(said.String(), "panic") {
+			t.Errorf("stopped when %s: %v, it said\n%s", moment.name, err, said)
+		}
+		allGone(t, children)
+	}
+	s := startServing(t, dir, "--demo")
+	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":1`) {
+		t.Errorf("the current plan: got %s", current)
+	}
+}
