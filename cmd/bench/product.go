@@ -155,13 +155,20 @@ func sixteenJobs(ctx context.Context) ([]figure, error) {
 		var busy [2]float64
 		for k, algorithm := range []capacity.PackingAlgorithm{capacity.PackMulti, capacity.PackSwarm} {
 			p.Options.Algorithm = algorithm
-			began := time.Now()
+			before, err := ownCPU()
+			if err != nil {
+				return nil, err
+			}
 			a, err := pack.Pack(ctx, p, nil)
 			if err != nil {
 				return nil, fmt.Errorf("pack 16 jobs by %s: %w", algorithm, err)
 			}
 			if algorithm == capacity.PackMulti {
-				worst = max(worst, time.Since(began))
+				after, err := ownCPU()
+				if err != nil {
+					return nil, err
+				}
+				worst = max(worst, after-before)
 				if a.Status != capacity.PackingOptimal {
 					worst = math.MaxInt64
 				}
@@ -173,5 +180,5 @@ func sixteenJobs(ctx context.Context) ([]figure, error) {
 		}
 	}
 	reached := fmt.Sprintf("%s ms at worst, the swarm's shorter in %d of %d", ms(worst), shorter, batches)
-	return []figure{{"packing of 16 jobs, exact", "≤ 1 s, never longer than the swarm's", reached, worst > time.Second || shorter > 0}}, nil
+	return []figure{{"packing of 16 jobs, exact", "≤ 1 s of CPU, never longer than the swarm's", reached, worst > time.Second || shorter > 0}}, nil
 }
