@@ -85,6 +85,7 @@ func walkHostile(t *testing.T, s *server, browser context.Context) {
 	for _, at := range []struct{ name, path, ready, names string }{
 		{"now", "/c/named/now", `document.querySelectorAll("table.classes tbody tr").length >= 8 && document.querySelector(".vmbar")`, all},
 		{"what-if", "/c/named/what-if?" + scenario.Encode(), `document.querySelector("#answer") && document.querySelectorAll(".pin").length === 4`, strings.Join(hostile[:4], "\n")},
+		{"what-if-one", "/c/named/what-if?base=2&ch=" + url.QueryEscape("deadline:"+url.PathEscape(hostile[2])+":x1.5"), `document.querySelector("#answer") && document.querySelector("h1").textContent.startsWith("Giving ")`, hostile[2]},
 		{"curves", "/c/named/curves?n=9&x=" + url.QueryEscape("contract:"+hostile[3]) + "&from=0&to=20", `document.querySelector(".axes path.line")`, hostile[3]},
 		{"grid", "/c/named/curves?n=4&yn=3&from=50&to=150&yfrom=0&yto=20&x=" + url.QueryEscape("deadline:"+hostile[2]) + "&y=" + url.QueryEscape("contract:"+hostile[0]), `document.querySelectorAll(".heat td[data-at]").length === 12`, hostile[0] + "\n" + hostile[2]},
 		{"contracts", "/c/named/contracts", `document.querySelectorAll("main figure .axes svg").length >= 1`, strings.Join(hostile[:5], "\n")},
@@ -111,6 +112,9 @@ func walkHostile(t *testing.T, s *server, browser context.Context) {
 		}
 		if n := value[int](t, ctx, `document.querySelectorAll("main img, main script, main b").length`); n > 0 {
 			t.Errorf("%s: a name has become markup", at.name)
+		}
+		for _, text := range value[[]string](t, ctx, fmt.Sprintf(turning, hostile[2])) {
+			t.Errorf("%s: a name turns around what stands after it: %q", at.name, text)
 		}
 		calmInTheDark(t, ctx, at.name+" with hostile names")
 		looks(t, ctx, "hostile-"+at.name)
@@ -142,6 +146,19 @@ func walkHostile(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `window.saved !== ""`)
 	inert(t, "the page's table of a scenario", value[string](t, ctx, `window.saved`))
 }
+
+// turning are texts in which a name that is written from right to left goes on beside words of ours, with nothing that
+// keeps its direction to itself.
+const turning = `((name) => {
+	const found = [];
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n = texts.nextNode(); n; n = texts.nextNode()) {
+		const at = n.data.indexOf(name);
+		if (at < 0 || n.parentElement.closest("bdi, option, text, textarea") || n.data.lastIndexOf("\u2068", at) > n.data.lastIndexOf("\u2069", at)) continue;
+		if (n.data.slice(at + name.length).trim() || n.nextSibling?.textContent.trim()) found.push(n.parentElement.tagName + " " + n.data.slice(0, 120));
+	}
+	return found;
+})(%q)`
 
 // inert makes sure that no cell of a table is a formula to a spreadsheet.
 func inert(t *testing.T, of, text string) {

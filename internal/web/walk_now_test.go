@@ -367,6 +367,8 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 	word, beyond := "below ", big.NewRat(99, 100)
 	if at.Cmp(amount(t, c.problem.Classes[nearest].Penalty)) > 0 {
 		word, beyond = "above ", big.NewRat(101, 100)
+	} else if at.Sign() == 0 {
+		word = "at " // nothing is below
 	}
 	if got, want := value[string](t, ctx, `document.querySelector(".facts bdi.value").nextElementSibling.textContent`), word+unit(*c.Plan.Classes[nearest].Flips.Penalty); got != want {
 		t.Errorf("%s: the plan is said to change its mind %q, want %q", cluster, got, want)

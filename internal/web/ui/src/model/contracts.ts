@@ -1,7 +1,7 @@
 // Contracts, what they come to over time and what is worth buying, in sentences and rows.
 import type { Contract, CurrentPlan, Horizon, Purchase, SpanTotal, WhatIf } from "../api/contract.ts";
 import { headline, scaled, units, type Units } from "./money.ts";
-import { count, percent } from "./words.ts";
+import { count, inText, percent } from "./words.ts";
 
 const monthHours = 730n;
 const day = 86_400_000;
@@ -64,7 +64,7 @@ export function lead(contracts: Contract[], w: WhatIf | null, at: number): strin
   if (!next) return contracts.some((c) => Date.parse(c.from) > at) ? "No contract is in force yet. Every VM is paid on demand." : "No contract is in force any more. Every VM is paid on demand.";
   const left = Date.parse(next.until) - at;
   const days = Math.floor(left / day);
-  return `${next.name} ends ${days > 0 ? `in ${count(days, "day", "days")}` : "today"}.${w ? ` ${without(w)}` : ""}`;
+  return `${inText(next.name)} ends ${days > 0 ? `in ${count(days, "day", "days")}` : "today"}.${w ? ` ${without(w)}` : ""}`;
 }
 
 /** monthName is a month of the calendar, in UTC as the service counts. */
@@ -96,7 +96,7 @@ export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
   const bought = p.offers.filter((o) => o.vms > 0);
   if (bought.length === 0) return "Buy nothing. No offer saves money against today.";
-  const what = `Buy ${bought.map((o) => `${o.vms} ${o.name}`).join(" and ")}.`;
+  const what = `Buy ${bought.map((o) => `${o.vms} ${inText(o.name)}`).join(" and ")}.`;
   if (!p.saving) return what;
   const month = paysBack(p);
   return `${what} Saves ${headline(perMonth(units(p.saving.amount), p.horizon.total.hours), p.currency)} a month against today, ${month === null ? "and does not pay back in this time" : `pays back in month ${month}`}.`;

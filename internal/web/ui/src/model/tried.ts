@@ -3,7 +3,7 @@ import type { Finding, Problem, ScenarioAnswer, ScenarioOutcome } from "../api/c
 import { each, headline, type Period, perPeriod, plain, text, units } from "./money.ts";
 import { type Edit, keyOf, monthly } from "./scenario.ts";
 import { duration } from "./time.ts";
-import { count } from "./words.ts";
+import { count, inText } from "./words.ts";
 
 /** subject is what is changed, as a sentence begins. */
 export function subject(edits: Edit[], p: Problem): string {
@@ -13,21 +13,22 @@ export function subject(edits: Edit[], p: Problem): string {
   const more = (now: number) => (e.op === "x" ? now * Number(e.value) : Number(e.value));
   const percent = Math.abs(Math.round(Number(e.value) * 1000) / 10 - 100);
   const direction = Number(e.value) >= 1 ? "more" : "fewer";
+  const name = inText(e.name);
   switch (e.what) {
     case "deadline":
-      return c?.deadline_s ? `Giving ${e.name} ${duration(more(c.deadline_s))} instead of ${duration(c.deadline_s)}` : "Changing all deadlines";
+      return c?.deadline_s ? `Giving ${name} ${duration(more(c.deadline_s))} instead of ${duration(c.deadline_s)}` : "Changing all deadlines";
     case "demand":
-      return c ? `Asking for ${count(Math.round(more(c.jobs.max)), "job", "jobs")} of ${e.name} instead of ${c.jobs.max}` : e.op === "x" ? `Having ${percent} % ${direction} jobs of all classes` : "Changing the jobs of all classes";
+      return c ? `Asking for ${count(Math.round(more(c.jobs.max)), "job", "jobs")} of ${name} instead of ${c.jobs.max}` : e.op === "x" ? `Having ${percent} % ${direction} jobs of all classes` : "Changing the jobs of all classes";
     case "promised":
-      return c ? `Promising ${count(Math.round(more(c.jobs.min)), "job", "jobs")} of ${e.name} instead of ${c.jobs.min}` : "Changing all promises";
+      return c ? `Promising ${count(Math.round(more(c.jobs.min)), "job", "jobs")} of ${name} instead of ${c.jobs.min}` : "Changing all promises";
     case "penalty":
-      return c ? `Raising or lowering the cost of refusing ${e.name} to ${money(String(more(Number(c.penalty))), p)}`.replace("Raising or lowering", more(Number(c.penalty)) >= Number(c.penalty) ? "Raising" : "Lowering") : "Changing all costs of refusing";
+      return c ? `Raising or lowering the cost of refusing ${name} to ${money(String(more(Number(c.penalty))), p)}`.replace("Raising or lowering", more(Number(c.penalty)) >= Number(c.penalty) ? "Raising" : "Lowering") : "Changing all costs of refusing";
     case "price":
       return `Paying ${e.op === "=" ? money(e.value, p) : `${e.value} times as much`} an hour for a VM ${e.name === "spot" ? "on spot" : "on demand"}`;
     case "contract_price":
-      return `Paying ${e.op === "=" ? money(e.value, p) : `${e.value} times as much`} an hour for a VM in ${e.name}`;
+      return `Paying ${e.op === "=" ? money(e.value, p) : `${e.value} times as much`} an hour for a VM in ${name}`;
     case "contract":
-      return `Having ${count(Math.round(more(p.supply.contracts?.find((k) => k.name === e.name)?.vms ?? 0)), "VM", "VMs")} in ${e.name}`;
+      return `Having ${count(Math.round(more(p.supply.contracts?.find((k) => k.name === e.name)?.vms ?? 0)), "VM", "VMs")} in ${name}`;
     case "quota":
       return e.value === "none" ? "Having no limit on demand" : `Having at most ${count(Math.round(more(p.supply.on_demand?.quota ?? 0)), "VM", "VMs")} on demand`;
     case "budget":
@@ -98,7 +99,7 @@ export function conflictOf(f: Finding, p: Problem, edits: Edit[]): { said: strin
     const c = changed(p, edits, name);
     const least = /takes ([\d.]+) s/.exec(f.detail)?.[1];
     cures.push({ text: "Promise 0 jobs", edit: { what: "promised", name, op: "=", value: "0" } });
-    if (least) return { said: `${name} promises ${count(c.promised, "job", "jobs")} in ${duration(c.deadline)}, but one job takes at least ${duration(Number(least))}.`, cures };
+    if (least) return { said: `${inText(name)} promises ${count(c.promised, "job", "jobs")} in ${duration(c.deadline)}, but one job takes at least ${duration(Number(least))}.`, cures };
   }
   return { said: f.detail, cures };
 }

@@ -89,6 +89,16 @@ export function isolating(text: string, names: Iterable<string>): string {
   return out;
 }
 
+/** inText is a name as it stands within a sentence of ours, where it must not turn the words after it around. */
+export function inText(name: string): string {
+  return isolating(name, [name]);
+}
+
+/** inPageWords is a sentence of the service about past executions, which the page calls runs. */
+export function inPageWords(text: string): string {
+  return text.replace(/\b([Aa])n execution\b/g, "$1 run").replace(/\bexecution(s?)\b/g, "run$1");
+}
+
 /** lastChange is who deleted, or changed meanwhile, what was asked for. */
 export function lastChange(p: Problem): LastChange | null {
   return p.details?.last_change ?? null;

@@ -10,7 +10,7 @@ import { algorithms, at, type JobRow, type Kind, kinds, kindsOf, nameOf, rowsOf,
 import { fileName, save } from "../model/files.ts";
 import { type Column, csv } from "../model/table.ts";
 import { duration } from "../model/time.ts";
-import { count, isolated, isolating, percent } from "../model/words.ts";
+import { count, inPageWords, isolated, isolating, percent } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Working } from "./batch-working.tsx";
 import { Segments } from "../parts/segments.tsx";
@@ -95,7 +95,7 @@ export function Answer() {
 /** Warnings are often of one kind for each job: the first stands there, the others are opened. */
 function Warnings({ packing: p }: { packing: Packing }) {
   const names = p.jobs.map((j) => j.name);
-  const all = [...new Set(p.warnings.map((w) => isolating(w.detail, names)))];
+  const all = [...new Set(p.warnings.map((w) => isolating(inPageWords(w.detail), names)))];
   if (all.length === 0) return null;
   const [first, ...rest] = all;
   return (
@@ -165,7 +165,7 @@ function Sources() {
   return (
     <p class="small muted">
       The times come from {count(measured, "measurement", "measurements")}
-      {past > 0 && ` and ${count(past, "past execution", "past executions")}`}.{" "}
+      {past > 0 && ` and ${count(past, "past run", "past runs")}`}.{" "}
       {blind.length > 0 && `What ${blind.length === all.length ? "the classes use" : count(blind.length, "class uses", "classes use")} was not measured, so ${blind.length === 1 ? "it carries no extra VMs and runs on none" : "they carry no extra VMs and run on none"}.`}
     </p>
   );

@@ -7,7 +7,7 @@ import { Band, Dots, Level, Plot, type Point } from "../charts/plot.tsx";
 import { number, ofClocks } from "../charts/scale.ts";
 import { rowsOf } from "../model/rows.ts";
 import { clock, duration } from "../model/time.ts";
-import { count } from "../model/words.ts";
+import { count, inPageWords } from "../model/words.ts";
 import { Shown } from "../parts/fetched.tsx";
 import { now } from "../state/clock.ts";
 import { cluster } from "../state/cluster.ts";
@@ -155,7 +155,7 @@ function Runs({ report, runs, deadline, of, name }: Measured & { of: string; nam
       )}
       {report.warnings.map((w) => (
         <p key={w.code} class="small muted">
-          {w.detail}
+          {inPageWords(w.detail)}
         </p>
       ))}
       {report.left_out > 0 && <p class="small muted">{count(report.left_out, "run", "runs")} left out, because nothing can be predicted for them.</p>}

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { SweepPoint } from "../api/contract.ts";
 import { cheapest, columnsOf, figure, height, type Metric, metrics, metricTexts, type Parameter, place, readPoint, shownOf } from "../model/sweep.ts";
-import { lower } from "../model/words.ts";
+import { inText, lower } from "../model/words.ts";
 import { type Cell, HeatTable } from "../parts/heat.tsx";
 import { Segments } from "../parts/segments.tsx";
 import { DataTable } from "../parts/table.tsx";
@@ -32,7 +32,7 @@ export function Grid() {
     return { text: figure(metric, p), level: h === null ? null : high > low ? (h - low) / (high - low) : 0, said: readPoint(of, s, p), best: p === best, open: () => openPoint(of, s, p) };
   };
   const short = (p: Parameter, v: number) => place(p, shownOf(p, v, s.period_s), s.currency);
-  const title = `${metricTexts[metric]} by ${lower(x.label)} and ${lower(y.label)}`;
+  const title = `${metricTexts[metric]} by ${inText(lower(x.label))} and ${inText(lower(y.label))}`;
   return (
     <>
       <Segments label="What is shown" name="show" words={metrics} texts={metricTexts} value={metric} choose={(w) => choose("show", w === "cost" ? null : w)} />
@@ -41,7 +41,7 @@ export function Grid() {
         <DataTable caption={title} columns={columnsOf(of, s)} rows={s.points} name={(p) => p.parameters.join()} file={[route.value.cluster, ...(current.value ? ["plan", current.value.plan.number] : []), "grid"]} />
       ) : (
         <>
-          <HeatTable caption={title} across={x.label} down={y.label} columns={columns.map((v) => short(x, v))} rows={rows.map((v) => short(y, v))} cells={rows.map((b) => columns.map((a) => cell(at.get([a, b].join()))))} read={(c) => (read.value = c?.said ?? null)} />
+          <HeatTable caption={title} across={inText(x.label)} down={inText(y.label)} columns={columns.map((v) => short(x, v))} rows={rows.map((v) => short(y, v))} cells={rows.map((b) => columns.map((a) => cell(at.get([a, b].join()))))} read={(c) => (read.value = c?.said ?? null)} />
           <p class="readout small" aria-live="polite">
             {read.value ?? "The arrow keys go from point to point; Enter opens one in What if."}
           </p>

@@ -64,7 +64,7 @@ function Between({ from, to }: { from: number; to: number }) {
         {(seen) => (
           <>
             <Costs two={seen} />
-            <Decisions before={seen.from.plan.classes} after={seen.to.plan.classes} was={`Plan ${numbered(from)}`} is={`Plan ${numbered(to)}`} />
+            <Decisions before={seen.from.plan.classes} after={seen.to.plan.classes} was={`Plan ${numbered(from)}`} is={`Plan ${numbered(to)}`} currency={seen.to.plan.cost.currency} />
             <Inputs of={seen.difference} />
           </>
         )}

@@ -8,7 +8,8 @@ import { type Edit, write } from "../model/scenario.ts";
 import { duration } from "../model/time.ts";
 import { attention, count, verdict } from "../model/words.ts";
 import { Chip } from "../parts/chip.tsx";
-import { Name, Time } from "../parts/words.tsx";
+import { Name } from "../parts/name.tsx";
+import { Time } from "../parts/words.tsx";
 import { printing } from "../state/printing.ts";
 import { addressOf, choose, chosen, query } from "../state/route.ts";
 
@@ -68,7 +69,7 @@ export function Classes({ plan, problem }: { plan: CurrentPlan; problem: Problem
       <table class="classes" role="table">
         <thead role="rowgroup">
           <tr role="row">
-            <th role="columnheader" scope="col">Class and reason</th>
+            <th role="columnheader" scope="col">Class and reason, amounts in {plan.plan.cost.currency}</th>
             <th role="columnheader" scope="col">Verdict</th>
             <th role="columnheader" scope="col" class="number">
               Jobs
@@ -137,7 +138,7 @@ function Row({ c, of, plan, vms }: { c: ClassPlan; of: ProblemClass | undefined;
     <tr role="row">
       <td role="cell" class="who">
         <a href={addressOf(plan.cluster, "classes", c.name)} title={c.name}>
-          <Name of={c.name} />
+          <Name of={c.name} strong />
         </a>
         <p class="small muted">
           {c.reason}

@@ -6,7 +6,7 @@ import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { fileName } from "../model/files.ts";
 import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
-import { count, lead, percent, proved } from "../model/words.ts";
+import { count, inText, lead, percent, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { Segments } from "../parts/segments.tsx";
@@ -215,14 +215,14 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
       {all.length > 0 && (
         <Figure
           title="Where the VMs come from"
-          said={`${all.map((p) => `${p.vms} ${p.name}`).join(", ")}.`}
+          said={`${all.map((p) => `${p.vms} ${inText(p.name)}`).join(", ")}.`}
           columns={[
             { key: "from", title: "From", value: (p) => p.name },
             { key: "vms", title: "VMs", value: (p) => p.vms, number: true },
           ]}
           rows={all}
           name={(p) => p.name}
-          points={[all.map((p) => `${p.name} · ${count(p.vms, "VM", "VMs")} · ${share(p.vms)}`)]}
+          points={[all.map((p) => `${inText(p.name)} · ${count(p.vms, "VM", "VMs")} · ${share(p.vms)}`)]}
           file="vms"
           bare
           legend={legend}
@@ -292,7 +292,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <p>
               <bdi class="value">{change.name}</bdi>{" "}
               <span class="muted small">
-                {change.up ? "above" : "below"} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
+                {units(change.at) === 0n ? "at" : change.up ? "above" : "below"} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
               </span>
             </p>
             <p class="small muted">

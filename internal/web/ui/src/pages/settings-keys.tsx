@@ -8,6 +8,7 @@ import { count } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
 import { Choice, faultsOf, Field, Mistakes } from "../parts/form.tsx";
+import { Name } from "../parts/name.tsx";
 import { DataTable } from "../parts/table.tsx";
 import { now } from "../state/clock.ts";
 import { session, trouble } from "../state/cluster.ts";
@@ -69,7 +70,7 @@ export function Keys() {
                   one="key"
                   many="keys"
                   columns={[
-                    { key: "name", title: "Name", value: (k) => k.name },
+                    { key: "name", title: "Name", value: (k) => k.name, show: (k) => <Name of={k.name} /> },
                     { key: "role", title: "Role", value: (k) => k.role },
                     { key: "clusters", title: "Clusters", value: (k) => k.clusters?.join(", ") ?? "all" },
                     { key: "created_at", title: "Made", value: (k) => k.created_at, show: (k) => moment(k.created_at) },

@@ -67,7 +67,7 @@ export function Outcome() {
   return (
     <>
       <Answer />
-      {before && after && <Decisions before={before} after={after} was="Jobs now" is="What if" />}
+      {before && after && <Decisions before={before} after={after} was="Jobs now" is="What if" currency={answered.value!.scenario.cost.currency} />}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ClassPlan } from "../api/contract.ts";
 import { count } from "../model/words.ts";
 import { printing } from "../state/printing.ts";
-import { Name } from "./words.tsx";
+import { Name } from "./name.tsx";
 
 const onPage = 100;
 
@@ -16,7 +16,7 @@ const changes = ({ from, to }: Row) => !from || !to || from.admitted !== to.admi
 
 /** Decisions are the classes to which another thing happens in another plan; those that do not change are
  *  counted, and shown to who asks. */
-export function Decisions({ before, after, was, is }: { before: ClassPlan[]; after: ClassPlan[]; was: string; is: string }) {
+export function Decisions({ before, after, was, is, currency }: { before: ClassPlan[]; after: ClassPlan[]; was: string; is: string; currency: string }) {
   const of = new Map(before.map((c) => [c.name, c]));
   const stay = new Set(after.map((c) => c.name));
   const whole = useSignal(false);
@@ -36,7 +36,7 @@ export function Decisions({ before, after, was, is }: { before: ClassPlan[]; aft
               <th role="columnheader" scope="col" class="number">{was}</th>
               <th role="columnheader" scope="col" class="number">{is}</th>
               <th role="columnheader" scope="col" class="number">VMs</th>
-              <th role="columnheader" scope="col">Why</th>
+              <th role="columnheader" scope="col">Why, amounts in {currency}</th>
             </tr>
           </thead>
           <tbody role="rowgroup">
@@ -46,7 +46,7 @@ export function Decisions({ before, after, was, is }: { before: ClassPlan[]; aft
               return (
                 <tr key={name} role="row">
                   <td role="cell">
-                    <Name of={name} />
+                    <Name of={name} strong />
                   </td>
                   <td role="cell" class="number">
                     <span class="narrow">{was.toLowerCase()} </span>
