@@ -46,6 +46,10 @@ func walkMedia(t *testing.T, s *server, browser context.Context) {
 		media(t, ctx, "", "active")
 		fits(name+"-forced", 1280)
 		media(t, ctx, "print", "none")
+		// On paper nothing is drawn anew: what was drawn for a screen is made smaller.
+		if over := value[[]string](t, ctx, `(() => { document.body.style.width = "718px"; const over = [...document.querySelectorAll("main svg")].filter((e) => e.getBoundingClientRect().right > 719).map((e) => e.outerHTML.slice(0, 120)); document.body.style.width = ""; return over; })()`); len(over) > 0 {
+			t.Errorf("on paper %s is cut, or all of it small: %q", name, over)
+		}
 		fits(name+"-print", 718) // what A4 leaves between its margins
 		if left := value[[]string](t, ctx, `[...document.querySelectorAll("nav, button:not(.sort), input[type=range], .skip")].filter((e) => e.checkVisibility()).map((e) => e.outerHTML.slice(0, 80))`); len(left) > 0 {
 			t.Errorf("on paper %s shows what can only be used on a screen: %q", name, left)

@@ -53,7 +53,7 @@ function Blocks({ from, to, names, steps, currency, width }: { from: Units; to: 
   const mid = (i: number) => column * (i + 0.5);
   const wide = Math.min(column * 0.7, 110);
   return (
-    <svg width={width} height={height} aria-hidden="true">
+    <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       <Level x={mid(0)} y={y(levels[0]!)} wide={wide} name={names[0]} text={headline(from, currency)} />
       {steps.map((s, i) => {
         const a = y(levels[i]!);
@@ -96,7 +96,7 @@ function Rows({ steps, currency, width }: { steps: Step[]; currency: string; wid
   const most = Math.max(...steps.map((s) => Math.abs(Number(s.change))), 1);
   const half = width / 2;
   return (
-    <svg width={width} height={steps.length * 44} aria-hidden="true">
+    <svg width={width} height={steps.length * 44} viewBox={`0 0 ${width} ${steps.length * 44}`} aria-hidden="true">
       <line class="lead" x1={half} x2={half} y1={0} y2={steps.length * 44} />
       {steps.map((s, i) => {
         const long = (Math.abs(Number(s.change)) / most) * (half - 8);

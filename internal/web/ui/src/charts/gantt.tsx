@@ -66,7 +66,7 @@ function Drawing({ packing, kinds, by, begin, cursor, width }: Props & { width: 
   for (let s = 0; s <= until && marks.length < 100; s += step) marks.push(s);
   const read = cursor.value;
   return (
-    <svg width={width} height={height} aria-hidden="true">
+    <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       <defs>
         <pattern id="gantt-hatch" patternUnits="userSpaceOnUse" width="6" height="6" patternTransform="rotate(45)">
           <rect class="stripe" width="2.5" height="6" />

@@ -69,7 +69,7 @@ export function Plot({ x, y, height = 320, top = 16, along, at, press, children 
       onClick={press && ((e) => press(...place(e)))}
     >
       {width.value > 0 && (
-        <svg width={width.value} height={height} aria-hidden="true">
+        <svg width={width.value} height={height} viewBox={`0 0 ${width.value} ${height}`} aria-hidden="true">
           <defs>
             <pattern id={`hatch-${id}`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
               <rect class="under-hatch" width="6" height="6" />

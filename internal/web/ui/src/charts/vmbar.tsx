@@ -50,12 +50,13 @@ export function VMBar({ all, most, limit, cursor }: { all: Part[]; most: number 
     x += at.wide + gap;
     return at;
   });
+  const tall = quota === null ? height : height + 20;
   const fits = (p: (typeof placed)[number]) => p.wide >= Math.max(roomy, p.name.length * letter + 20);
   const below = placed.filter((p) => !fits(p));
   return (
     <div ref={box}>
       {width.value > 0 && (
-        <svg class="vmbar" width={width.value} height={quota === null ? height : height + 20} aria-hidden="true">
+        <svg class="vmbar" width={width.value} height={tall} viewBox={`0 0 ${width.value} ${tall}`} aria-hidden="true">
           <defs>
             <pattern id="idle" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
               <rect class="stripe" width="3" height="6" />
