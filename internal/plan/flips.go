@@ -16,6 +16,7 @@ type flipper struct {
 	model   *model
 	amounts []capacity.Money
 	seconds []float64
+	last    [4]int // where the four searches for a step ended for the class before: most end there again
 }
 
 func (r *flipper) of(i int) capacity.Flips {
@@ -33,7 +34,7 @@ func (r *flipper) of(i int) capacity.Flips {
 		return f
 	}
 	now := whole(r.jobs[i])
-	own := sort.SearchFloat64s(r.steps, r.theta[i])
+	own := r.own[i]
 	if theta, ok := r.penaltyFlip(i, now, own); ok {
 		f.Penalty = amount(&r.amounts, theta*c.gamma)
 	}
@@ -59,14 +60,13 @@ func (c *class) clamp(vms, gamma float64) float64 {
 }
 
 // penaltyFlip is the theta nearest to the class's own at which its jobs change, gamma fixed.
-func (r *relaxation) penaltyFlip(i int, now float64, own int) (theta float64, found bool) {
+func (r *flipper) penaltyFlip(i int, now float64, own int) (theta float64, found bool) {
 	c := &r.classes[i]
 	jobs := func(k int) float64 { return c.clamp(r.interval(i, k, own), c.gamma) }
-	if k := sort.Search(own+1, func(k int) bool { return jobs(k) >= now }); k > 0 {
+	if k := r.search(0, 0, own+1, func(k int) bool { return jobs(k) >= now }); k > 0 {
 		theta, found = r.steps[k-1], true
 	}
-	above := len(r.steps) - own
-	if k := own + 1 + sort.Search(above, func(k int) bool { return jobs(own+1+k) > now }); k <= len(r.steps) {
+	if k := r.search(1, own+1, len(r.steps)+1, func(k int) bool { return jobs(k) > now }); k <= len(r.steps) {
 		if up := r.steps[k-1]; !found || up-r.theta[i] < r.theta[i]-theta {
 			theta, found = up, true
 		}
@@ -74,9 +74,29 @@ func (r *relaxation) penaltyFlip(i int, now float64, own int) (theta float64, fo
 	return theta, found
 }
 
+// search is the first k from low on of which f, which stays true once it is, says so; high where there is none. It
+// starts where the like search ended for the class before.
+func (r *flipper) search(which, low, high int, f func(k int) bool) int {
+	guess := min(max(r.last[which], low), high)
+	step := 1
+	if guess == high || f(guess) {
+		for high = guess; high-step >= low && f(high-step); step *= 2 {
+			high -= step
+		}
+		low = max(low, high-step+1)
+	} else {
+		for low = guess + 1; low+step <= high && !f(low+step-1); step *= 2 {
+			low += step
+		}
+		high = min(high, low+step-1)
+	}
+	r.last[which] = low + sort.Search(high-low, func(k int) bool { return f(low + k) })
+	return r.last[which]
+}
+
 // deadlineFlip is the deadline nearest to the class's own at which its jobs change, or the one at
 // which an impossible class gets its first job. A deadline acts through gamma.
-func (r *relaxation) deadlineFlip(i int, now float64, own int) (deadline float64, found bool) {
+func (r *flipper) deadlineFlip(i int, now float64, own int) (deadline float64, found bool) {
 	c := r.classes[i] // as if its deadline were possible
 	c.low, c.high = c.Jobs.Min, c.Jobs.Max
 	fixed := c.shape.work.FixedSeconds
@@ -104,7 +124,7 @@ func (s *shape) idle() bool { return s.work.MapWorkSeconds == 0 && s.work.Reduce
 
 // gammaFlips is the gammas next to the class's own, above and below, at which its jobs change, the
 // penalty fixed; 0 where there is none. Inside an interval the jobs grow as left/gamma = left·theta/penalty.
-func (r *relaxation) gammaFlips(c *class, i int, now float64, own int) (above, below float64) {
+func (r *flipper) gammaFlips(c *class, i int, now float64, own int) (above, below float64) {
 	theta := r.theta[i]
 	if c.impossible {
 		theta = 0
@@ -127,14 +147,13 @@ func (r *relaxation) gammaFlips(c *class, i int, now float64, own int) (above, b
 		return theta
 	}
 	if now > c.low {
-		k := sort.Search(own+1, func(k int) bool { return top(k) >= now })
+		k := r.search(2, 0, own+1, func(k int) bool { return top(k) >= now })
 		if down := min(reach(k, now), theta); down > 0 {
 			above = c.penalty / down
 		}
 	}
 	if now < whole(c.high) {
-		n := len(r.steps) - own
-		if k := own + sort.Search(n+1, func(k int) bool { return top(own+k) > now }); k <= len(r.steps) {
+		if k := r.search(3, own, len(r.steps)+1, func(k int) bool { return top(k) > now }); k <= len(r.steps) {
 			below = c.penalty / max(reach(k, now+1), theta)
 		}
 	}

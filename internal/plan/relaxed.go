@@ -32,6 +32,7 @@ type relaxation struct {
 	// theta take dearer[k] of them beyond their promised jobs.
 	steps           []float64
 	cheaper, dearer []float64
+	own             []int // the step that is a class's theta; len(steps) where it is infinite
 }
 
 // newRelaxation is nil where not even the promised jobs fit; short is then the VMs missing. Whole
@@ -88,10 +89,15 @@ func (r *relaxation) order() {
 	r.cheaper = make([]float64, len(r.steps)+1)
 	r.dearer = make([]float64, len(r.steps)+1)
 	r.dearer[0] = r.before[n]
+	r.own = make([]int, n)
+	for i := range r.own {
+		r.own[i] = len(r.steps)
+	}
 	ahead, tier := n, 0
 	for k, step := range r.steps {
 		for ahead > 0 && r.theta[r.rank[ahead-1]] <= step {
 			ahead--
+			r.own[r.rank[ahead]] = k
 		}
 		for tier < len(r.supply.price) && r.supply.price[tier] <= step {
 			tier++
