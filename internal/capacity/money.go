@@ -113,7 +113,11 @@ func (m *Money) UnmarshalJSON(text []byte) (err error) {
 // Float is the float64 nearest to the amount, for solvers.
 func (m Money) Float() float64 {
 	if m.NumDigits() <= exactDigits {
-		if x, exact := shortFloat(m.CoefficientInt64(), int(m.Exponent())); exact {
+		digits, power := m.CoefficientInt64(), int(m.Exponent())
+		if x, exact := shortFloat(digits, power); exact {
+			return x
+		}
+		if x, exact := longFloat(digits, power); exact {
 			return x
 		}
 	}

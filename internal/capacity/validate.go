@@ -57,12 +57,17 @@ func (p Problem) check(c *checker) {
 	if len(p.Classes) == 0 {
 		c.refuse("", "missing", "There is no class; give at least one.")
 	}
-	named := make(names, len(p.Classes))
+	var named names
+	if p.Options.Near != nil || !rising(p.Classes) { // else no name is there twice, and nobody asks for one
+		named = make(names, len(p.Classes))
+	}
 	for i := range p.Classes {
 		c.element(i)
 		class := &p.Classes[i]
 		c.name(class.Name)
-		named.add(c, "class", class.Name, i)
+		if named != nil {
+			named.add(c, "class", class.Name, i)
+		}
 		class.check(c, p.Options.Integrality)
 		if class.byType() {
 			class.checkTypes(c, fleet)
@@ -106,6 +111,16 @@ func (p *Problem) checkChanged(c *checker, before *Problem) {
 		p.Budget.check(c)
 		c.leave()
 	}
+}
+
+// rising says that each class has a later name than the one before it.
+func rising(classes []Class) bool {
+	for i := 1; i < len(classes); i++ {
+		if classes[i].Name <= classes[i-1].Name {
+			return false
+		}
+	}
+	return true
 }
 
 // names is which index has which name.

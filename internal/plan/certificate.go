@@ -97,8 +97,8 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		switch {
 		case dedicated, exact && c.slotted: // counted below
 			coefficient = 0
-		case c.VMsPerJob != nil: // multiplied as the decimal it is
-			coefficient = c.VMsPerJob.Mul(decimal.NewFromInt(perVM)).InexactFloat64()
+		case c.VMsPerJob != nil && perVM > 1: // multiplied as the decimal it is
+			coefficient = capacity.Money{Decimal: c.VMsPerJob.Mul(decimal.NewFromInt(perVM))}.Float()
 		}
 		p.Column(-c.penalty, c.low, c.high, whole, lp.Entry{Row: row, Coefficient: coefficient})
 		x = append(x, h)
