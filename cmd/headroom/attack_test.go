@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,19 +67,20 @@ type bomb struct {
 func bombs(key string) []bomb {
 	const at = "/v1/clusters/demo"
 	text := func(parts ...string) io.Reader { return strings.NewReader(strings.Join(parts, "")) }
+	const pieces = 64 // of which either kind of file may consist
 	zeros := func() []byte {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		_, _ = io.CopyN(z, zero{}, 1<<30)
+		_, _ = io.CopyN(z, zero{}, 1<<30/pieces)
 		_ = z.Close()
-		return b.Bytes()
+		return bytes.Repeat(b.Bytes(), pieces)
 	}()
 	zstandard := func() []byte {
 		var b bytes.Buffer
 		z, _ := zstd.NewWriter(&b)
-		_, _ = io.CopyN(z, zero{}, 1<<30)
+		_, _ = io.CopyN(z, zero{}, 1<<30/pieces)
 		_ = z.Close()
-		return b.Bytes()
+		return bytes.Repeat(b.Bytes(), pieces)
 	}()
 	var members strings.Builder
 	for i := range 400_000 {
@@ -245,8 +247,8 @@ type slow struct {
 	turns   chan struct{} // who has begun to be answered lets the next one ask; nil is no order
 }
 
-func (c slow) run(address string, n int, over <-chan struct{}) (cut int) {
-	for {
+func (c slow) run(address string, n int, there *atomic.Int64, over <-chan struct{}) (cut int) {
+	for first := true; ; first = false {
 		if c.turns != nil {
 			c.turns <- struct{}{}
 		}
@@ -263,6 +265,9 @@ func (c slow) run(address string, n int, over <-chan struct{}) (cut int) {
 			_, err = conn.Read(make([]byte, 1))
 			_ = conn.SetReadDeadline(time.Time{})
 			<-c.turns
+		}
+		if first {
+			there.Add(1)
 		}
 		for one := make([]byte, 1); err == nil; {
 			select {
@@ -284,9 +289,10 @@ func (c slow) run(address string, n int, over <-chan struct{}) (cut int) {
 
 // 400 clients that are slow in every way are no harm to others (R15).
 func TestSlowClients(t *testing.T) {
-	took := 5 * time.Second // the first ones are cut off within it
+	besideOthers(t)
+	took, many := 5*time.Second, 30 // the first ones are cut off within it
 	if wholeSamples {
-		took = 90 * time.Second
+		took, many = 90*time.Second, 200
 	}
 	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo")
 	keys := makeKeys(t, s, 5)
@@ -305,7 +311,7 @@ func TestSlowClients(t *testing.T) {
 		return time.Since(began)
 	}
 	// What others notice is compared with the same without the slow ones, because the machine has other work, too.
-	others := func() (p polls, solves []time.Duration) {
+	others := func(took time.Duration) (p polls, solves []time.Duration) {
 		beside := make(chan struct{})
 		go func() {
 			defer close(beside)
@@ -318,7 +324,7 @@ func TestSlowClients(t *testing.T) {
 		slices.Sort(solves)
 		return p, solves
 	}
-	rest, solvesAtRest := others()
+	rest, solvesAtRest := others(took / 5)
 	clients := []slow{
 		{"headers", func(n int) []byte { return []byte("GET /v1/clusters HTTP/1.1\r\nHost: localhost\r\nX-Slow: ") }, true, nil},
 		{"bodies", func(n int) []byte {
@@ -332,7 +338,7 @@ func TestSlowClients(t *testing.T) {
 		}, true, nil},
 		{"readers of answers", func(n int) []byte { return request(s, key(n), "POST", "/v1/solve", problem) }, false, make(chan struct{}, 2)},
 		{"readers of many answers", func(n int) []byte {
-			return bytes.Repeat(request(s, key(n), "GET", "/v1/clusters/demo/problem", ""), 200)
+			return bytes.Repeat(request(s, key(n), "GET", "/v1/clusters/demo/problem", ""), many)
 		}, false, nil},
 		{"readers of events", func(n int) []byte { return request(s, key(n), "GET", "/v1/clusters/demo/plans/events", "") }, false, nil},
 		{"readers of the contract", func(n int) []byte { return request(s, "", "GET", "/openapi.yaml", "") }, false, nil},
@@ -340,13 +346,14 @@ func TestSlowClients(t *testing.T) {
 	grown := growth(t, s.Process.Pid)
 	over := make(chan struct{})
 	var all sync.WaitGroup
+	var there atomic.Int64
 	var mu sync.Mutex
 	cut := map[string]int{}
 	const each = 50
 	for i, c := range clients {
 		for n := range each {
 			all.Go(func() {
-				times := c.run(s.address, n, over)
+				times := c.run(s.address, n, &there, over)
 				mu.Lock()
 				defer mu.Unlock()
 				if times < 0 {
@@ -355,10 +362,10 @@ func TestSlowClients(t *testing.T) {
 				cut[c.name] += times
 			})
 		}
-		waits(t, c.name+" are there", 30*time.Second, func() bool { return established(t, s) >= each*(i+1)*9/10 })
+		waits(t, c.name+" are there", time.Minute, func() bool { return there.Load() == int64(each*(i+1)) })
 		t.Logf("with slow %s the server has %d MiB", c.name, memory(t, s.Process.Pid)>>20)
 	}
-	p, solves := others()
+	p, solves := others(took)
 	close(over)
 	most := grown()
 	all.Wait()
@@ -404,21 +411,4 @@ func follow(s *served, text []byte, d time.Duration) (p polls) {
 	slices.Sort(p.took)
 	slices.Sort(p.woke)
 	return p
-}
-
-// established is how many connections to a server's address there are.
-func established(t *testing.T, s *served) (n int) {
-	t.Helper()
-	_, port, _ := net.SplitHostPort(s.address)
-	number, _ := strconv.Atoi(port)
-	text, err := os.ReadFile("/proc/net/tcp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) && f[3] == "01" {
-			n++
-		}
-	}
-	return n
 }

@@ -77,6 +77,7 @@ func connectTo(t *testing.T, database string) *pgx.Conn {
 
 // A server starts soon with many clusters, and its memory does not grow while all plans are read again.
 func TestManyClusters(t *testing.T) {
+	besideOthers(t)
 	sizes, minutes := []int{1, 1200}, 0
 	if wholeSamples {
 		sizes, minutes = []int{1, 100, 1000, 10_000}, 3
@@ -143,6 +144,7 @@ func rate(s *served, text []byte, status, connections int, d time.Duration) (per
 
 // What one server answers a second, as the median of several takes, and what is stored for it.
 func TestWhatOneServerHolds(t *testing.T) {
+	besideOthers(t)
 	takes, each, watchers := 1, 200*time.Millisecond, 50
 	if wholeSamples {
 		takes, each, watchers = 5, 3*time.Second, 2000

@@ -28,6 +28,15 @@ import (
 // wholeSamples says whether tests take the whole samples that promises are stated for.
 var wholeSamples = os.Getenv("HEADROOM_LONG") != ""
 
+// besideOthers lets a test go on beside others, but where it takes the whole sample: figures are then of a machine that
+// does nothing else.
+func besideOthers(t *testing.T) {
+	t.Helper()
+	if !wholeSamples {
+		t.Parallel()
+	}
+}
+
 // request is the text of one request that keeps its connection.
 func request(s *served, key, method, path, body string) []byte {
 	var b bytes.Buffer
@@ -252,9 +261,9 @@ func waits(t *testing.T, what string, limit time.Duration, until func() bool) {
 // Polls stay fast while every place to solve is taken and 48 solves wait, and who cannot wait is told
 // when to ask again (R13).
 func TestPollsBesideSolves(t *testing.T) {
-	took, middle, most := time.Second, 60*time.Millisecond, 300*time.Millisecond // others need this machine, too
+	took, middle, most, tries := time.Second, 60*time.Millisecond, 300*time.Millisecond, 5 // others need this machine, too
 	if wholeSamples {
-		took, middle, most = 30*time.Second, 15*time.Millisecond, 50*time.Millisecond
+		took, middle, most, tries = 30*time.Second, 15*time.Millisecond, 50*time.Millisecond, 1
 	}
 	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo")
 	keys := makeKeys(t, s, 5)
@@ -276,14 +285,21 @@ func TestPollsBesideSolves(t *testing.T) {
 		}
 		f := startFlood(s, 60, texts)
 		waits(t, "48 solves wait", 20*time.Second, func() bool { return s.gauge(t, "headroom_solves_waiting") == 48 })
+		// What polls take at rest is the machine's doing. The median tells best whether polls queue
+		// behind solves: it was 20 to 260 ms when solves took every processor.
+		slow := func(p polls) bool {
+			return share(p.took, 0.99) > most+share(rest.took, 0.99) || p.failed > 0 || share(p.took, 0.5) > middle
+		}
 		p := poll(s, keys[0], path, perSecond, took)
+		for try := 1; try < tries && slow(p); try++ {
+			t.Logf("%s: once more: %v", load.name, p)
+			p = poll(s, keys[0], path, perSecond, took)
+		}
 		waiting := s.gauge(t, "headroom_solves_waiting")
 		f.stop()
 		t.Logf("%s: %v; %d solved, %d refused", load.name, p, f.answered.Load(), f.refused.Load())
 		t.Attr("R13", fmt.Sprintf("p99 %v beside %s, %v at rest", share(p.took, 0.99).Round(100*time.Microsecond), load.name, share(rest.took, 0.99).Round(100*time.Microsecond)))
-		// What polls take at rest is the machine's doing. The median tells best whether polls queue
-		// behind solves: it was 20 to 260 ms when solves took every processor.
-		if share(p.took, 0.99) > most+share(rest.took, 0.99) || p.failed > 0 || share(p.took, 0.5) > middle {
+		if slow(p) {
 			t.Errorf("%s: %v; want a median of %v, a p99 of %v more than at rest and none failed", load.name, p, middle, most)
 		}
 		if f.refused.Load() == 0 || f.wrong.Load() > 0 || waiting < 40 {
@@ -294,9 +310,10 @@ func TestPollsBesideSolves(t *testing.T) {
 
 // Solves that nobody waits for any more free their places, however their clients went away (R16).
 func TestFreshSolveAfterAbandonedOnes(t *testing.T) {
-	rounds := 1
+	besideOthers(t)
+	rounds, most := 1, 10*time.Second // beside all the other tests; those that were abandoned would take a minute each
 	if wholeSamples {
-		rounds = 20
+		rounds, most = 20, time.Second
 	}
 	s := startServingWith(t, dataDirectory(t), []string{"HEADROOM_SOLVES_PER_SECOND=100000"}, "--demo")
 	keys := makeKeys(t, s, 6)
@@ -352,8 +369,8 @@ func TestFreshSolveAfterAbandonedOnes(t *testing.T) {
 			slices.Sort(took)
 			t.Logf("after 60 of %s that were %s: median %v, slowest %v", engine, how, share(took, 0.5), share(took, 1))
 			t.Attr("R16", fmt.Sprintf("%v at the slowest after 60 of %s that were %s", share(took, 1).Round(time.Millisecond), engine, how))
-			if share(took, 1) > time.Second {
-				t.Errorf("after 60 of %s that were %s a fresh solve took %v, want at most a second", engine, how, share(took, 1))
+			if share(took, 1) > most {
+				t.Errorf("after 60 of %s that were %s a fresh solve took %v, want at most %v", engine, how, share(took, 1), most)
 			}
 		}
 	}

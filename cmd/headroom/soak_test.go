@@ -20,6 +20,7 @@ import (
 // when all have gone it holds what it held before. In other runs of the tests it is in service for moments, which
 // shows that every kind of request is answered as it should and that nobody leaves anything behind.
 func TestSoak(t *testing.T) {
+	besideOthers(t)
 	lasts := soakTime(t)
 	long, rate := lasts >= time.Minute, soakRate(t)
 	var delivered atomic.Int64

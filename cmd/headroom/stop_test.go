@@ -212,6 +212,7 @@ func tellStops(t *testing.T, stops []time.Duration, kinds map[string]int) string
 
 // SIGTERM under load loses no accepted request (R20), with a private database.
 func TestStopsUnderLoad(t *testing.T) {
+	besideOthers(t)
 	rounds := 1
 	if wholeSamples {
 		rounds = 100
@@ -250,6 +251,7 @@ func TestStopsUnderLoad(t *testing.T) {
 
 // Of three servers on one database one after the other is stopped under load and started again (R20).
 func TestStopsOfReplicas(t *testing.T) {
+	besideOthers(t)
 	rounds := 1
 	if wholeSamples {
 		rounds = 10
