@@ -54,7 +54,7 @@ func (a *agentProcess) end(t *testing.T, with syscall.Signal) error {
 	case err := <-a.ended:
 		a.ended <- err
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience(30 * time.Second)):
 		t.Errorf("the agent did not end:\n%s", a.stderr)
 		_ = a.Process.Kill()
 		return nil
@@ -94,11 +94,12 @@ func (s testServer) asked(t *testing.T, method, path, body string, status int, i
 }
 
 // until asks again and again until it is so.
-func until(t *testing.T, what string, patience time.Duration, is func() bool) {
+func until(t *testing.T, what string, limit time.Duration, is func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("%s did not come about within %v", what, patience)
+	limit = patience(limit)
+	for end := time.Now().Add(limit); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s did not come about within %v", what, limit)
 		}
 	}
 }
@@ -291,7 +292,7 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 		if said := first.stderr.String(); err == nil || !strings.Contains(said, `another agent speaks for node "n1"`) || !strings.Contains(said, "--node") {
 			t.Errorf("%v: it said %s", err, said)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience(30 * time.Second)):
 		t.Error("the earlier agent of two goes on")
 	}
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl-2","maps":6}`, 201, &job)

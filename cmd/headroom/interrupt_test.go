@@ -23,7 +23,7 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 			if code != exitError || !strings.Contains(strings.ToLower(stderr.String()), "interrupted") || stdout.Len() > 0 {
 				t.Errorf("%v: got exit code %d, %q on standard error", verb, code, stderr.String())
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience(5 * time.Second)):
 			t.Errorf("%v still waits", verb)
 		}
 		writer.Close()
@@ -44,7 +44,7 @@ func TestExperimentsCanBeInterrupted(t *testing.T) {
 		if code != exitError || stderr.String() != "headroom: Interrupted; nothing was written.\n" || stdout.Len() > 0 {
 			t.Errorf("got exit code %d, %q on standard error, %q", code, stderr.String(), stdout.String())
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience(10 * time.Second)):
 		t.Error("it goes on")
 	}
 }

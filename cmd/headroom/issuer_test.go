@@ -22,7 +22,7 @@ func TestServeTakesTokensOfAnIssuer(t *testing.T) {
 	})
 	s := startServingWith(t, dataDirectory(t), []string{"DATABASE_URL=" + pgtest.Database(t), "HEADROOM_LOG_LEVEL=info",
 		"HEADROOM_OIDC_ISSUER=" + issuer.URL, "HEADROOM_OIDC_AUDIENCE=" + oidctest.Audience})
-	if s.ready > 30*time.Second {
+	if s.ready > patience(30*time.Second) {
 		t.Errorf("it took %s to start", s.ready)
 	}
 	token := issuer.Token("headroom:operator")

@@ -33,7 +33,7 @@ type crashing struct {
 
 // ask asks until there is an answer that is not the end of a server or its beginning.
 func (c *crashing) ask(method, path string, body []byte, headers ...string) []byte {
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience(2 * time.Minute)); ; time.Sleep(10 * time.Millisecond) {
 		status, text := 0, []byte(nil)
 		r, err := http.NewRequest(method, "http://"+*c.address.Load()+"/v1/clusters"+path, bytes.NewReader(body))
 		if err != nil {

@@ -44,7 +44,7 @@ func pipe(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil || said.Len() > 0 {
 			ts.Fatalf("it ended with %v and said %q", err, said.String())
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience(10 * time.Second)):
 		_ = c.Process.Kill()
 		ts.Fatalf("it goes on after its reader is gone")
 	}
@@ -116,7 +116,7 @@ func TestWatchingGoesOn(t *testing.T) {
 		if code != exitOK {
 			t.Errorf("got exit code %d after an interrupt", code)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience(10 * time.Second)):
 		t.Fatal("it does not end")
 	}
 	var numbers []string
@@ -145,7 +145,7 @@ func TestWatchingSaysWhatIsWrong(t *testing.T) {
 		server := httptest.NewServer(&speaker{streams: []string{answer, answer, answer, answer, answer, answer}})
 		t.Setenv("HEADROOM_URL", server.URL)
 		t.Setenv("HEADROOM_API_KEY", "hrk_x")
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience(20*time.Second))
 		var stdout, stderr lockedBuffer
 		go func() { // who watches goes on until somebody ends it
 			for ctx.Err() == nil && stderr.String() == "" {

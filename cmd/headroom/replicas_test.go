@@ -132,7 +132,7 @@ type replied struct {
 
 // tell sends a request until there is an answer; 502 is the proxy's word for a server that died meanwhile.
 func (r *replicas) tell(t *testing.T, method, path, body string, headers ...string) (a replied, again bool) {
-	for end := time.Now().Add(time.Minute); ; again = true {
+	for end := time.Now().Add(patience(time.Minute)); ; again = true {
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.address+path, strings.NewReader(body))
 		if err != nil {
 			t.Error(err)
@@ -185,7 +185,7 @@ func (r *replicas) cluster(t *testing.T, name string) {
 
 // answered waits until a cluster's plan answers its inputs, and gives the plan's number.
 func (r *replicas) answered(t *testing.T, cluster string) (number int64) {
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience(time.Minute)); ; time.Sleep(5 * time.Millisecond) {
 		var done bool
 		if err := r.database.QueryRow(t.Context(), `
 			SELECT coalesce(g.confirmed_version >= c.inputs_version AND g.claimed_by IS NULL, false), coalesce(g.current_number, 0) FROM planning g JOIN clusters c ON c.id = g.cluster_id
@@ -223,7 +223,7 @@ func (r *replicas) change(t *testing.T, cluster string, version, quota int64, ne
 
 // follow watches a cluster's plans until it has seen the last one, and asks another server after every few events.
 func (r *replicas) follow(t *testing.T, cluster string, last *atomic.Int64, random *rand.Rand) (seen []int64, moves int) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience(3*time.Minute))
 	defer cancel()
 	over := func() bool { return len(seen) > 0 && seen[len(seen)-1] == last.Load() }
 	for ; !over() && ctx.Err() == nil && !t.Failed(); moves++ {

@@ -51,12 +51,12 @@ func TestServeOutlivesAFullDisk(t *testing.T) {
 		enough = 7
 	}
 	tries := func() int { return strings.Count(s.stderr.String(), "no space is left on the disk") }
-	for end := time.Now().Add(30 * time.Second); tries() < enough; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience(30 * time.Second)); tries() < enough; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it tried %d times to start the database\n%s", tries(), s.stderr)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience(5*time.Second))
 	defer cancel()
 	if status, answer, err := s.ask(ctx, key, "/v1/clusters", `{"name":"refused"}`); status != http.StatusServiceUnavailable {
 		t.Errorf("while the disk is full: got %d %s, %v", status, answer, err)
@@ -64,7 +64,7 @@ func TestServeOutlivesAFullDisk(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience(30 * time.Second)); ; time.Sleep(20 * time.Millisecond) {
 		status, answer, err := s.ask(t.Context(), key, "/v1/clusters", `{"name":"after"}`)
 		if status == http.StatusCreated {
 			break

@@ -154,7 +154,7 @@ func (s *served) stop(t *testing.T) {
 		if err != nil && s.ProcessState.ExitCode() != -1 && !t.Failed() {
 			t.Errorf("the server ended with %v:\n%s", err, s.stderr)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience(30 * time.Second)):
 		_ = s.Process.Kill()
 		t.Errorf("the server did not end within 30 s:\n%s", s.stderr)
 	}
@@ -226,7 +226,7 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	dir := dataDirectory(t)
 	s := startServing(t, dir, "--demo")
 	t.Logf("first start until ready, with a plan: %v", s.ready.Round(time.Millisecond))
-	if s.ready > 20*time.Second {
+	if s.ready > patience(20*time.Second) {
 		t.Errorf("the first start took %v", s.ready)
 	}
 	if !regexp.MustCompile(`http://127\.0\.0\.1:\d+/sign-in#hrl_[\w-]{43}\n`).MatchString(s.greeted) {
@@ -265,7 +265,7 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	}
 	s = startServing(t, dir)
 	t.Logf("next start, after a stop: %v", s.ready.Round(time.Millisecond))
-	if s.ready > 10*time.Second {
+	if s.ready > patience(10*time.Second) {
 		t.Errorf("a later start took %v", s.ready)
 	}
 
@@ -297,7 +297,7 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 		if err != nil || status != http.StatusOK && status != http.StatusServiceUnavailable {
 			t.Fatalf("while the database is away: got %d, %v: %s", status, err, answer)
 		}
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > patience(30*time.Second) {
 			t.Fatalf("the database is still away: %s\n%s", answer, s.stderr)
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -341,7 +341,7 @@ func TestServeStopsGracefully(t *testing.T) {
 			}
 		})
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience(30 * time.Second))
 	for count.Load() < 60 && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}

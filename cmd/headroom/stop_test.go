@@ -128,7 +128,7 @@ func lives(pid int) bool {
 // parent need a moment on a busy machine.
 func allGone(t *testing.T, pids []int) {
 	t.Helper()
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(patience(10 * time.Second))
 	for _, pid := range pids {
 		for lives(pid) {
 			if time.Now().After(end) {
@@ -154,12 +154,12 @@ func (b *busyClients) stopBusy(t *testing.T, s *served) time.Duration {
 	select {
 	case err = <-s.ended:
 		s.ended = nil
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience(30 * time.Second)):
 		t.Fatalf("%s: the server goes on after 30 s\n%s", b.round, s.stderr)
 	}
 	took := time.Since(began)
 	b.wires.Wait()
-	if err != nil || took > 10*time.Second {
+	if err != nil || took > patience(10*time.Second) {
 		t.Errorf("%s: the server ended with %v after %v\n%s", b.round, err, took, s.stderr)
 	}
 	allGone(t, children)
