@@ -57,7 +57,7 @@ FUZZTIME = 10s
 fuzz: ## fuzz all that reads what others write: make fuzz FUZZTIME=60s
 	@scripts/fuzz $(FUZZTIME) $$(grep -rl '^func Fuzz' --include=*_test.go cmd internal | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
-GENERATED = openapi/client/client_gen.go internal/api/server_gen.go internal/web/ui/src/api/contract.ts
+GENERATED = openapi/client/client_gen.go internal/api/server_gen.go internal/api/requests_gen.json internal/web/ui/src/api/contract.ts
 
 generate: ## make the clients' and the server's types from openapi.yaml
 	go generate ./openapi/client ./internal/api ./internal/web

@@ -106,7 +106,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	defer listener.Close()
 
-	go api.ReadContract() // while the database is opened
+	go api.ReadRequests() // while the database is opened
 	pool := worker.New(worker.Config{Processes: settings.SolverProcesses, Report: func(e worker.Event) {
 		t.SolverEvent(string(e.Kind))
 		if e.Kind == worker.Crashed || e.Kind == worker.Refused {

@@ -390,3 +390,41 @@ func TestProblemsAreExplained(t *testing.T) {
 		t.Errorf("%d problems are explained, %d can be answered", len(problemHelps), len(problemKinds))
 	}
 }
+
+// What a server reads of requests is what the contract says of them.
+func TestRequestsAreTheContracts(t *testing.T) {
+	t.Parallel()
+	doc, err := readContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := readOperations(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := readOperations(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(whole) != len(read) || len(whole) == 0 {
+		t.Errorf("%d operations are read, the contract has %d", len(read), len(whole))
+	}
+	bare := func(o operation) operation {
+		o.parameters, o.body, o.schema = nil, nil, nil
+		return o
+	}
+	for name, want := range whole {
+		got := read[name]
+		if got == nil || !reflect.DeepEqual(bare(*got), bare(*want)) || len(got.parameters) != len(want.parameters) || (got.schema == nil) != (want.schema == nil) || got.body != nil && got.body.Required != want.body.Required {
+			t.Errorf("%s is read as %+v, the contract says %+v", name, got, want)
+			continue
+		}
+		if want.schema != nil && !slices.Equal(slices.Sorted(maps.Keys(got.schema.Properties)), slices.Sorted(maps.Keys(want.schema.Properties))) {
+			t.Errorf("%s: the body has other members", name)
+		}
+	}
+}

@@ -10,14 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/openapi"
 )
 
-// The reference at /docs is made of openapi.yaml when the server starts, so that it says what this
+// The reference at /docs is made of openapi.yaml when it is asked for, so that it says what this
 // very server does.
 
 //go:embed assets
@@ -83,17 +81,10 @@ type docsAnswer struct {
 	Headers []string
 }
 
-// contractDocument is the contract, which is read once: that takes a tenth of a second, and nobody changes it.
-var contractDocument = sync.OnceValues(func() (*openapi3.T, error) { return loadDocument(openapi.Document, false) })
-
-// ReadContract reads the contract ahead of New, which needs it.
-func ReadContract() { _, _ = contractDocument() } // New says what is wrong
-
-// loadDocument reads a contract. The reference needs the places of its parts, which keep the order it is written in
-// and take as long again.
-func loadDocument(text []byte, places bool) (*openapi3.T, error) {
+// loadDocument reads a contract with the places of its parts, which keep the order it is written in.
+func loadDocument(text []byte) (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
-	loader.IncludeOrigin = places
+	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(text)
 	if err != nil {
 		return nil, fmt.Errorf("read openapi.yaml: %w", err)

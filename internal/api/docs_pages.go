@@ -52,7 +52,7 @@ func (s *server) renderPages() error {
 	limits := docsLimits{SolvesPerSecond: s.config.SolvesPerSecond, RequestsPerSecond: s.config.RequestsPerSecond,
 		BodyMB: s.config.Limits.Bytes >> 20, Classes: s.config.Limits.Classes}
 	reference := sync.OnceValues(func() (page, error) {
-		doc, err := loadDocument(openapi.Document, true)
+		doc, err := loadDocument(openapi.Document)
 		if err != nil {
 			return page{}, err
 		}

@@ -16,7 +16,7 @@ import (
 // fuzzed is a handler's view of the contract: every operation with what may be sent to it.
 func contractOperations(tb testing.TB) []*operation {
 	tb.Helper()
-	doc, err := contractDocument()
+	doc, err := readContract()
 	if err != nil {
 		tb.Fatal(err)
 	}

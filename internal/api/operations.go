@@ -1,9 +1,11 @@
 package api
 
 import (
+	_ "embed"
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-chi/chi/v5"
@@ -11,6 +13,7 @@ import (
 	"headroom/internal/auth"
 )
 
+//go:generate sh -c "go run headroom/scripts/requests > requests_gen.json"
 //go:generate go tool -modfile=../../tools/go.mod oapi-codegen -config ../../openapi/server/config.yaml -o server_gen.go ../../openapi/openapi.yaml
 
 // operation is what openapi.yaml says of one, made ready to be looked up.
@@ -40,6 +43,15 @@ const (
 // readByHand are operations whose bodies capacity reads: as strictly, and many times faster than a
 // schema can be held against them.
 var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "simulation", "clusterSimulation", "workloadSimulation", "ask", "askCluster", "horizon", "clusterHorizon", "purchase", "clusterPurchase", "pack", "createPacking", "planPool", "evaluatePool", "poolVMTypes", "planClusterPool", "planShares", "planPoolRounds", "packClasses", "sendHeartbeat", "estimateInterference"}
+
+//go:embed requests_gen.json
+var requestsText []byte
+
+// requests is what the contract says of requests, which is read once: that takes a moment, and nobody changes it.
+var requests = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(requestsText) })
+
+// ReadRequests reads what New needs ahead of it, which says what is wrong.
+func ReadRequests() { _, _ = requests() }
 
 // readOperations reads the operations by method and pattern.
 func readOperations(doc *openapi3.T) (map[string]*operation, error) {

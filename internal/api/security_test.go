@@ -209,7 +209,7 @@ func (s *sessionStore) Ready(context.Context) error {
 func TestEveryAnswerCarriesTheSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
-	doc, err := contractDocument()
+	doc, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestNoDebugRoutes(t *testing.T) {
 // What isOpen decides before routing is what the contract says.
 func TestOpenOperationsAreTheContracts(t *testing.T) {
 	t.Parallel()
-	doc, err := contractDocument()
+	doc, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}
