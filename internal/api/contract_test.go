@@ -423,6 +423,11 @@ func TestRequestsAreTheContracts(t *testing.T) {
 			t.Errorf("%s is read as %+v, the contract says %+v", name, got, want)
 			continue
 		}
+		for i, parameter := range want.parameters {
+			if p := got.parameters[i]; p.Name != parameter.Name || p.Description != parameter.Description {
+				t.Errorf("%s: the parameter %s is read as %+v", name, parameter.Name, p)
+			}
+		}
 		if want.schema != nil && !slices.Equal(slices.Sorted(maps.Keys(got.schema.Properties)), slices.Sorted(maps.Keys(want.schema.Properties))) {
 			t.Errorf("%s: the body has other members", name)
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
-
 )
 
 // The reference at /docs is made of openapi.yaml when it is asked for, so that it says what this
