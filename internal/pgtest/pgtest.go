@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 
 	"headroom/internal/postgres"
 )
@@ -44,11 +46,20 @@ var server struct {
 // Main runs the tests of a package and ends the private server, if one was started.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for a package whose tests have other things to clean up; it answers the exit code.
+// Run is Main for a package whose tests have other things to clean up; it answers the exit code. Tests that have passed
+// must have left no goroutine behind.
 func Run(m interface{ Run() int }) int {
 	code := m.Run()
 	if server.stop != nil {
 		server.stop()
+	}
+	if code != 0 {
+		return code
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	if err := goleak.Find(goleak.IgnoreTopFunction("testing.runFuzzing")); err != nil {
+		fmt.Fprintln(os.Stderr, "the tests have left behind:", err)
+		return 1
 	}
 	return code
 }

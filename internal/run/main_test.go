@@ -3,14 +3,12 @@ package run_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.uber.org/goleak"
 
 	"headroom/internal/app"
 	"headroom/internal/auth"
@@ -27,14 +25,7 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(importerVariable); url != "" {
 		importer(url)
 	}
-	code := pgtest.Run(m)
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
+	pgtest.Main(m)
 }
 
 var ada = auth.Principal{ID: "key-1", Name: "Ada", Role: auth.Planner}
