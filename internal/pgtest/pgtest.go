@@ -10,11 +10,14 @@ package pgtest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -62,6 +65,14 @@ func Run(m interface{ Run() int }) int {
 		return 1
 	}
 	return code
+}
+
+// TheyWait lets more tests run at once than there are processors, for a package whose tests mostly wait. Who says
+// -parallel is heard.
+func TheyWait() {
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 }
 
 // Database makes a migrated database and answers its address. It is dropped when the test has passed

@@ -20,7 +20,10 @@ import (
 	"headroom/internal/postgres"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	pgtest.TheyWait()
+	pgtest.Main(m)
+}
 
 // long is whether the full counts of the promises are wanted. It is asked within tests, so that go test
 // notices when the answer changes.

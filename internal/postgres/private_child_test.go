@@ -105,7 +105,9 @@ func copyProgram(t *testing.T, from string) string {
 	to := filepath.Join(openDir(t), "postgres.test")
 	text, err := os.ReadFile(from)
 	if err == nil {
+		syscall.ForkLock.RLock() // a child of another test that has it open would make it busy
 		err = os.WriteFile(to, text, 0o755)
+		syscall.ForkLock.RUnlock()
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func TestRemovingManyPlans(t *testing.T) {
 	more(t, url, 2*plans)
 	t.Logf("%d plans removed in %v, %d were made meanwhile, the slowest in %v; the table had %d MB, has %d MB, and with as many new ones %d MB",
 		did[0].Plans, took.Round(time.Millisecond), saved, slowest.Round(time.Millisecond), full>>20, emptied>>20, size()>>20)
-	if again := size(); again > full*3/2 {
+	if again := size(); again > full*7/4 { // twice as much without that room
 		t.Errorf("what was removed left no room: %d bytes before, %d after", full, again)
 	}
 }

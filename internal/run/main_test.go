@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 	if url := os.Getenv(importerVariable); url != "" {
 		importer(url)
 	}
+	pgtest.TheyWait()
 	pgtest.Main(m)
 }
 
