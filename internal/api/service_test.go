@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(solvertest.Run(func() int { return pgtest.Run(m) }))
+	os.Exit(solvertest.Run(func() int { return pgtest.Clean(pgtest.Run(m)) }))
 }
 
 // service is a whole service on a database of its own.

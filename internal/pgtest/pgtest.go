@@ -46,16 +46,21 @@ var server struct {
 	stop     func()
 }
 
-// Main runs the tests of a package and ends the private server, if one was started.
-func Main(m *testing.M) { os.Exit(Run(m)) }
+// Main runs the tests of a package and ends the private server, if one was started. Tests that have passed must have
+// left no goroutine behind.
+func Main(m *testing.M) { os.Exit(Clean(Run(m))) }
 
-// Run is Main for a package whose tests have other things to clean up; it answers the exit code. Tests that have passed
-// must have left no goroutine behind.
+// Run is Main for a package whose tests have other things to clean up; it answers the exit code, for Clean.
 func Run(m interface{ Run() int }) int {
 	code := m.Run()
 	if server.stop != nil {
 		server.stop()
 	}
+	return code
+}
+
+// Clean makes an exit code that of a failure where a goroutine is left.
+func Clean(code int) int {
 	if code != 0 {
 		return code
 	}

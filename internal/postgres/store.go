@@ -51,8 +51,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// idle is how long a transaction may wait for its next statement: longer than any method takes in all, so that only a
-// server that was stopped or cut off loses one, and with it the locks that others wait for.
+// idle is how long a transaction may wait for its next statement: longer than any method but bulk work takes in all, so
+// that only a server that was stopped or cut off loses one, and with it the locks that others wait for.
 func (c Config) idle() time.Duration { return c.Statement + beyond + time.Second }
 
 // dialer notices within half a minute that nobody is at the other end any longer; ifGone makes the database do so too.

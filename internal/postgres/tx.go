@@ -103,21 +103,17 @@ func (s *Store) writeMuch(ctx context.Context, work func(context.Context, querie
 	})
 }
 
-// slowly lets statements take as long as bulk work needs.
+// slowly lets statements take as long as bulk work needs. Between them it takes no longer than other work.
 func (s *Store) slowly(ctx context.Context, q querier, work func(context.Context, querier) error) error {
 	const factor = 6
-	allow := func(factor time.Duration) error {
-		_, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
-			milliseconds(factor*s.config.Statement), milliseconds(factor*s.config.idle()))
-		return err
-	}
-	if err := allow(factor); err != nil {
+	if _, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, milliseconds(factor*s.config.Statement)); err != nil {
 		return err
 	}
 	if err := work(ctx, q); err != nil {
 		return err
 	}
-	return allow(1) // for what joins this transaction later
+	_, err := q.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, milliseconds(s.config.Statement)) // for what joins this transaction later
+	return err
 }
 
 // writeBetween is write in two round trips to the database: what first asks goes with the transaction's beginning, and
