@@ -139,10 +139,17 @@ func walkFaults(t *testing.T, _ *server, b context.Context) {
 	// Signed out: what was changed stays, and signing in leads back to it.
 	press(t, ctx, "What if")
 	until(t, ctx, `document.querySelector("#answer")`)
-	value[bool](t, ctx, `(() => { const x = document.querySelector('[aria-label="Jobs of all classes"]'); x.value = "200"; x.dispatchEvent(new Event("input", {bubbles: true})); x.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
-	until(t, ctx, `location.search.includes("demand")`)
-	shown := value[string](t, ctx, `location.href`)
+	slide := func(place int) {
+		t.Helper()
+		before := value[string](t, ctx, `location.href`)
+		value[bool](t, ctx, fmt.Sprintf(`(() => { const x = document.querySelector('[aria-label="Jobs of all classes"]'); x.value = "%d"; x.dispatchEvent(new Event("input", {bubbles: true})); x.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`, place))
+		until(t, ctx, fmt.Sprintf(`location.search.includes("demand") && location.href !== %q`, before))
+	}
+	slide(200)
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Having 50 % more jobs of all classes ")`)
 	value[bool](t, ctx, `fetch("/v1/session", {method: "DELETE"}).then((a) => a.ok)`)
+	slide(300) // nobody answers this
+	shown := value[string](t, ctx, `location.href`)
 	value[bool](t, ctx, look)
 	banner(t, ctx, "You were signed out. Your changes on this page are kept.")
 	press(t, ctx, "Sign in")
@@ -151,6 +158,7 @@ func walkFaults(t *testing.T, _ *server, b context.Context) {
 	if got := value[string](t, ctx, `location.href + window.kept`); got != shown+"1" {
 		t.Errorf("after signing in again it is at %s, want %s without a reload", got, shown)
 	}
+	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Having 125 % more jobs of all classes ")`)
 }
 
 // tried waits until planning a cluster has failed, or has not.

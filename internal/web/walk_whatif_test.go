@@ -253,6 +253,12 @@ func walkScenarios(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Start over")
 	noBanner(t, ctx)
 
+	do(t, ctx, chromedp.Navigate(s.address+"/c/tried/what-if?base=-1&ch="+strings.Repeat("y", 5000)))
+	banner(t, ctx, "Part of this link could not be read: base=-1, ch=yyyyy")
+	until(t, ctx, `document.querySelector("#answer")?.closest("section").querySelector(".big")?.textContent === "no change"`)
+	press(t, ctx, "Start over")
+	noBanner(t, ctx)
+
 	// 5,000 characters are read; such a link is saved before it is passed on.
 	keys := url.Values{"base": {"2"}, "ch": {"demand:*:x1.1"}}
 	for i := range 4 {

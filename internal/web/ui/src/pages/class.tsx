@@ -9,6 +9,7 @@ import { duration } from "../model/time.ts";
 import { Fields, Refused, Save, Unless } from "../parts/editor.tsx";
 import { Export } from "../parts/export.tsx";
 import { Shown } from "../parts/fetched.tsx";
+import { lastChange } from "../model/words.ts";
 import { Name } from "../parts/name.tsx";
 import { lazy } from "../parts/lazy.tsx";
 import { DataTable } from "../parts/table.tsx";
@@ -29,6 +30,17 @@ export function OneClass() {
   const { cluster: of, rest } = route.value;
   const name = rest[0] ?? "";
   const read = useFetched(async () => (name ? await readClass(of, name) : { value: fresh(), etag: "", at: 0 }), of, name);
+  if (read.problem.value?.status === 404 && read.value.value === null && !lastChange(read.problem.value))
+    return (
+      <>
+        <h1>
+          There is no class <Name of={name} /> in this cluster.
+        </h1>
+        <p class="links">
+          <a href={addressOf(of, "classes")}>All classes</a>
+        </p>
+      </>
+    );
   return (
     <Shown of={read} what="class" height={400}>
       {(opened) => <Opened of={of} name={name} opened={opened} />}

@@ -31,7 +31,7 @@ function state(k: Key): string {
 }
 
 export function Keys() {
-  const keys = useFetched(() => (may("admin") ? list("GET /v1/keys", {}) : Promise.resolve([])), session.value?.id);
+  const keys = useFetched(() => (may("admin") ? list("GET /v1/keys", {}) : Promise.resolve(null)), session.value?.id);
   const asked = useSignal("");
   const failed = useSignal("");
   const revoke = async (k: Key) => {
@@ -48,7 +48,7 @@ export function Keys() {
   return (
     <>
       <header class="headed">
-        <h1>{live === undefined ? "Keys" : `${count(live, "key opens", "keys open")} Headroom.`}</h1>
+        <h1>{live === undefined ? "Keys" : live === 0 ? "No key that was made here is in use." : `${count(live, "key opens", "keys open")} Headroom.`}</h1>
         <span class="actions">
           <Export kept={may("admin") ? [{ text: "CSV", href: "/v1/keys?format=csv", file: "headroom-keys.csv" }, { text: "XLSX", href: "/v1/keys?format=xlsx", file: "headroom-keys.xlsx" }, { text: "JSON", href: "/v1/keys", file: "headroom-keys.json" }] : []} />
         </span>

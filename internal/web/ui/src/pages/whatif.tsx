@@ -14,9 +14,8 @@ import { lazy } from "../parts/lazy.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { cluster, current } from "../state/cluster.ts";
-import { base, canRedo, canUndo, edits, longest, pins, redo, save, savedWrong, setPins, startOver, undo, unread } from "../state/edits.ts";
+import { base, canRedo, canUndo, edits, longest, pins, redo, save, savedWrong, setPins, startOver, undo, unread, wantedBase } from "../state/edits.ts";
 import { narrow } from "../state/narrow.ts";
-import { query } from "../state/route.ts";
 import { answered, begin, compareWith, wrong } from "../state/whatif.ts";
 import { Change } from "./whatif-change.tsx";
 import { refusal } from "../state/rights.ts";
@@ -67,7 +66,7 @@ function Notices() {
   const kept = useSignal(0);
   const from = base.value;
   const now = current.value?.plan.number;
-  const wanted = Number(query.value.get("base") ?? 0);
+  const wanted = wantedBase.value;
   return (
     <>
       {unread.value.length > 0 && (

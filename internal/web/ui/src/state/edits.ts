@@ -10,6 +10,10 @@ import { query, rewrite, route } from "./route.ts";
 /** base is the plan that is compared with, and what it was asked. */
 export const base = signal<{ number: number; problem: PlannedProblem } | null>(null);
 
+const baseText = computed(() => query.value.get("base") ?? "");
+/** wantedBase is the number of the plan that the address compares with; 0 is the current one. */
+export const wantedBase = computed(() => (/^\d{1,15}$/.test(baseText.value) ? Number(baseText.value) : 0));
+
 const inAddress = computed(() => {
   const { edits, unread } = read(query.value.getAll("ch"));
   const p = base.value?.problem;
@@ -28,6 +32,7 @@ const moving = signal<Edit[] | null>(null); // not in the address yet
 const settled = computed(() => (savedName.value !== null && saved.value?.name === savedName.value ? saved.value.edits : inAddress.value.edits));
 export const edits = computed(() => moving.value ?? settled.value);
 export const unread = computed(() => [
+  ...(baseText.value !== "" && wantedBase.value === 0 ? [`base=${baseText.value}`] : []),
   ...inAddress.value.unread.map((u) => `ch=${u}`),
   ...pinned.value.unread.map((u) => `pin=${u}`),
   ...(saved.value?.name === savedName.value ? (saved.value?.unread ?? []) : []),
@@ -115,7 +120,7 @@ export function open(next: Edit[]): void {
 /** startOver leaves nothing of a link but the plan that it compares with. */
 export function startOver(): void {
   open([]);
-  if (unread.value.length > 0) rewrite({ ch: [], s: [], pin: writePins(pins.value) }, false);
+  if (unread.value.length > 0) rewrite({ ch: [], s: [], pin: writePins(pins.value), ...(wantedBase.value === 0 ? { base: [] } : {}) }, false);
 }
 
 export function setPins(next: Pin[], step = true): void {

@@ -4,9 +4,9 @@ import { batch, effect, signal, untracked } from "@preact/signals";
 import { ask, get, Problem } from "../api/client.ts";
 import type { ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
 import { change, type Edit, inOrder, write } from "../model/scenario.ts";
-import { current } from "./cluster.ts";
-import { base, edits, follow, forget, pins } from "./edits.ts";
-import { query, rewrite, route } from "./route.ts";
+import { current, session } from "./cluster.ts";
+import { base, edits, follow, forget, pins, wantedBase } from "./edits.ts";
+import { rewrite, route } from "./route.ts";
 import { work } from "./working.ts";
 
 export interface Answered {
@@ -161,7 +161,7 @@ export function begin(): () => void {
   const stopFollowing = follow();
   const stopLoading = effect(() => {
     const name = route.value.cluster;
-    const wanted = Number(query.value.get("base") ?? 0);
+    const wanted = wantedBase.value;
     const now = current.value;
     const have = untracked(() => base.value);
     if (!now || now.plan.cluster !== name || (have && (wanted === 0 || have.number === wanted))) return;
@@ -178,7 +178,16 @@ export function begin(): () => void {
       void send();
     });
   });
+  const stopReturning = effect(() => {
+    session.value;
+    untracked(() => {
+      if (wrong.value?.status !== 401) return;
+      asking = ""; // what was asked while nobody was signed in
+      void send();
+    });
+  });
   return () => {
+    stopReturning();
     stopFollowing();
     stopLoading();
     stopSending();
