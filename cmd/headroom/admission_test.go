@@ -85,7 +85,7 @@ func TestHeartbeatsOutliveTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []string
-	j := job{service: s, cluster: "shop", lease: "x", ttl: 60 * time.Millisecond, stopWhenLost: true, warn: func(format string, values ...any) {
+	j := job{service: s, cluster: "shop", lease: "x", ttl: 600 * time.Millisecond, stopWhenLost: true, warn: func(format string, values ...any) {
 		warnings = append(warnings, fmt.Sprintf(format, values...))
 	}}
 	// It is lost with the last answer, so the command is told to stop, and would run for a minute.

@@ -136,7 +136,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 	slices.Sort(polls)
 	most, within := 15*time.Second, time.Second // beside all the other tests
 	if wholeSamples {
-		most, within = 3*time.Second, 100*time.Millisecond
+		most, within = 3*time.Second+100*time.Millisecond, 100*time.Millisecond // three seconds is the longest that who asks just then waits
 	}
 	t.Logf("known after %v; %d polls: p99 %v, longest %v", known.Sub(hung), len(polls), share(polls, 0.99), share(polls, 1))
 	if known.IsZero() || share(polls, 0.99) > within {
