@@ -114,13 +114,15 @@ func readAnswer(r *http.Response, seq int64) (a Answer, err error) {
 		var problem struct {
 			Title, Detail, Code string
 		}
-		if json.Unmarshal(text, &problem) != nil || strings.TrimSpace(problem.Title+problem.Detail) == "" {
+		broken := json.Unmarshal(text, &problem) != nil
+		why := oneOf(strings.TrimSuffix(problem.Detail, "."), strings.TrimSuffix(problem.Title, "."))
+		if broken || why == "" {
 			if r.StatusCode < 500 {
 				return nonsense("it is no problem document")
 			}
-			problem.Detail = "The server answers " + r.Status
+			why = "The server answers " + r.Status
 		}
-		t := &trouble{status: r.StatusCode, code: problem.Code, err: errors.New(strings.TrimSuffix(oneOf(problem.Detail, problem.Title), "."))}
+		t := &trouble{status: r.StatusCode, code: problem.Code, err: errors.New(why)}
 		if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && seconds > 0 {
 			t.after = time.Duration(seconds) * time.Second
 		}
