@@ -10,7 +10,7 @@ import (
 )
 
 // meddled holds answers on the current plan back and changes what they say, for states that a healthy server is in
-// for moments only: window.hold is for how long, window.told what is laid over the next answers.
+// for moments only: window.hold is for how long, window.told what is laid over the next answers; window.cut breaks one off.
 const meddled = `(() => {
 	const over = (into, what) => { for (const [k, v] of Object.entries(what)) if (v !== null && typeof v === "object" && into[k]) over(into[k], v); else into[k] = v; return into; };
 	const real = window.fetch;
@@ -20,6 +20,11 @@ const meddled = `(() => {
 		if (!String(of[0]).endsWith("/plans/current")) return real(...of);
 		const [ms, told] = [window.hold, window.told];
 		window.hold = 0;
+		if (window.cut) {
+			window.cut = false;
+			const half = new ReadableStream({start(c) { c.enqueue(new TextEncoder().encode('{"number":')); c.error(new TypeError("cut off")); }});
+			return new Response(half, {status: 200, headers: {"Content-Type": "application/json"}});
+		}
 		if (told) delete of[1].headers["If-None-Match"];
 		let answer = await real(...of);
 		if (answer.ok) window.had = (await answer.clone().json()).number;
@@ -69,6 +74,14 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	s.planned(t, "moody", 1)
 	value[bool](t, ctx, look)
 	until(t, ctx, `document.querySelector("h1").textContent.includes("at once on")`)
+
+	// An answer that breaks off is none; the page goes on with what it has, and asks again.
+	value[bool](t, ctx, `window.thrown = 0, addEventListener("unhandledrejection", () => window.thrown++), window.cut = true, `+look)
+	banner(t, ctx, "Headroom does not answer. You see what was here at ")
+	until(t, ctx, `!document.body.textContent.includes("Headroom does not answer")`)
+	if thrown := value[int](t, ctx, `window.thrown`); thrown > 0 {
+		t.Errorf("%d mistakes of the page", thrown)
+	}
 
 	// An answer that is late does not take the place of a newer one.
 	for i, price := range []string{"0.41", "0.42"} {

@@ -41,16 +41,26 @@ interface Asked<O extends { path: object; query: object; body: unknown }> {
 export async function ask<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Answer<Operations[N]["answer"]> | null> {
   const answer = await send(name, asked);
   if (answer.status === 304) return null;
-  const body = answer.status === 204 ? null : isJSON(answer) ? await answer.json() : null;
+  const body = answer.status === 204 ? null : await json(answer);
   return { value: body, etag: answer.headers.get("ETag") ?? "", at: Date.parse(answer.headers.get("Date") ?? "") || Date.now() };
 }
 
 /** file is ask for an answer that is kept as it comes: a table, a spreadsheet. */
 export async function file<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Blob> {
-  return (await send(name, asked)).blob();
+  return whole((await send(name, asked)).blob());
 }
 
-const isJSON = (answer: Response) => (answer.headers.get("Content-Type") ?? "").includes("json");
+/** whole waits for an answer, or its body. One that breaks off is as good as none. */
+async function whole<T>(coming: Promise<T>): Promise<T> {
+  try {
+    return await coming;
+  } catch (e) {
+    if (e instanceof DOMException && e.name === "AbortError") throw e;
+    throw new Problem(0, null, 0);
+  }
+}
+
+const json = async (answer: Response) => ((answer.headers.get("Content-Type") ?? "").includes("json") ? await whole(answer.json()) : null);
 
 async function send<N extends keyof Operations>(name: N, asked: Asked<Operations[N]>): Promise<Response> {
   const [method, template] = name.split(" ") as [string, string];
@@ -66,14 +76,8 @@ async function send<N extends keyof Operations>(name: N, asked: Asked<Operations
     headers["Content-Type"] = "application/json";
     init.body = JSON.stringify(asked.body);
   }
-  let answer: Response;
-  try {
-    answer = await fetch(address(template, asked.path, asked.query ?? {}), init);
-  } catch (e) {
-    if (e instanceof DOMException && e.name === "AbortError") throw e;
-    throw new Problem(0, null, 0);
-  }
-  if (!answer.ok && answer.status !== 304) throw new Problem(answer.status, isJSON(answer) ? await answer.json() : null, Number(answer.headers.get("Retry-After") ?? 0));
+  const answer = await whole(fetch(address(template, asked.path, asked.query ?? {}), init));
+  if (!answer.ok && answer.status !== 304) throw new Problem(answer.status, await json(answer), Number(answer.headers.get("Retry-After") ?? 0));
   return answer;
 }
 
@@ -86,14 +90,9 @@ export async function get<N extends keyof Operations>(name: N, path: Operations[
 
 /** table is the CSV that an operation answers when it is asked for that. */
 export async function table<N extends keyof Operations>(name: N, path: Operations[N]["path"], query: Operations[N]["query"] & { format: "csv" }): Promise<string> {
-  let answer: Response;
-  try {
-    answer = await fetch(address(name.slice(4), path, query), { headers: { Accept: "text/csv" }, cache: "no-store", credentials: "same-origin" });
-  } catch {
-    throw new Problem(0, null, 0);
-  }
-  if (!answer.ok) throw new Problem(answer.status, await answer.json(), 0);
-  return answer.text();
+  const answer = await whole(fetch(address(name.slice(4), path, query), { headers: { Accept: "text/csv" }, cache: "no-store", credentials: "same-origin" }));
+  if (!answer.ok) throw new Problem(answer.status, await json(answer), 0);
+  return whole(answer.text());
 }
 
 /** Listed are operations that answer in pages. */
