@@ -157,6 +157,15 @@ func walkGone(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Other clusters")
 	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("short-lived") && !document.querySelector(".banner")`)
 
+	// A cluster that never was: a page of it says so, and shows the way.
+	for _, page := range []string{"now", "what-if", "curves", "classes", "history"} {
+		do(t, ctx, chromedp.Navigate(s.address+"/c/nowhere/"+page))
+		until(t, ctx, `[...document.querySelectorAll(".banner")].map((b) => b.textContent).join("|") === 'There is no cluster "nowhere".Other clusters'`)
+		until(t, ctx, `document.querySelector("h1") && !document.querySelector("main").textContent.includes("Reading plan")`)
+	}
+	press(t, ctx, "Other clusters")
+	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("nowhere") && !document.querySelector(".banner")`)
+
 	// A class alone that is gone, and settings that somebody else changed.
 	s.classesCluster(t, "shared", []string{"nightly-etl"})
 	s.open(t, ctx, "/c/shared/classes/nightly-etl")

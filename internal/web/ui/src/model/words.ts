@@ -104,6 +104,11 @@ export function lastChange(p: Problem): LastChange | null {
   return p.details?.last_change ?? null;
 }
 
+/** noCluster says that there never was a cluster of that name, or none that this key may see. */
+export function noCluster(p: Problem): boolean {
+  return p.status === 404 && p.message.startsWith("There is no cluster");
+}
+
 /** saidOf is what went wrong with reading. */
 export function saidOf(p: Problem): string {
   return p.status === 500 ? `Headroom made a mistake. Quote ${p.details?.instance ?? "the time"} to the operator.` : p.message;

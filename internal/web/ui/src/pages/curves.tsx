@@ -9,7 +9,7 @@ import { Asking } from "../parts/asking.tsx";
 import { Export, type Kept } from "../parts/export.tsx";
 import { csv } from "../model/table.ts";
 import { columnsOf } from "../model/sweep.ts";
-import { current } from "../state/cluster.ts";
+import { current, trouble } from "../state/cluster.ts";
 import { addressOf, choose, chooseAll, query, route } from "../state/route.ts";
 import { fileOf } from "../state/asked.ts";
 import { asked, begin, compute, discard, edits, goOn, merged, of, offered, ranges, sweep, why } from "../state/curves.ts";
@@ -27,7 +27,7 @@ export function Curves() {
   return (
     <>
       <div class="headed">
-        <h1>{s && s.points.length > 0 ? said(of.value, s, today) : asked.problem.value || (current.value && asked.since.value === 0) ? "There is no curve yet." : "Reading plan …"}</h1>
+        <h1>{s && s.points.length > 0 ? said(of.value, s, today) : asked.problem.value || trouble.value || (current.value && asked.since.value === 0) ? "There is no curve yet." : "Reading plan …"}</h1>
         <div class="actions">
           <Export kept={s && s.points.length > 0 ? kept() : []} />
         </div>

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { lastChange } from "../model/words.ts";
+import { lastChange, noCluster } from "../model/words.ts";
 import { trouble } from "../state/cluster.ts";
 import type { Fetched } from "../state/fetched.ts";
 
@@ -23,7 +23,7 @@ export function Waiting({ what, height }: { what: string; height: number }) {
 export function Shown<T>({ of, what, height = 200, children }: { of: Fetched<T>; what: string; height?: number; children: (value: T) => ComponentChildren }) {
   const value = of.value.value;
   const wrong = of.problem.value;
-  const problem = wrong && trouble.value && wrong.status === 404 && lastChange(wrong) ? null : wrong; // that the cluster is gone stands above
+  const problem = wrong && trouble.value && wrong.status === 404 && (lastChange(wrong) || noCluster(wrong)) ? null : wrong; // that the cluster is gone, or never was, stands above
   return (
     <>
       {problem && (

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { ask, Problem } from "../api/client.ts";
 import type { CurrentPlan } from "../api/contract.ts";
 import { age, clock, second } from "../model/time.ts";
-import { lastChange, saidOf } from "../model/words.ts";
+import { lastChange, noCluster, saidOf } from "../model/words.ts";
 import { now } from "../state/clock.ts";
 import { again, cluster, clusters, current, heard, refresh, session, signIn, signInHere, trouble, tryNow } from "../state/cluster.ts";
 import { route } from "../state/route.ts";
@@ -61,6 +61,12 @@ function Away({ t, plan }: { t: Problem; plan: CurrentPlan | undefined }) {
         }
       >
         <a href="/" onClick={() => (clusters.value = clusters.value?.filter((c) => c.name !== route.value.cluster) ?? null)}>Other clusters</a>
+      </Banner>
+    );
+  if (noCluster(t))
+    return (
+      <Banner error said={t.message}>
+        <a href="/">Other clusters</a>
       </Banner>
     );
   if (t.status === 404 && !plan) return null; // its page says why there is no plan yet
