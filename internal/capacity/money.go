@@ -19,6 +19,10 @@ type Money struct {
 // MoneyPlaces is how many decimal places money keeps at most (numeric(20,9) in the database).
 const MoneyPlaces = 9
 
+// longestMoney is how many digits an amount may have before its point, however it is written: far more than any has
+// (MaxMoney), and so few that every amount, written out, can be read again.
+const longestMoney = longestNumeral - MoneyPlaces - 2
+
 // ParseMoney reads a decimal such as "0.10".
 func ParseMoney(s string) (Money, error) {
 	n, fault := parseNumeral([]byte(s))
@@ -26,7 +30,7 @@ func ParseMoney(s string) (Money, error) {
 		return Money{}, fmt.Errorf("%q is not a decimal such as \"0.10\"", clip(s))
 	}
 	d, ok := n.decimal()
-	if !ok || placesBeyond(d, MoneyPlaces) {
+	if !ok || placesBeyond(d, MoneyPlaces) || d.NumDigits()+int(d.Exponent()) > longestMoney {
 		return Money{}, fmt.Errorf("%q is too long for an amount; it can have %d decimal places at most", clip(s), MoneyPlaces)
 	}
 	return Money{d}, nil
