@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -131,6 +132,7 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			err = readingProblem(err)
 		}
+		r.Body = http.NoBody // the text need not be in memory while it is solved
 		return p, err
 	})
 	switch {
@@ -138,6 +140,8 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 	case answer.Status == capacity.InfeasibleStatus:
 		s.refuse(w, r, infeasibleProblem(answer.Conflicts))
+	case len(answer.Classes) > mostGathered:
+		writeLong(w, answer)
 	default:
 		buffer := buffers.Get().(*bytes.Buffer)
 		defer buffers.Put(buffer)
@@ -145,6 +149,21 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 		buffer.Write(append(capacity.AppendPlan(buffer.AvailableBuffer(), answer), '\n'))
 		writeJSON(w, http.StatusOK, buffer.Bytes())
 	}
+}
+
+// mostGathered is how many classes an answer has whose text is made before the first of it is sent.
+const mostGathered = 20_000
+
+// writeLong sends a plan as it is put into words. Each piece is large enough to have a time limit of its own.
+func writeLong(w http.ResponseWriter, answer capacity.Plan) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	out := bufio.NewWriterSize(w, 2*leastPassed)
+	if err := capacity.WritePlan(out, answer); err != nil {
+		return // who is gone does not want to know
+	}
+	_ = out.WriteByte('\n')
+	_ = out.Flush()
 }
 
 // bounds answers how long something takes.

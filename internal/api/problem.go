@@ -188,7 +188,11 @@ func infeasibleProblem(conflicts []capacity.Finding) problem {
 }
 
 func bodyTooLarge(limit int64) problem {
-	return tooLarge.problem(fmt.Sprintf("The body has more than %d bytes, the most that are read; send it in parts.", limit))
+	set := ""
+	if limit > smallBody && limit != largestTable { // the setting's own
+		set = ", or have HEADROOM_MAX_BODY_MB raised where the server runs"
+	}
+	return tooLarge.problem(fmt.Sprintf("The body has more than %d bytes, the most that are read; send it in parts%s.", limit, set))
 }
 
 // sentence is an error's text for people: without the word of its kind at its end, beginning with a
