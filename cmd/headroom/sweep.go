@@ -199,6 +199,10 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 	if q.Problem.Options.Engine != capacity.EngineExact {
 		p.pool = worker.New(worker.Config{Processes: 1}) // before several ask for it
 	}
+	brief, err := p.series(q.Problem)
+	if err != nil {
+		return plan.SweepAnswer{}, err
+	}
 	s := plan.NewSweep(q)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -206,7 +210,7 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 	failed := make(chan error, runtime.GOMAXPROCS(0))
 	for range cap(failed) {
 		workers.Go(func() {
-			if err := s.Work(ctx, p.solve); err != nil {
+			if err := s.Work(ctx, p.solve, brief); err != nil {
 				failed <- err
 				stop()
 			}

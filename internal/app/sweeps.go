@@ -35,14 +35,17 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 }
 
 func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.SweepAnswer, error) {
-	s := plan.NewSweep(q)
+	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		return a.together(ctx, int(s.Total()), func() error {
-			return s.Work(ctx, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-				pl, err := a.plan(ctx, p)
-				tell(s.Done()+1, s.Total())
-				return pl, err
-			})
+			told := func(solve plan.Planner) plan.Planner {
+				return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+					pl, err := solve(ctx, p)
+					tell(s.Done()+1, s.Total())
+					return pl, err
+				}
+			}
+			return s.Work(ctx, told(a.plan), told(brief))
 		})
 	})
 	if err != nil {
@@ -59,7 +62,7 @@ func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capac
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	s := plan.NewSweep(q)
+	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
 	show := func() { report(capacity.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
 	show()
 	defer a.showResult(claim.ID, func() (RunResult, error) {
@@ -70,16 +73,19 @@ func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capac
 		return jsonResult(claim, answer, nil)
 	})()
 	worked := a.allPlaces(ctx, func(ctx context.Context) error {
-		return s.Work(ctx, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-			leave, err := a.turn(ctx)
-			if err != nil {
-				return capacity.Plan{}, err
+		inTurn := func(solve plan.Planner) plan.Planner {
+			return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+				leave, err := a.turn(ctx)
+				if err != nil {
+					return capacity.Plan{}, err
+				}
+				defer leave()
+				pl, err := solve(ctx, p)
+				show()
+				return pl, err
 			}
-			defer leave()
-			pl, err := a.plan(ctx, p)
-			show()
-			return pl, err
-		})
+		}
+		return s.Work(ctx, inTurn(a.plan), inTurn(brief))
 	})
 	show()
 	answer, err := s.Answer()

@@ -67,8 +67,9 @@ func (s *Sweep) Total() int64 { return int64(len(s.points)) }
 func (s *Sweep) Done() int64 { return s.done.Load() }
 
 // Work plans points until none is left or the context ends; several may work at once. Each point is the
-// answer of solve to the changed problem, so that the order of the work changes nothing.
-func (s *Sweep) Work(ctx context.Context, solve Planner) error {
+// answer of solve to the changed problem, so that the order of the work changes nothing; brief answers those of which
+// no more is told than its figures.
+func (s *Sweep) Work(ctx context.Context, solve, brief Planner) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -77,7 +78,7 @@ func (s *Sweep) Work(ctx context.Context, solve Planner) error {
 		if i >= len(s.points) {
 			return nil
 		}
-		if err := s.point(ctx, i, solve); err != nil {
+		if err := s.point(ctx, i, solve, brief); err != nil {
 			return err
 		}
 		s.finished[i].Store(true)
@@ -96,7 +97,11 @@ func (s *Sweep) at(i int) (numbers []float64, scenario capacity.Scenario) {
 	return numbers, scenario
 }
 
-func (s *Sweep) point(ctx context.Context, i int, solve Planner) error {
+func (s *Sweep) point(ctx context.Context, i int, solve, brief Planner) error {
+	explained := i == 0 || i == len(s.points)-1
+	if !explained {
+		solve = brief
+	}
 	numbers, scenario := s.at(i)
 	p, err := scenario.Apply(s.question.Problem)
 	var pl capacity.Plan
@@ -119,7 +124,7 @@ func (s *Sweep) point(ctx context.Context, i int, solve Planner) error {
 		point.Price = &pl.Prices.Capacity
 	}
 	s.points[i] = point
-	if i == 0 || i == len(s.points)-1 {
+	if explained {
 		s.plans[i] = &pl
 	}
 	return nil

@@ -25,11 +25,11 @@ func swept(t *testing.T, q capacity.SweepQuestion, workers int) SweepAnswer {
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s := NewSweep(q)
+	s, brief := NewSweep(q), NewSeries(q.Problem, nil)
 	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {
-			if err := s.Work(t.Context(), alone); err != nil {
+			if err := s.Work(t.Context(), alone, brief.Solve); err != nil {
 				t.Error(err)
 			}
 		})
@@ -102,13 +102,14 @@ func TestASweepThatIsEndedKeepsItsPoints(t *testing.T) {
 	s := NewSweep(q)
 	ctx, stop := context.WithCancel(t.Context())
 	planned := 0
-	err := s.Work(ctx, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	solve := func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 		if planned++; planned == 8 {
 			stop()
 			return capacity.Plan{}, ctx.Err()
 		}
 		return alone(ctx, p)
-	})
+	}
+	err := s.Work(ctx, solve, solve)
 	a, wrong := s.Answer()
 	if !errors.Is(err, context.Canceled) || wrong != nil || a.Complete || a.Total != 31 || len(a.Points) != 7 || s.Done() != 7 {
 		t.Errorf("got %v, %v and %d of %d points", err, wrong, len(a.Points), a.Total)
