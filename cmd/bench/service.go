@@ -191,7 +191,7 @@ func profiled(family string, classes int, set func(*capacity.Options)) ([]byte, 
 
 // sweeps measures a thousand values of the demand of 100 classes.
 func sweeps(ctx context.Context, s *server) ([]figure, error) {
-	problem, err := profiled("mixed", 100, func(o *capacity.Options) { o.Integrality = capacity.Integer })
+	problem, err := profiled("mixed", 100, func(o *capacity.Options) { o.Integrality, o.Engine = capacity.Integer, capacity.EngineAuto })
 	if err != nil {
 		return nil, err
 	}
