@@ -61,7 +61,8 @@ var answeringPath = regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[
 // solves says whether a request takes a place for solving.
 func solves(r *http.Request) bool {
 	if reading(r) {
-		return answeringPath.MatchString(r.URL.EscapedPath())
+		path := r.URL.EscapedPath()
+		return strings.Contains(path, "/scenarios/") && answeringPath.MatchString(path) // polls are not to pay for the pattern
 	}
 	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
 }
