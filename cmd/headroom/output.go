@@ -128,6 +128,9 @@ func (o *output) deliver(stdout io.Writer, fill func(io.Writer) error) (err erro
 		}
 	}
 	file, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s; make it first", filepath.Dir(target))
+	}
 	if err != nil {
 		return err
 	}

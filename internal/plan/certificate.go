@@ -69,7 +69,8 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	row := p.Row(math.Inf(-1), 0)
 	computed := false
 	for i := range m.classes {
-		computed = computed || m.classes[i].VMsPerJob == nil && !exact
+		given := m.classes[i].VMsPerJob
+		computed = computed || given == nil && !exact || given != nil && given.Exponent() < -maxGridDigits
 	}
 	high := make([]int64, len(m.classes))
 	for i := range high {

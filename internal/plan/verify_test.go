@@ -128,3 +128,40 @@ func TestPlansAreProvedIndependently(t *testing.T) {
 		t.Errorf("only %d plans were proved twice", solved)
 	}
 }
+
+// Ratios of more than nine places, as programs print 2/3, are used up to 1e-7 of a VM in all: plans of them are
+// accepted though their loads lie a hair above whole VMs that classes share.
+func TestRatiosOfManyPlacesAreProved(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 17))
+	count := map[capacity.Status]int{}
+	for trial := range trials(600, 6_000) {
+		p := drawn(r)
+		p.Options.Sharing = capacity.Shared
+		places := []int32{10, 12, 16}[r.IntN(3)]
+		for i := range p.Classes {
+			c := &p.Classes[i]
+			of := int64(1 + r.IntN(12))
+			ratio := decimal.NewFromInt(of).DivRound(decimal.NewFromInt([]int64{2, 3, 6, 7, 9}[r.IntN(5)]), places)
+			if r.IntN(3) == 0 {
+				ratio = ratio.Add(decimal.New(1, -places))
+			}
+			c.Profile, c.Demand, c.Calibration, c.VMsPerJob = nil, nil, nil, &ratio
+			c.SlotsPerVM, c.DeadlineSeconds = capacity.SlotsPerVM{}, 0
+		}
+		if p.Options.Integrality == capacity.Relaxed || p.Validate() != nil {
+			continue // the linear program is as exact as floats are
+		}
+		pl, err := Solve(context.Background(), p, nil)
+		if err != nil {
+			t.Fatalf("trial %d: %v\n%s", trial, err, asText(p))
+		}
+		if report := proof.Verify(p, pl, proof.Options{}); !report.Accepted() {
+			t.Fatalf("trial %d:\n%s\n%s", trial, report, asText(p))
+		}
+		count[pl.Status]++
+	}
+	t.Log(count)
+	if count[capacity.Optimal] < 100 {
+		t.Errorf("of the plans %v", count)
+	}
+}

@@ -183,7 +183,7 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 		low.Add(low, l)
 		high.Add(high, h)
 	}
-	least := larger(zero(), sub(new(big.Rat).SetInt(ceil(low)), vms))
+	least := larger(zero(), sub(upTo(low, executable.spare(-1)), vms))
 	most := larger(zero(), sub(new(big.Rat).SetInt(ceil(high)), vms))
 	if !executable.packs(sizes, add(vms, most)) {
 		return f // slots of odd sizes may take more VMs than their sum
