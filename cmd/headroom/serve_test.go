@@ -98,8 +98,14 @@ func startServingWith(t *testing.T, dataDir string, variables []string, args ...
 // launch starts headroom serve.
 func launch(t *testing.T, dataDir string, variables []string, args ...string) *served {
 	t.Helper()
+	return launchProgram(t, "headroom", dataDir, variables, args...)
+}
+
+// launchProgram starts another headroom.
+func launchProgram(t *testing.T, program, dataDir string, variables []string, args ...string) *served {
+	t.Helper()
 	s := &served{dataDir: dataDir, address: testPort(t), stderr: &lockedBuffer{}, words: make(chan string, 1), ended: make(chan error, 1)}
-	s.Cmd = exec.Command("headroom", append([]string{"serve", "--listen", s.address, "--data-dir", dataDir}, args...)...)
+	s.Cmd = exec.Command(program, append([]string{"serve", "--listen", s.address, "--data-dir", dataDir}, args...)...)
 	s.Env = append(os.Environ(), variables...)
 	s.Stderr = s.stderr
 	out, err := s.StdoutPipe()

@@ -69,8 +69,27 @@ func Migrate(ctx context.Context, url string) error {
 	return nil
 }
 
+// newProvider knows the steps. Each of them grants what the service needs of it in its own transaction: servers that
+// go on beside it write through its triggers as soon as it is done.
 func newProvider(db *sql.DB) (*goose.Provider, error) {
-	return goose.NewProvider(goose.DialectPostgres, db, migrations.Files, goose.WithDisableGlobalRegistry(true))
+	names, _ := fs.Glob(migrations.Files, "*.sql") // the pattern is a good one
+	var steps []*goose.Migration
+	for _, name := range names {
+		text, _ := migrations.Files.ReadFile(name) // it was just listed, and is in this program
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			for _, statements := range []string{string(text), grants} {
+				if _, err := tx.ExecContext(ctx, statements); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+			return nil
+		}}, nil))
+	}
+	return goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...))
 }
 
 // StatusOf says where a database's schema stands. It changes nothing.
@@ -172,10 +191,17 @@ func setupError(ctx context.Context, what string, err error) error {
 			return &busy{sentence, err}
 		}
 		if said.Code == "42501" {
-			return fmt.Errorf("%s: the database refuses (%s); the migrations need a user who owns the database or its schema", what, said.Message)
+			return &ownerNeeded{what, said.Message}
 		}
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// ownerNeeded is a refusal of what only the schema's owner may do.
+type ownerNeeded struct{ what, said string }
+
+func (e *ownerNeeded) Error() string {
+	return fmt.Sprintf("%s: the database refuses (%s); the migrations need a user who owns the database or its schema", e.what, e.said)
 }
 
 // newEra begins a new era of the audit log in a server whose transactions are counted lower than
@@ -243,38 +269,33 @@ func SchemaSum() string {
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 	}
 	river, _ := newestRiver() // of this program's own files
-	fmt.Fprint(sum, grants, riverGrants, river)
+	fmt.Fprintf(sum, "%s%s%d", grants, riverGrants, river)
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
-// grants is what the service's role may do. Every migration that makes a table has a line here.
+// grants is what the service's role may do with the tables that are there. Every migration that makes a table has it here.
 const grants = `
-	DO $$ BEGIN
+	DO $$ DECLARE given record; BEGIN
 	    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'headroom_service') THEN
 	        RETURN;
 	    END IF;
 	    EXECUTE format('GRANT USAGE ON SCHEMA %I TO headroom_service', current_schema());
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON clusters, vm_types, prices, contracts, offers, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency TO headroom_service;
-	    GRANT SELECT, INSERT, DELETE ON profile_versions TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON planning TO headroom_service;
-	    GRANT SELECT ON plan_turns, plan_reigns, removed_plans, removed_pool_plans TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON report_schedules TO headroom_service;
-	    GRANT SELECT, INSERT, DELETE ON reports, report_parts TO headroom_service;
-	    GRANT SELECT, INSERT, DELETE ON packings TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON pools, storage_samples TO headroom_service;
-	    GRANT SELECT, INSERT, DELETE ON pool_changes TO headroom_service;
-	    GRANT SELECT, INSERT ON pool_plans TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats TO headroom_service;
-	    GRANT SELECT, INSERT ON plans, audit TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON admissions TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON allowed_hosts, webhooks, webhook_secrets, webhook_deliveries TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON runs TO headroom_service;
-	    GRANT SELECT, INSERT, DELETE ON observations TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON executions TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE ON class_calibrations TO headroom_service;
-	    GRANT SELECT, INSERT, UPDATE, DELETE ON fit_series TO headroom_service;
-	    GRANT SELECT, INSERT, DELETE ON measurements, fits TO headroom_service;
-	    GRANT SELECT ON audit_eras, goose_db_version TO headroom_service;
+	    FOR given IN
+	        SELECT rights, string_agg(name, ', ') AS tables
+	        FROM (VALUES
+	            ('SELECT, INSERT, UPDATE, DELETE', '{clusters, vm_types, prices, contracts, offers, classes, scenarios, forecasts, keys, sessions, sign_in_links, idempotency,
+	                planning, admissions, runs, executions, allowed_hosts, webhooks, webhook_secrets, webhook_deliveries, report_schedules, fit_series, pools, storage_samples,
+	                live_clusters, live_memories, live_learned, live_nodes, live_jobs, live_runs, live_measured, live_heartbeats}'::text[]),
+	            ('SELECT, INSERT, DELETE', '{profile_versions, reports, report_parts, packings, pool_changes, observations, measurements, fits}'),
+	            ('SELECT, INSERT, UPDATE', '{class_calibrations}'),
+	            ('SELECT, INSERT', '{plans, audit, pool_plans}'),
+	            ('SELECT', '{plan_turns, plan_reigns, removed_plans, removed_pool_plans, audit_eras, goose_db_version}')
+	        ) of (rights, names), unnest(names) AS name
+	        WHERE to_regclass(name) IS NOT NULL
+	        GROUP BY rights
+	    LOOP
+	        EXECUTE format('GRANT %s ON %s TO headroom_service', given.rights, given.tables);
+	    END LOOP;
 	END $$`
 
 // riverGrants is what the service's role may do with River's tables, wherever they are.

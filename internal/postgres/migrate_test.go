@@ -124,14 +124,21 @@ func TestTheServiceMaySignInAsAnother(t *testing.T) {
 	owner := raw(t, url)
 	user := "service_" + strings.TrimPrefix(owner.Config().Database, "headroom_test_")[:12]
 	execute(t, owner, "CREATE ROLE "+user+" LOGIN PASSWORD 'p'")
-	t.Cleanup(func() { late(t, url, "DROP ROLE "+user) })
+	t.Cleanup(func() { late(t, url, "DROP OWNED BY "+user+"; DROP ROLE "+user) })
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: as(t, url, user), MigrateURL: url})
 	check(t, err)
 	defer s.Close()
-	ctx := filled(t, s)
+	alone, err := postgres.Open(t.Context(), postgres.Config{URL: as(t, url, user)}) // who may not migrate and need not
+	check(t, err)
+	defer alone.Close()
+	ctx := filled(t, alone)
 	must(s.SavePlan(ctx, record(night)))(t)
 	if _, err := raw(t, as(t, url, user)).Exec(ctx, "SET ROLE "+postgres.Role+"; DELETE FROM plans"); state(err) != "42501" {
 		t.Errorf("the service deletes plans: %v", err)
+	}
+	execute(t, owner, "REVOKE "+postgres.Role+" FROM "+user+"; GRANT USAGE ON SCHEMA public TO "+user)
+	if _, err := postgres.Open(t.Context(), postgres.Config{URL: as(t, url, user)}); err == nil || !strings.Contains(err.Error(), "the migrations need a user who owns") {
+		t.Errorf("a user without rights: %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -87,14 +88,17 @@ type Store struct {
 
 var _ app.Store = (*Store)(nil)
 
-// Open migrates the database and makes a pool of connections that work as the service's role.
+// Open migrates the database and makes a pool of connections that work as the service's role. A user who may not
+// migrate but may work as that role is let in where the schema is up to date.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	c = c.withDefaults()
+	var refused *ownerNeeded
 	if !c.SkipMigrations {
-		if err := Migrate(ctx, c.MigrateURL); err != nil {
-			return nil, err
+		err := Migrate(ctx, c.MigrateURL)
+		if err == nil {
+			err = grantTo(ctx, c.MigrateURL, c.URL)
 		}
-		if err := grantTo(ctx, c.MigrateURL, c.URL); err != nil {
+		if err != nil && !errors.As(err, &refused) {
 			return nil, err
 		}
 	}
@@ -102,6 +106,8 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case refused != nil && !status.Role:
+		return nil, refused
 	case status.Have == status.Known && status.Behind():
 		return nil, fmt.Errorf("the database's tables of background runs have version %d and this release needs %d; run \"headroom migrate up\"", status.River, status.KnownRiver)
 	case status.Behind():
