@@ -129,7 +129,7 @@ func oddText(random *rand.Rand) string {
 // Whatever is sent, the answer is quick, is no 5xx, names what is wrong, and tells nothing of the inside.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := newService(t, solved(t))
 	s.cluster("night")
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
 	type target struct {
