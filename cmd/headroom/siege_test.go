@@ -295,17 +295,9 @@ func (w *writer) send(ctx context.Context, s *served, method, path, body string,
 // nobody waits for may be carried out after all was compared.
 func (w *writer) write(ctx context.Context, s *served, over *atomic.Bool) {
 	for n := 0; !over.Load(); n++ {
-		w.tried = w.quota + 1
-		status, _, err := w.send(ctx, s, "PUT", "/v1/clusters/"+w.name+"/vm-types/counted", fmt.Sprintf(`{"name":"counted","quota":%d}`, w.tried), "If-Match", fmt.Sprintf(`"%d"`, w.version))
-		switch {
-		case err != nil || status == http.StatusServiceUnavailable:
-			return
-		case status != http.StatusOK:
-			w.wrong = append(w.wrong, fmt.Sprintf("%s: the quota %d at version %d got %d", w.name, w.tried, w.version, status))
+		if !w.repeat(over, func() (bool, bool) { return w.count(ctx, s) }) {
 			return
 		}
-		w.quota, w.tried, w.version = w.tried, 0, w.version+1
-		w.acknowledged.Add(1)
 		switch {
 		case n%4 == 0:
 			if w.pending == "" {
@@ -325,7 +317,7 @@ func (w *writer) write(ctx context.Context, s *served, over *atomic.Bool) {
 	}
 }
 
-// repeat asks again while the answer is 503, as anybody may who gives a key; else nothing can be known of the change.
+// repeat asks again while the answer is 503, as anybody may who gives a key or a version.
 func (w *writer) repeat(over *atomic.Bool, ask func() (done, refused bool)) bool {
 	for {
 		done, refused := ask()
@@ -334,6 +326,25 @@ func (w *writer) repeat(over *atomic.Bool, ask func() (done, refused bool)) bool
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// count raises the quota by one, as often as it takes: who was refused may find it done.
+func (w *writer) count(ctx context.Context, s *served) (done, refused bool) {
+	again := w.tried != 0
+	w.tried = w.quota + 1
+	status, _, err := w.send(ctx, s, "PUT", "/v1/clusters/"+w.name+"/vm-types/counted", fmt.Sprintf(`{"name":"counted","quota":%d}`, w.tried), "If-Match", fmt.Sprintf(`"%d"`, w.version))
+	if err != nil || status == http.StatusServiceUnavailable {
+		return false, err == nil
+	}
+	switch {
+	case status == http.StatusOK:
+		w.acknowledged.Add(1)
+	case status != http.StatusPreconditionFailed || !again:
+		w.wrong = append(w.wrong, fmt.Sprintf("%s: the quota %d at version %d got %d", w.name, w.tried, w.version, status))
+		return false, false
+	}
+	w.quota, w.tried, w.version = w.tried, 0, w.version+1
+	return true, false
 }
 
 // create makes the pending cluster, as often as it takes under the same key.
