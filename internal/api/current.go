@@ -79,7 +79,7 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 	}
 	now, h := s.app.Now(), w.Header()
 	etag := shown.etag(now)
-	h.Set("ETag", etag)
+	h["Etag"] = []string{etag}
 	if len(known) > 0 && matches(known, etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -89,7 +89,7 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	h["Content-Type"], h["Content-Length"] = jsonType, []string{text.Length}
+	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(text.Body) // who is gone does not want to know
 }
@@ -165,12 +165,12 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h["Etag"] = []string{text.ETag}
-	if known := r.Header["If-None-Match"]; len(known) > 0 && matches(known, strings.TrimPrefix(text.ETag, "W/")) {
+	h["Etag"] = text.ETag
+	if known := r.Header["If-None-Match"]; len(known) > 0 && matches(known, strings.TrimPrefix(text.ETag[0], "W/")) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	h["Content-Type"], h["Content-Length"] = jsonType, []string{text.Length}
+	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(text.Body) // who is gone does not want to know
 }

@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"regexp"
@@ -66,7 +68,10 @@ func newRequestID(sent, traced string) string {
 	if traced != "" {
 		return traced
 	}
-	return strings.ToLower(rand.Text())
+	var drawn [16]byte
+	binary.LittleEndian.PutUint64(drawn[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(drawn[8:], rand.Uint64())
+	return hex.EncodeToString(drawn[:])
 }
 
 const traceparent = "Traceparent" // of W3C's Trace Context
@@ -110,13 +115,13 @@ func (s *server) observe(next http.Handler) http.Handler {
 			traced = trace.TraceIn(r.Header.Get(traceparent))
 		}
 		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: addressOf(r)}
-		r = r.WithContext(context.WithValue(ctx, askedKey{}, a))
+		r = r.WithContext(auth.WithKnownLater(context.WithValue(ctx, askedKey{}, a), &a.principal))
 		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead, within: s.config.UploadWithin}
 		if r.ContentLength != 0 {
 			answer.body = &received{ReadCloser: r.Body, small: r.ContentLength > 0 && r.ContentLength <= smallBody && r.Header.Get("Expect") == ""}
 			r.Body = answer.body
 		}
-		w.Header().Set(requestIDHeader, a.id)
+		w.Header()[requestIDHeader] = []string{a.id}
 		s.telemetry.RequestBegan()
 		defer func() {
 			took := time.Since(began)
@@ -212,6 +217,9 @@ type answer struct {
 	bytes     int64
 }
 
+// asksAgain lets an answer be kept by who asks each time whether it still holds.
+var asksAgain = []string{"private, no-cache"}
+
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= 200 {
 		a.status = status
@@ -219,8 +227,8 @@ func (a *answer) WriteHeader(status int) {
 		if a.draining() {
 			h.Set("Connection", "close")
 		}
-		if a.cacheable && h.Get("ETag") != "" && h.Get("Cache-Control") == noStore {
-			h.Set("Cache-Control", "private, no-cache")
+		if cached := h["Cache-Control"]; a.cacheable && h["Etag"] != nil && len(cached) == 1 && cached[0] == noStore {
+			h["Cache-Control"] = asksAgain
 		}
 		if a.body != nil && !a.body.ended {
 			a.beforeItsBody()

@@ -34,6 +34,9 @@ type operation struct {
 	inCluster   bool             // its path names a cluster
 }
 
+// route is a method and the pattern of an address.
+type route struct{ method, pattern string }
+
 // The roles of operations that need no particular one.
 const (
 	roleOpen = "open" // nobody is asked who they are
@@ -54,8 +57,8 @@ var requests = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.New
 func ReadRequests() { _, _ = requests() }
 
 // readOperations reads the operations by method and pattern.
-func readOperations(doc *openapi3.T) (map[string]*operation, error) {
-	operations := map[string]*operation{}
+func readOperations(doc *openapi3.T) (map[route]*operation, error) {
+	operations := map[route]*operation{}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			o := &operation{id: op.OperationID}
@@ -81,7 +84,7 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 			if op.RequestBody != nil {
 				o.body = op.RequestBody.Value
 				if o.streamed = o.id == "importPrices" || o.id == "importHistory"; o.streamed {
-					operations[method+" "+path] = o
+					operations[route{method, path}] = o
 					continue
 				}
 				o.tables = o.body.Content["text/csv"] != nil
@@ -91,7 +94,7 @@ func readOperations(doc *openapi3.T) (map[string]*operation, error) {
 					o.schema = o.body.Content["application/json"].Schema.Value
 				}
 			}
-			operations[method+" "+path] = o
+			operations[route{method, path}] = o
 		}
 	}
 	return operations, nil
@@ -110,6 +113,6 @@ func (o *operation) lists() bool { return slices.Contains(o.queries, "format") }
 
 // operationOf is the operation a request was routed to.
 func (s *server) operationOf(r *http.Request) *operation {
-	route := chi.RouteContext(r.Context())
-	return s.operations[route.RouteMethod+" "+route.RoutePattern()]
+	c := chi.RouteContext(r.Context())
+	return s.operations[route{c.RouteMethod, c.RoutePattern()}]
 }

@@ -110,12 +110,12 @@ func (s *server) answerPool(w http.ResponseWriter, r *http.Request, shown *app.S
 		return
 	}
 	h := w.Header()
-	h["Etag"] = []string{text.ETag}
-	if matches(r.Header["If-None-Match"], strings.TrimPrefix(text.ETag, "W/")) {
+	h["Etag"] = text.ETag
+	if matches(r.Header["If-None-Match"], strings.TrimPrefix(text.ETag[0], "W/")) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	h["Content-Type"], h["Content-Length"] = jsonType, []string{text.Length}
+	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(text.Body) // who is gone does not want to know
 }

@@ -26,9 +26,11 @@ const (
 )
 
 func newRateLimits(solves, requests int) rateLimits {
+	headers := httprate.ResponseHeaders{ // X-RateLimit-…, in the form that they have in a http.Header
+		Limit: "X-Ratelimit-Limit", Remaining: "X-Ratelimit-Remaining", Reset: "X-Ratelimit-Reset", RetryAfter: "Retry-After"}
 	return rateLimits{
-		solves:   httprate.NewRateLimiter(solves, time.Second),
-		requests: httprate.NewRateLimiter(requests, time.Second),
+		solves:   httprate.NewRateLimiter(solves, time.Second, httprate.WithResponseHeaders(headers)),
+		requests: httprate.NewRateLimiter(requests, time.Second, httprate.WithResponseHeaders(headers)),
 		failures: httprate.NewRateLimiter(failuresPerWindow, failuresWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"})),
 	}
 }
@@ -37,8 +39,8 @@ func newRateLimits(solves, requests int) rateLimits {
 func (s *server) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := askedOf(r.Context())
-		who := "key " + a.principal.ID
-		if a.principal.ID == "" {
+		who := a.principal.ID
+		if who == "" {
 			who = "address " + httprate.CanonicalizeIP(a.address)
 		}
 		limiter := s.rates.requests
@@ -101,7 +103,7 @@ func (s *server) tooManyFailures(w http.ResponseWriter, r *http.Request) {
 // sentToken is the token in a request's headers; many says that there is more than one, or one in a
 // form that is not ours.
 func sentToken(r *http.Request) (token string, sent bool) {
-	authorization, apiKey := r.Header.Values("Authorization"), r.Header.Values("X-API-KEY")
+	authorization, apiKey := r.Header["Authorization"], r.Header["X-Api-Key"]
 	switch {
 	case len(authorization)+len(apiKey) == 0:
 		return "", false

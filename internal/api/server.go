@@ -40,7 +40,7 @@ type server struct {
 	app         *app.App
 	telemetry   *telemetry.Telemetry
 	router      *chi.Mux
-	operations  map[string]*operation // by method and pattern
+	operations  map[route]*operation
 	rates       rateLimits
 	sessions    sessions
 	ready       readiness

@@ -53,9 +53,6 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			}
 			a.principal, a.expires, a.cookie = session.Principal, &session.ExpiresAt, true
 		}
-		if a.principal.ID != "" {
-			r = r.WithContext(auth.With(r.Context(), a.principal))
-		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -10,9 +10,9 @@ import (
 // Text is an answer about a shown plan as it is sent.
 type Text struct {
 	Body   []byte
-	Length string // of the body, in digits
-	ETag   string
-	second int64 // for which it holds
+	Length []string // of the body, as headers hold it, for all who ask
+	ETag   []string // likewise
+	second int64    // for which it holds
 }
 
 // texts keeps answers that were written for the second that it is, so that polls of any number cost
@@ -38,7 +38,7 @@ func (t *texts) Text(question string, second int64, write func() (body []byte, e
 	if err != nil {
 		return Text{}, err
 	}
-	text = Text{Body: body, Length: strconv.Itoa(len(body)), ETag: etag, second: second}
+	text = Text{Body: body, Length: []string{strconv.Itoa(len(body))}, ETag: []string{etag}, second: second}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.kept) >= mostTexts {

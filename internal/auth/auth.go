@@ -102,7 +102,10 @@ func NewToken(prefix string) (token string, hash Hash) {
 }
 
 // HashOf is the hash of a token.
-func HashOf(token string) Hash { return sha256.Sum256([]byte(token)) }
+func HashOf(token string) Hash {
+	var short [128]byte // on the stack
+	return sha256.Sum256(append(short[:0], token...))
+}
 
 // Mark is a part of the hash, to tell keys apart that have no id of their own.
 func (h Hash) Mark() string { return hex.EncodeToString(h[:8]) }
@@ -118,14 +121,19 @@ type Session struct {
 type contextKey struct{}
 
 // With puts who asks into a context.
-func With(ctx context.Context, p Principal) context.Context {
+func With(ctx context.Context, p Principal) context.Context { return WithKnownLater(ctx, &p) }
+
+// WithKnownLater puts who asks into a context before it is known; p is filled in before anybody asks for it.
+func WithKnownLater(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, contextKey{}, p)
 }
 
 // From is who asks; the zero Principal may nothing.
 func From(ctx context.Context) Principal {
-	p, _ := ctx.Value(contextKey{}).(Principal)
-	return p
+	if p, ok := ctx.Value(contextKey{}).(*Principal); ok {
+		return *p
+	}
+	return Principal{}
 }
 
 // ErrIssuerAway is a token about which nothing can be said, because its issuer has not said with which keys it signs.
