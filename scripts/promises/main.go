@@ -2,8 +2,8 @@
 // prints one table: each promise, the figure it is stated with, the figure reached now, the test.
 //
 //	make promises                  # samples as in every run of the tests
-//	HEADROOM_LONG=1 make promises  # the whole samples: about an hour
-//	make test-faults               # the whole samples of those about faults
+//	HEADROOM_LONG=1 make promises  # the whole samples: about an hour, on a machine that does nothing else
+//	make test-faults               # the whole samples of those about faults: half of that
 //
 // Arguments name the promises, all without any.
 //
@@ -14,6 +14,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -215,10 +216,19 @@ func attr(n ast.Node) (string, bool) {
 	return name, err == nil && isPromise.MatchString(name)
 }
 
-// runTests runs them and notes what they say.
+// event is a line of go test -json.
+type event struct{ Action, Package, Test, Key, Value, Output string }
+
+func (e event) test() string { return strings.TrimPrefix(e.Package, "headroom/") + "." + e.Test }
+
+// runTests runs them and notes what they say. Whole samples run package after package, so that the figures are of a
+// machine that does nothing else.
 func runTests(packages, names []string, said map[string][]shown) (failed []string, err error) {
-	args := append([]string{"test", "-json", "-count=1", "-timeout=100m", "-run", "^(" + strings.Join(names, "|") + ")$"}, packages...)
-	c := exec.Command("go", args...)
+	args := []string{"test", "-json", "-count=1", "-timeout=50m", "-run", "^(" + strings.Join(names, "|") + ")$"}
+	if os.Getenv("HEADROOM_LONG") != "" {
+		args = append(args, "-p=1")
+	}
+	c := exec.Command("go", append(args, packages...)...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -232,40 +242,78 @@ func runTests(packages, names []string, said map[string][]shown) (failed []strin
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 
-	began := time.Now()
-	passed := map[string]bool{}
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var e struct{ Action, Package, Test, Key, Value, Output string }
-		if json.Unmarshal(lines.Bytes(), &e) != nil {
+	events := make(chan event)
+	var broken error
+	go func() {
+		defer close(events)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var e event
+			if json.Unmarshal(lines.Bytes(), &e) == nil {
+				events <- e
+			}
+		}
+		broken = lines.Err()
+	}()
+	p := progress{began: time.Now(), of: len(names), running: map[string]bool{}, ended: map[string]string{}}
+	everyMinute := time.NewTicker(time.Minute)
+	defer everyMinute.Stop()
+	for more := true; more; {
+		var e event
+		select {
+		case <-everyMinute.C:
+			p.tell("at work: %s", cmp.Or(strings.Join(sorted(p.running), ", "), "the next package is built"))
 			continue
+		case e, more = <-events:
 		}
-		test := strings.TrimPrefix(e.Package, "headroom/") + "." + e.Test
-		switch e.Action {
-		case "attr":
-			if isPromise.MatchString(e.Key) {
-				said[e.Key] = append(said[e.Key], shown{test: test, figure: e.Value})
-			}
-		case "pass":
-			passed[test] = true
-		case "fail", "build-fail":
-			failed = append(failed, test)
-		case "output":
-			if strings.Contains(e.Output, "_test.go:") {
-				fmt.Fprintf(os.Stderr, "%6.0f s %s%s", time.Since(began).Seconds(), test, e.Output)
-			}
+		switch {
+		case e.Action == "attr" && isPromise.MatchString(e.Key):
+			said[e.Key] = append(said[e.Key], shown{test: e.test(), figure: e.Value})
+		case e.Action == "fail" || e.Action == "build-fail":
+			failed = append(failed, e.test())
+		case e.Action == "output" && strings.Contains(e.Output, "_test.go:"):
+			p.tell("%s%s", e.test(), strings.TrimRight(e.Output, "\n"))
 		}
+		p.note(e)
 	}
 	for _, of := range said {
 		for i := range of {
-			of[i].passed = passed[of[i].test]
+			of[i].passed = p.ended[of[i].test] == "pass"
 		}
 	}
 	if err := c.Wait(); err != nil && len(failed) == 0 {
 		return nil, err
 	}
-	return failed, lines.Err()
+	return failed, broken
+}
+
+// progress is how far the tests are.
+type progress struct {
+	began   time.Time
+	of      int
+	running map[string]bool
+	ended   map[string]string // how
+}
+
+func (p *progress) tell(format string, values ...any) {
+	fmt.Fprintf(os.Stderr, "%6.0f s  "+format+"\n", append([]any{time.Since(p.began).Seconds()}, values...)...)
+}
+
+func (p *progress) note(e event) {
+	if e.Test == "" || strings.Contains(e.Test, "/") {
+		return
+	}
+	switch e.Action {
+	case "run", "cont":
+		p.running[e.test()] = true
+	case "pause":
+		delete(p.running, e.test())
+	case "pass", "fail", "skip":
+		delete(p.running, e.test())
+		p.ended[e.test()] = e.Action
+		p.tell("%d of %d: %s %s", len(p.ended), p.of, e.test(), e.Action)
+	}
 }
 
 func sorted(set map[string]bool) []string {
