@@ -23,7 +23,7 @@ func bind(n *node, as reflect.Type) (json.RawMessage, error) {
 	b := binder{}
 	b.value(n, as, "")
 	if len(b.findings) > 0 {
-		return nil, &capacity.InputError{Findings: b.findings[:min(len(b.findings), capacity.MaxFindings)]}
+		return nil, capacity.Refusal(b.findings, 0)
 	}
 	return b.out, nil
 }
@@ -34,9 +34,7 @@ type binder struct {
 }
 
 func (b *binder) refuse(p place, code, detail string, values ...any) {
-	if len(b.findings) < capacity.MaxFindings {
-		b.findings = append(b.findings, p.finding(code, detail, values...))
-	}
+	b.findings = append(b.findings, p.finding(code, detail, values...))
 }
 
 // The types that are written as one word although Go has them as structs.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,14 +90,6 @@ func readPlan(c *cobra.Command, name string) (pl capacity.Plan, label string, er
 	if err != nil {
 		return pl, label, err
 	}
-	if pl, err = capacity.ReadPlan(data); err == nil {
-		return pl, label, nil
-	}
-	var stored struct {
-		Plan json.RawMessage `json:"plan"`
-	}
-	if json.Unmarshal(data, &stored) == nil && stored.Plan != nil {
-		pl, err = capacity.ReadPlan(stored.Plan)
-	}
+	pl, err = capacity.ReadPlanOrRecord(data)
 	return pl, label, labelled(label, err)
 }

@@ -48,7 +48,10 @@ func violations(schema *openapi3.Schema, value any, all bool) []capacity.Finding
 	}
 	v := violation{options: options}
 	v.collect("", schema.VisitJSON(value, options...))
-	return v.findings[:min(len(v.findings), capacity.MaxFindings)]
+	if len(v.findings) > capacity.MaxFindings {
+		v.findings = append(v.findings[:capacity.MaxFindings-1], capacity.Finding{Code: "more", Detail: "And more than these; mend these first."})
+	}
+	return v.findings
 }
 
 type violation struct {

@@ -212,17 +212,14 @@ func (a *App) checkWholeJobs(ctx context.Context, c capacity.Cluster, pointer st
 	}
 	var findings []capacity.Finding
 	for _, class := range stored.Classes {
-		if class.Validate(c.Options.Integrality) == nil || len(findings) == capacity.MaxFindings {
+		if class.Validate(c.Options.Integrality) == nil {
 			continue
 		}
 		findings = append(findings, capacity.Finding{Pointer: pointer + "/options/integrality", Code: "not_whole",
 			Detail: fmt.Sprintf("Class %.60q has fractions of jobs (from %v to %v), which only a relaxed cluster plans; give it whole numbers first.", class.Name, class.Jobs.Min, class.Jobs.Max),
 			Hint:   &capacity.Hint{Detail: "Or keep the cluster relaxed.", Pointer: pointer + "/options/integrality", Value: capacity.Relaxed}})
 	}
-	if len(findings) == 0 {
-		return nil
-	}
-	return &capacity.InputError{Findings: findings}
+	return capacity.Refusal(findings, 0)
 }
 
 // CreateProfile stores version 1 of a new profile.
@@ -301,14 +298,11 @@ func (a *App) checkDocument(ctx context.Context, d capacity.Document) error {
 	if err != nil || len(findings) == 0 {
 		return err
 	}
-	if len(findings) > capacity.MaxFindings {
-		findings = findings[:capacity.MaxFindings]
-	}
 	for i := range findings {
 		position, _, _ := strings.Cut(strings.TrimPrefix(findings[i].Pointer, "/classes/"), "/")
 		if n, err := strconv.Atoi(position); err == nil && n < len(index) {
 			moved(findings[i:i+1], "/classes/"+strconv.Itoa(index[n]))
 		}
 	}
-	return &capacity.InputError{Findings: findings}
+	return capacity.Refusal(findings, 0)
 }

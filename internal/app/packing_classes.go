@@ -112,7 +112,7 @@ func (a *App) batchOf(ctx context.Context, cluster string, of capacity.ClassBatc
 		p.Jobs, sources = append(p.Jobs, job), append(sources, source)
 	}
 	if len(findings) > 0 {
-		return p, nil, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
+		return p, nil, capacity.Refusal(findings, 0)
 	}
 	return p, sources, nil
 }

@@ -51,15 +51,13 @@ func importSheet(before capacity.Document, sheet prices.Sheet, o PriceSelection)
 		}
 	}
 	if m.findings != nil {
-		return capacity.Document{}, PriceImport{}, &capacity.InputError{Findings: m.findings}
+		return capacity.Document{}, PriceImport{}, capacity.Refusal(m.findings, 0)
 	}
 	return m.after, m.made, nil
 }
 
 func (m *importing) refuse(pointer, code, detail string, values ...any) {
-	if len(m.findings) < capacity.MaxFindings {
-		m.findings = append(m.findings, capacity.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
-	}
+	m.findings = append(m.findings, capacity.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
 }
 
 // vmType is what an instance is called in the cluster.
@@ -158,11 +156,7 @@ func (m *importing) takeType(x prices.Instance, name string) {
 
 // valid notes what is wrong with a thing made of the sheet.
 func (m *importing) valid(what string, err error) {
-	for _, f := range importFindings(err, "", what+": ") {
-		if len(m.findings) < capacity.MaxFindings {
-			m.findings = append(m.findings, f)
-		}
-	}
+	m.findings = append(m.findings, importFindings(err, "", what+": ")...)
 }
 
 // importFindings is an error's findings at another place, said of something; of no error none.

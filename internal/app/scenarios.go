@@ -182,13 +182,6 @@ func checkScenarios(q capacity.WhatIfQuestion) error {
 		} else if err != nil {
 			return err
 		}
-		if len(findings) >= capacity.MaxFindings {
-			findings = findings[:capacity.MaxFindings]
-			break
-		}
 	}
-	if len(findings) == 0 {
-		return nil
-	}
-	return &capacity.InputError{Findings: findings}
+	return capacity.Refusal(findings, 0)
 }

@@ -290,7 +290,7 @@ func checkList[T any](k *checker, member, kind string, items []T, label func(T) 
 func findingsOf(check func(*checker)) error {
 	var k checker
 	check(&k)
-	return inputError(k.findings)
+	return Refusal(k.findings, k.unlisted)
 }
 
 // storedName is a name that can be part of an address.

@@ -20,6 +20,7 @@ type reader struct {
 	depth int
 	path
 	findings []Finding
+	unlisted int // findings beyond MaxFindings
 	failure  *Finding
 }
 
@@ -124,7 +125,9 @@ func (r *reader) full() bool { return len(r.findings) >= MaxFindings }
 
 // found notes something wrong at the current pointer.
 func (r *reader) found(code, detail string, hint *Hint) {
-	if !r.full() {
+	if r.full() {
+		r.unlisted++
+	} else {
 		r.findings = append(r.findings, Finding{Pointer: r.pointer(), Detail: detail, Code: code, Hint: hint})
 	}
 }
@@ -150,6 +153,7 @@ func (r *reader) object(s *shape, read func(name string)) (g given) {
 		next = i + 1
 		switch {
 		case r.full() && (i < 0 || g&(1<<i) != 0):
+			r.unlisted++
 			r.skip()
 			return
 		case i < 0:
@@ -158,7 +162,7 @@ func (r *reader) object(s *shape, read func(name string)) (g given) {
 			r.skip()
 		case g&(1<<i) != 0:
 			r.enter(s.names[i])
-			r.found("duplicate_member", fmt.Sprintf("The member %q is given twice; keep one.", s.names[i]), nil)
+			r.twice(s.names[i])
 			r.skip()
 		default:
 			g |= 1 << i
@@ -175,6 +179,10 @@ func (r *reader) object(s *shape, read func(name string)) (g given) {
 		}
 	}
 	return g
+}
+
+func (r *reader) twice(name string) {
+	r.found("duplicate_member", fmt.Sprintf("The member %q is given twice; keep one.", clip(name)), nil)
 }
 
 // missing notes that the object being read lacks a member.

@@ -195,6 +195,19 @@ func (n *numeral) decimal() (decimal.Decimal, bool) {
 	return d, err == nil
 }
 
+// beyondDecimals says why a number is none that is kept exactly.
+func (n *numeral) beyondDecimals() string {
+	text, why := clip(string(n.text)), "long"
+	switch {
+	case len(n.text) > longestNumeral:
+	case n.exponent > longestNumeral:
+		why = "large"
+	case n.exponent < -longestNumeral:
+		why = "small"
+	}
+	return text + " is too " + why + " for a decimal."
+}
+
 // isNumber says whether a number (or what is taken for one) starts here; another value is a finding.
 func (r *reader) isNumber(want string) bool {
 	if c := r.space(); (c == '-' || '0' <= c && c <= '9') && !r.sees("-Infinity") {
@@ -269,7 +282,7 @@ func (r *reader) exact(into *decimal.Decimal, places int, example string) {
 	}
 	d, ok := n.decimal()
 	if !ok {
-		r.found("range", fmt.Sprintf("%s is too long or too large for a decimal.", clip(string(n.text))), nil)
+		r.found("range", n.beyondDecimals(), nil)
 		return
 	}
 	if placesBeyond(d, places) {

@@ -46,6 +46,19 @@ type InputError struct {
 // MaxFindings bounds how many findings one InputError lists: nobody mends more at a time.
 const MaxFindings = 50
 
+// Refusal is findings as one error of kind Invalid; nil where there are none. Of more than MaxFindings, those not
+// even listed included, the last says how many more there are.
+func Refusal(findings []Finding, unlisted int) error {
+	if len(findings) == 0 {
+		return nil
+	}
+	if more := len(findings) + unlisted - MaxFindings; more > 0 {
+		last := Finding{Code: "more", Detail: fmt.Sprintf("And %d more; mend these first.", more+1)}
+		findings = append(findings[:MaxFindings-1:MaxFindings-1], last)
+	}
+	return &InputError{findings}
+}
+
 // Error says the findings one a line, the pointer first.
 func (e *InputError) Error() string {
 	var b strings.Builder

@@ -280,9 +280,6 @@ func (h Horizon) checkPeriods(c *checker) {
 		}
 		h.checkPrices(c, p)
 		c.leave()
-		if len(c.findings) >= MaxFindings {
-			return
-		}
 	}
 	if seconds > MaxHorizonHours*3600 {
 		c.refuse("", "range", "The periods last %d hours; a horizon lasts %d at most. Ask for a part of it.", seconds/3600, MaxHorizonHours)

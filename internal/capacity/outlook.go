@@ -283,7 +283,7 @@ func (o *Outlook) priceGaps(lists []priceList) error {
 		}
 		gap(o.Until)
 	}
-	return inputError(findings)
+	return Refusal(findings, 0)
 }
 
 func minTime(a, b time.Time) time.Time {

@@ -62,7 +62,7 @@ func (o *Outlook) typeNamed(name string) (VMType, error) {
 	}
 	var k checker
 	unknownName(&k, "vm_type", "VM type in use", name, names)
-	return VMType{}, inputError(k.findings)
+	return VMType{}, Refusal(k.findings, k.unlisted)
 }
 
 // Standing is the cluster's own offers of a VM type as a question has them: those it names, or all. One that is
@@ -97,7 +97,7 @@ func (o *Outlook) Standing(all []StandingOffer, q ClusterPurchaseQuestion) ([]Of
 		k.found("named", "too_many", fmt.Sprintf("The cluster %q has %d offers of the VM type %q; %d are weighed at once at most. Name those that matter.", clip(o.Cluster.Name), n, clip(q.VMType), MaxOffers),
 			k.hint("named", names[:MaxOffers], "Name up to %d of them.", MaxOffers))
 	}
-	if err := inputError(k.findings); err != nil {
+	if err := Refusal(k.findings, k.unlisted); err != nil {
 		return nil, err
 	}
 	offers := make([]Offer, len(chosen))

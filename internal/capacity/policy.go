@@ -220,7 +220,7 @@ func byDefault[T any](member **T, value T) {
 func (p Policy) Validate(pointer string) error {
 	c := checker{base: pointer}
 	p.check(&c)
-	return inputError(c.findings)
+	return Refusal(c.findings, c.unlisted)
 }
 
 func (p *Policy) check(c *checker) {

@@ -88,15 +88,7 @@ func (r *reader) result(check func(*checker)) error {
 		return false
 	}}
 	check(c)
-	return inputError(append(r.findings, c.findings...))
-}
-
-// inputError is the error of some findings; nil where there are none.
-func inputError(findings []Finding) error {
-	if len(findings) == 0 {
-		return nil
-	}
-	return &InputError{findings[:min(len(findings), MaxFindings)]}
+	return Refusal(append(r.findings, c.findings...), r.unlisted+c.unlisted)
 }
 
 func (r *reader) problem(p *Problem, limits Limits) {
@@ -164,6 +156,7 @@ func named[T any](r *reader, what, kind string, limit int, read func(*T)) map[st
 		name := string(key)
 		_, twice := items[name]
 		if r.full() && twice {
+			r.unlisted++
 			r.skip()
 			return
 		}

@@ -48,7 +48,7 @@ func (f ForecastFile) Read(in io.Reader) (series []Series, fromArrivals int64, e
 	r.check()
 	if len(r.findings) > 0 {
 		slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
-		return nil, 0, inputError(r.findings)
+		return nil, 0, Refusal(r.findings, 0)
 	}
 	for _, s := range r.all {
 		series = append(series, s.Series)

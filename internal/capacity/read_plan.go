@@ -1,63 +1,68 @@
 package capacity
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
-)
+import "slices"
 
-// ReadPlan reads a plan as Headroom writes it, strictly. It says nothing about whether the plan is a
-// good one, or one at all (see package proof).
+// ReadPlan reads a plan as Headroom writes it, strictly: every member that all plans have, each of them once, and
+// no others. Whatever is wrong comes as one *InputError with its pointers. It says nothing about whether the plan
+// is a good one, or one at all (see package proof).
 func ReadPlan(data []byte) (Plan, error) {
-	if p, ok := readPlan(data); ok {
-		return p, nil
-	}
-	return decodePlan(data)
+	return readPlan(data, func(r *planReader, p *Plan) { r.plan(p) })
 }
 
-// decodePlan reads any JSON that encoding/json takes for a plan, and says what is wrong with what it does not.
-func decodePlan(data []byte) (Plan, error) {
-	r := reader{data: data}
-	if r.start(); r.failure != nil {
-		return Plan{}, &InputError{[]Finding{*r.failure}}
+// ReadPlanOrRecord reads a plan, or the record of a stored one, whose other members are passed over.
+func ReadPlanOrRecord(data []byte) (Plan, error) {
+	p, err := ReadPlan(data)
+	if err != nil && slices.Contains(membersOf(data), "plan") {
+		return readPlan(data, (*planReader).record)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	var p Plan
-	if err := decoder.Decode(&p); err != nil {
-		return Plan{}, planError(data, int(decoder.InputOffset()), err)
+	return p, err
+}
+
+func readPlan(data []byte, read func(*planReader, *Plan)) (p Plan, err error) {
+	r := &planReader{reader: reader{data: data, path: make(path, 0, 8)}}
+	r.start()
+	read(r, &p)
+	r.end()
+	if r.failure == nil && len(r.findings) > 0 {
+		if m := membersOf(data); slices.Contains(m, "supply") && slices.Contains(m, "classes") && !slices.Contains(m, "cost") {
+			return Plan{}, &InputError{[]Finding{{Code: "other_document", Detail: "This is a problem, and a plan is needed here: what \"headroom solve -o json\" makes of the problem."}}}
+		}
 	}
-	r.at = int(decoder.InputOffset())
-	if r.end(); r.failure != nil {
-		return Plan{}, &InputError{[]Finding{*r.failure}}
+	if err = r.result(func(*checker) {}); err != nil {
+		return Plan{}, err
 	}
 	return p, nil
 }
 
-// planError turns what encoding/json says into a finding with a line or a pointer.
-func planError(data []byte, at int, err error) error {
-	f := Finding{Code: "syntax"}
-	var syntax *json.SyntaxError
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		at = int(syntax.Offset)
-		f.Detail = fmt.Sprintf("The plan is not JSON: %s.", syntax)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		at = len(data)
-		f.Detail = "The plan ends before its last bracket; it seems to be cut off."
-	case errors.As(err, &wrongType):
-		at = int(wrongType.Offset)
-		f.Code = "type"
-		f.Pointer = "/" + strings.ReplaceAll(wrongType.Field, ".", "/")
-		f.Detail = fmt.Sprintf("The member %q of a plan cannot be a JSON %s.", wrongType.Field, wrongType.Value)
-	default:
-		f.Code = "type"
-		f.Detail = fmt.Sprintf("The plan cannot be read: %s.", strings.TrimPrefix(err.Error(), "json: "))
+// record reads the plan in a record.
+func (r *planReader) record(p *Plan) {
+	seen := map[string]bool{}
+	r.members("the record of a plan", func(key []byte) {
+		name := string(key)
+		r.enter(name)
+		switch {
+		case seen[name]:
+			r.twice(name)
+			r.skip()
+		case name == "plan":
+			r.plan(p)
+		default:
+			r.value()
+		}
+		seen[name] = true
+		r.leave()
+	})
+}
+
+// membersOf is the names of a document's members; none where it is no object.
+func membersOf(data []byte) (names []string) {
+	r := reader{data: data}
+	if r.space() != '{' {
+		return nil
 	}
-	f.Line, f.Column = position(data, min(at, len(data)))
-	return &InputError{[]Finding{f}}
+	r.members("a document", func(key []byte) {
+		names = append(names, string(key))
+		r.skip()
+	})
+	return names
 }

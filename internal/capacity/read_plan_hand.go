@@ -3,35 +3,39 @@ package capacity
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 )
 
 var (
-	planShape          = newShape("a plan", nil, "status", "objective", "cost", "vms", "classes", "prices", "relaxed", "integer", "layout", "proof", "warnings", "conflicts")
-	costShape          = newShape("a cost", nil, "total", "on_demand", "spot", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month")
-	vmsShape           = newShape("VMs", nil, "total", "reserved", "on_demand", "spot", "contracts", "rounding", "types")
-	typeVMsShape       = newShape("VMs of a type", nil, "name", "total", "reserved", "on_demand", "spot", "rounding")
-	contractUseShape   = newShape("a contract's use", nil, "name", "vm_type", "vms", "used")
-	classPlanShape     = newShape("a class's part", nil, "name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips", "types")
-	classOnTypeShape   = newShape("a class's part on a type", nil, "vm_type", "admitted", "vms", "vms_per_job", "slots", "time_s")
-	planSlotsShape     = newShape("slots", nil, "map", "reduce")
-	timesShape         = newShape("times", nil, "lower", "average", "upper", "calibrated")
-	flipsShape         = newShape("flips", nil, "penalty", "deadline_s", "on_demand_price")
-	pricesShape        = newShape("prices", nil, "capacity", "contracts", "types", "budget")
-	capacityPriceShape = newShape("a price", nil, "low", "high")
-	typePriceShape     = newShape("a type's price", nil, "name", "low", "high")
-	contractWorthShape = newShape("a contract's worth", nil, "name", "worth")
-	relaxedShape       = newShape("a relaxed plan", nil, "objective", "capacity", "jobs")
-	integerShape       = newShape("an integer plan", nil, "objective", "vms", "executable", "short_vms")
-	vmLayoutShape      = newShape("VMs of a layout", nil, "vm_type", "vms", "slots")
-	classSlotsShape    = newShape("a class's slots", nil, "class", "map", "reduce")
-	proofShape         = newShape("a proof", nil, "bound", "gap", "method", "engine", "agreed", "checked", "solve_ms")
-	warningShape       = newShape("a warning", nil, "code", "pointer", "detail")
+	planShape          = newShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "prices", "relaxed", "integer", "layout", "proof")
+	costShape          = newShape("a cost", []string{"total", "on_demand", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month"}, "spot")
+	vmsShape           = newShape("what is rented", []string{"total", "reserved", "on_demand", "contracts", "rounding"}, "spot", "types")
+	typeVMsShape       = newShape("what is rented of a type", []string{"name", "total", "reserved", "on_demand", "rounding"}, "spot")
+	contractUseShape   = newShape("a contract's use", []string{"name", "vms", "used"}, "vm_type")
+	classPlanShape     = newShape("a class's part", []string{"name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips"}, "types")
+	classOnTypeShape   = newShape("a class's part on a type", []string{"vm_type", "admitted", "vms", "vms_per_job", "slots", "time_s"})
+	planSlotsShape     = newShape("a number of slots", []string{"map", "reduce"})
+	timesShape         = newShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated")
+	flipsShape         = newShape("what would change a decision", []string{"penalty", "deadline_s", "on_demand_price"})
+	pricesShape        = newShape("the list of prices", []string{"capacity", "contracts"}, "types", "budget")
+	capacityPriceShape = newShape("a price", []string{"low", "high"})
+	typePriceShape     = newShape("a type's price", []string{"name", "low", "high"})
+	contractWorthShape = newShape("a contract's worth", []string{"name", "worth"})
+	relaxedShape       = newShape("the linear program's answer", []string{"objective", "capacity", "jobs"})
+	integerShape       = newShape("the integer program's answer", []string{"objective", "vms", "executable", "short_vms"})
+	vmLayoutShape      = newShape("a part of the layout", []string{"vms", "slots"}, "vm_type")
+	classSlotsShape    = newShape("a class's slots", []string{"class"}, "map", "reduce")
+	proofShape         = newShape("a proof", []string{"bound", "gap", "method", "engine", "agreed", "checked", "solve_ms"})
+	warningShape       = newShape("a warning", []string{"code", "detail"}, "pointer")
+	conflictShape      = newShape("a conflict", []string{"pointer", "detail", "code"}, "line", "column", "hint")
+	hintShape          = newShape("a hint", []string{"detail"}, "pointer", "value")
 
+	statuses = []Status{Optimal, Feasible, InfeasibleStatus}
 	verdicts = []Verdict{VerdictImpossible, VerdictFull, VerdictNone, VerdictMinimum, VerdictPartial}
 )
 
-// planReader reads a plan as Headroom writes it, a multiple faster than encoding/json. It takes nothing that
-// encoding/json would not; where it finds anything odd it is left to encoding/json to say what.
+// planReader reads a plan, a multiple faster than encoding/json and more strictly.
 type planReader struct {
 	reader
 	slots   room[Slots]
@@ -52,20 +56,11 @@ func (r *room[T]) next() *T {
 	return x
 }
 
-// readPlan is false where the text is not just as Headroom writes it.
-func readPlan(data []byte) (p Plan, ok bool) {
-	r := &planReader{reader: reader{data: data, path: make(path, 0, 8)}}
-	r.start()
-	r.plan(&p)
-	r.end()
-	return p, r.failure == nil && len(r.findings) == 0
-}
-
 func (r *planReader) plan(p *Plan) {
 	r.object(planShape, func(name string) {
 		switch name {
 		case "status":
-			word(&r.reader, &p.Status, []Status{Optimal, Feasible, InfeasibleStatus})
+			known(&r.reader, &p.Status, "status", statuses)
 		case "objective":
 			r.money(&p.Objective)
 		case "cost":
@@ -250,7 +245,7 @@ func (r *planReader) classPlan(c *ClassPlan) {
 		case "time_s":
 			c.Time = r.optionalTimes()
 		case "verdict":
-			word(&r.reader, &c.Verdict, verdicts)
+			known(&r.reader, &c.Verdict, "verdict", verdicts)
 		case "reason":
 			r.string(&c.Reason)
 		case "break_even_penalty":
@@ -461,15 +456,69 @@ func (r *planReader) warning(w *Warning) {
 	})
 }
 
-// conflict leaves a finding to encoding/json, as appendFinding does.
 func (r *planReader) conflict(f *Finding) {
-	from := r.at
-	if r.skip(); r.failure != nil {
+	r.object(conflictShape, func(name string) {
+		switch name {
+		case "pointer":
+			r.string(&f.Pointer)
+		case "detail":
+			r.string(&f.Detail)
+		case "code":
+			r.string(&f.Code)
+		case "line":
+			r.position(&f.Line)
+		case "column":
+			r.position(&f.Column)
+		case "hint":
+			f.Hint = orNull(r, new(Hint), r.hint)
+		}
+	})
+}
+
+func (r *planReader) position(into *int) {
+	var n int64
+	r.plainWhole(&n)
+	*into = int(n)
+}
+
+func (r *planReader) hint(h *Hint) {
+	r.object(hintShape, func(name string) {
+		switch name {
+		case "detail":
+			r.string(&h.Detail)
+		case "pointer":
+			r.string(&h.Pointer)
+		case "value": // whatever the member it is for may hold
+			from := r.at
+			if r.value(); r.failure != nil || len(r.findings) > 0 {
+				return
+			}
+			if err := json.Unmarshal(r.data[from:r.at], &h.Value); err != nil {
+				r.found("type", "This value cannot be read.", nil)
+			}
+		}
+	})
+}
+
+// known reads one of a few words; any other is a finding.
+func known[T ~string](r *reader, into *T, what string, words []T) {
+	if r.space() != '"' {
+		r.wrongType("a string")
 		return
 	}
-	decoder := json.NewDecoder(bytes.NewReader(r.data[from:r.at]))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(f); err != nil {
-		r.found("type", err.Error(), nil)
+	b, ok := r.quoted()
+	if !ok {
+		return
 	}
+	for _, w := range words {
+		if string(b) == string(w) {
+			*into = w
+			return
+		}
+	}
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
+	}
+	r.found("choice", fmt.Sprintf("%q is no %s; there are %s.", clip(string(b)), what, strings.Join(list, ", ")), didYouMean(string(b), list))
 }

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -160,21 +161,96 @@ func TestReadBoundsRefuses(t *testing.T) {
 }
 
 func TestReadPlanRefuses(t *testing.T) {
+	whole := string(AppendPlan(nil, Plan{
+		Status: Optimal, Classes: []ClassPlan{{Name: "a", Verdict: VerdictFull}}, Warnings: []Warning{},
+		Conflicts: []Finding{{Pointer: "/classes/0", Detail: "No.", Code: "no", Hint: &Hint{Detail: "Yes.", Value: 1}}},
+	}))
+	if _, err := ReadPlan([]byte(whole)); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 1000)
+	for _, c := range []struct{ name, old, new, pointer, says string }{
+		{"another document", whole, `{"supply": {}, "classes": [], "currency": "USD"}`, "", "This is a problem, and a plan is needed here"},
+		{"a list", whole, `[]`, "", "Here an object (a plan) is needed, not an array."},
+		{"unknown member", `"admitted"`, `"zebra":1,"admitted"`, "/classes/0/zebra", `has no member "zebra"`},
+		{"other capitals", `"admitted"`, `"Admitted":3,"admitted"`, "/classes/0/Admitted", `has no member "Admitted"`},
+		{"a member twice", `"admitted"`, `"admitted":3,"admitted"`, "/classes/0/admitted", `"admitted" is given twice`},
+		{"a member twice in a conflict", `"code"`, `"code":"x","code"`, "/conflicts/0/code", `"code" is given twice`},
+		{"a member twice in a hint's value", `"value":1`, `"value":{"a":1,"a":2}`, "/conflicts/0/hint/value/a", `"a" is given twice`},
+		{"a member missing", `"refused":0,`, ``, "/classes/0/refused", `"refused" is missing`},
+		{"a status that is none", `"optimal"`, `"optimum"`, "/status", `"optimum" is no status; there are optimal, feasible, infeasible.`},
+		{"a long status", `"optimal"`, `"` + long + `"`, "/status", `xx…" is no status`},
+		{"a long verdict", `"full"`, `"` + long + `"`, "/classes/0/verdict", `xx…" is no verdict`},
+		{"money that is none", `"objective":"0.00"`, `"objective":"x"`, "/objective", `"x" is not a decimal`},
+		{"money that is absent", `"objective":"0.00"`, `"objective":null`, "/objective", "not null"},
+		{"money too long", `"objective":"0.00"`, `"objective":"0.0000000001"`, "/objective", "decimal places"},
+		{"money too small", `"objective":"0.00"`, `"objective":1e-400`, "/objective", "1e-400 is too small for a decimal."},
+		{"money too large", `"objective":"0.00"`, `"objective":1e400`, "/objective", "1e400 is too large for a decimal."},
+		{"wrong type", `"vms":{"total":0`, `"vms":{"total":"x"`, "/vms/total", "Here a number is needed, not a string."},
+	} {
+		text := strings.Replace(whole, c.old, c.new, 1)
+		if text == whole {
+			t.Fatalf("%s: there is no %s in %s", c.name, c.old, whole)
+		}
+		for _, in := range []struct{ at, text string }{{"", text}, {"/plan", `{"number":1,"plan":` + text + `}`}} {
+			if in.at != "" && c.old == whole {
+				continue
+			}
+			_, err := ReadPlanOrRecord([]byte(in.text))
+			if got := findings(t, err); len(got) != 1 || got[0].Pointer != in.at+c.pointer || !strings.Contains(got[0].Detail, c.says) || len(got[0].Detail) > 300 {
+				t.Errorf("%s: got %+v, want %s: %s", c.name, got, in.at+c.pointer, c.says)
+			}
+		}
+	}
 	for _, c := range []struct{ name, text, says string }{
 		{"nothing", "", "is empty"},
 		{"cut off", `{"status": "optimal"`, "cut off"},
-		{"unknown member", `{"status": "optimal", "zebra": 1}`, "zebra"},
-		{"money that is none", `{"objective": "x"}`, `"x" is not a decimal`},
-		{"money that is absent", `{"objective": null}`, "not a decimal"},
-		{"money too long", `{"objective": 1e-10}`, "9 decimal places"},
-		{"wrong type", `{"vms": {"total": "x"}}`, "vms.total"},
-		{"trailing", `{} {}`, "After the end"},
-		{"not JSON", `{"a" 1}`, "not JSON"},
+		{"trailing", whole + ` {}`, "After the end"},
+		{"not JSON", `{"a" 1}`, "Here stands '1' where a colon should stand."},
 	} {
 		_, err := ReadPlan([]byte(c.text))
-		got := findings(t, err)
-		if len(got) != 1 || got[0].Line < 1 || !strings.Contains(got[0].Detail, c.says) {
+		if got := findings(t, err); len(got) != 1 || got[0].Line < 1 || !strings.Contains(got[0].Detail, c.says) {
 			t.Errorf("%s: got %+v, want a line and %q", c.name, got, c.says)
 		}
+	}
+	for text, pointer := range map[string]string{
+		`{"plan":` + whole + `,"plan":` + whole + `}`: "/plan", `{"number":1,"number":2,"plan":` + whole + `}`: "/number", `{"a":{"b":1,"b":2},"plan":` + whole + `}`: "/a/b",
+	} {
+		if _, err := ReadPlanOrRecord([]byte(text)); findings(t, err)[0].Pointer != pointer {
+			t.Errorf("%s: got %v, want a finding at %s", text, err, pointer)
+		}
+	}
+	if _, err := ReadPlanOrRecord([]byte(`{"number":1,"plan":` + whole + `}`)); err != nil {
+		t.Errorf("a record: %v", err)
+	}
+}
+
+// Of more findings than are listed the last says how many more there are, whoever finds them.
+func TestMoreFindingsThanAreListedAreCounted(t *testing.T) {
+	class := func(member string) string { return `{"name":"c%d","vms_per_job":"1",` + member + `"penalty":"1"}` }
+	many := func(n int, class string) string {
+		var b strings.Builder
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, class, i)
+		}
+		return `{"currency":"USD","supply":{"on_demand":{"price":"1","quota":null}},"classes":[` + b.String() + `]}`
+	}
+	for name, text := range map[string]string{
+		"missing members":             many(120, class("")),
+		"unknown ones":                many(120, class(`"jobs":{"min":0,"max":1},"zebra":1,`)),
+		"values outside their ranges": many(120, class(`"jobs":{"min":2,"max":1},`)),
+	} {
+		_, err := ReadProblem([]byte(text), Limits{})
+		got := findings(t, err)
+		if last := got[len(got)-1]; len(got) != MaxFindings || last.Code != "more" || last.Detail != "And 71 more; mend these first." {
+			t.Errorf("%s: got %d findings and %+v, want %d and 71 more", name, len(got), last, MaxFindings)
+		}
+	}
+	_, err := ReadProblem([]byte(many(MaxFindings, class(""))), Limits{})
+	if got := findings(t, err); len(got) != MaxFindings || got[len(got)-1].Code != "missing" {
+		t.Errorf("got %+v, want every finding", got[len(got)-1])
 	}
 }

@@ -15,7 +15,7 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 	var c checker
 	s.check(&c)
 	if len(c.findings) > 0 {
-		return Problem{}, inputError(c.findings)
+		return Problem{}, Refusal(c.findings, c.unlisted)
 	}
 	if len(s.Changes) == 0 {
 		return p, nil
@@ -40,7 +40,7 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 		s.blame(&a, &p)
 	}
 	if len(a.findings) > 0 {
-		return Problem{}, inputError(a.findings)
+		return Problem{}, Refusal(a.findings, a.unlisted)
 	}
 	return a.Problem, nil
 }

@@ -72,7 +72,7 @@ func (s Snapshot) Problem(at time.Time) (Problem, error) {
 		}
 		p.Classes = append(p.Classes, class)
 	}
-	if err := inputError(k.findings); err != nil {
+	if err := Refusal(k.findings, k.unlisted); err != nil {
 		return Problem{}, err
 	}
 	if typed {

@@ -37,7 +37,7 @@ func (r *reader) value() {
 			name := string(key)
 			r.enter(name)
 			if seen[name] || len(seen) == 0 && slices.Contains(names, name) {
-				r.found("duplicate_member", fmt.Sprintf("The member %q is given twice; keep one.", clip(name)), nil)
+				r.twice(name)
 			}
 			if names = append(names, name); len(names) == 16 || len(seen) > 0 {
 				for _, n := range names {

@@ -43,7 +43,7 @@ var (
 func (p Problem) Validate() error {
 	var c checker
 	p.check(&c)
-	return inputError(c.findings)
+	return Refusal(c.findings, c.unlisted)
 }
 
 func (p Problem) check(c *checker) {
@@ -172,9 +172,6 @@ func (n Near) check(c *checker, classes names) {
 	var names []string
 	compared := 0
 	for _, name := range slices.Sorted(maps.Keys(n.Jobs)) {
-		if len(c.findings) >= MaxFindings {
-			return
-		}
 		if _, known := classes[name]; known {
 			c.number(name, "The number of jobs", "", n.Jobs[name], MaxJobs)
 			continue

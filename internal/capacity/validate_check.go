@@ -18,6 +18,7 @@ type checker struct {
 	base string
 	path
 	findings []Finding
+	unlisted int // findings beyond MaxFindings
 	covered  func(pointer string) bool
 }
 
@@ -31,11 +32,12 @@ func (c *checker) at(member string) string {
 }
 
 func (c *checker) found(member, code, detail string, hint *Hint) {
-	if len(c.findings) >= MaxFindings {
-		return
-	}
-	if pointer := c.at(member); c.covered == nil || !c.covered(pointer) {
-		c.findings = append(c.findings, Finding{Pointer: pointer, Code: code, Detail: detail, Hint: hint})
+	switch {
+	case c.covered != nil && c.covered(c.at(member)):
+	case len(c.findings) >= MaxFindings:
+		c.unlisted++
+	default:
+		c.findings = append(c.findings, Finding{Pointer: c.at(member), Code: code, Detail: detail, Hint: hint})
 	}
 }
 

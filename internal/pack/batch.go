@@ -73,7 +73,7 @@ func ready(p capacity.PackingProblem) (*batch, error) {
 		b.kinds = append(b.kinds, b.kind(j, packed, p.Options))
 	}
 	if len(findings) > 0 {
-		return nil, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
+		return nil, capacity.Refusal(findings, 0)
 	}
 	return b, nil
 }

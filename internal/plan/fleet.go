@@ -98,7 +98,7 @@ func newFleet(p *capacity.Problem) (*fleet, error) {
 		f.linear[i] = p.Options.Sharing == capacity.Shared && (p.Options.Integrality != capacity.Executable || !c.slotted)
 	}
 	if len(findings) > 0 {
-		return nil, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
+		return nil, capacity.Refusal(findings, 0)
 	}
 	if p.Budget != nil && p.Budget.VMCost != nil {
 		f.budget = p.Budget.VMCost.Float() - f.committed()

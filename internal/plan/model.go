@@ -74,7 +74,7 @@ func newModelFrom(p *capacity.Problem, known *prepared) (*model, error) {
 		})
 	}
 	if len(findings) > 0 {
-		return nil, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
+		return nil, capacity.Refusal(findings, 0)
 	}
 	return m, nil
 }

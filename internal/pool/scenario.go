@@ -66,7 +66,7 @@ func Scenario(p capacity.PoolProblem, reference string, wholeVMs bool) (capacity
 		findings = append(findings, capacity.Finding{Pointer: "/types", Code: "too_many", Detail: fmt.Sprintf("%d types are too many for a capacity plan, which has at most %d.", len(s.Changes)+1, capacity.MaxVMTypes)})
 	}
 	if len(findings) > 0 {
-		return capacity.Scenario{}, &capacity.InputError{Findings: findings[:min(len(findings), capacity.MaxFindings)]}
+		return capacity.Scenario{}, capacity.Refusal(findings, 0)
 	}
 	return s, nil
 }

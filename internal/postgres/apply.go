@@ -109,11 +109,11 @@ func become(ctx context.Context, q querier, id int64, before, d capacity.Documen
 
 // settle checks a document beside what is there, and names the versions that its classes leave open.
 func settle(before, d capacity.Document) (capacity.Document, error) {
-	var e capacity.InputError
+	var findings []capacity.Finding
 	found := func(pointer string, some ...*capacity.Finding) {
 		for _, f := range some {
-			if f != nil && len(e.Findings) < capacity.MaxFindings {
-				e.Findings = append(e.Findings, below(pointer, *f))
+			if f != nil {
+				findings = append(findings, below(pointer, *f))
 			}
 		}
 	}
@@ -160,10 +160,7 @@ func settle(before, d capacity.Document) (capacity.Document, error) {
 	}
 	found("/forecasts", unknownClasses(d.Forecasts, after.Classes)...)
 	found("/vm_types", stillReferred(before, d)...)
-	if e.Findings != nil {
-		return d, &e
-	}
-	return d, nil
+	return d, capacity.Refusal(findings, 0)
 }
 
 // stored is a time as the database keeps it.

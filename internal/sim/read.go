@@ -52,7 +52,7 @@ func decode(data []byte, into any) error {
 		r.findings = []capacity.Finding{f}
 	}
 	if len(r.findings) > 0 {
-		return &capacity.InputError{Findings: r.findings[:min(len(r.findings), capacity.MaxFindings)]}
+		return capacity.Refusal(r.findings, 0)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func Validate(in Input) error {
 	if len(c.findings) == 0 {
 		return nil
 	}
-	return &capacity.InputError{Findings: c.findings[:min(len(c.findings), capacity.MaxFindings)]}
+	return capacity.Refusal(c.findings, 0)
 }
 
 // checker collects findings. Those of one class have its pointer before theirs.
