@@ -44,7 +44,7 @@ func (k *kept) Current(context.Context, string) (c capacity.Current, err error) 
 		return c, errors.Join(k.err, capacity.NotFound)
 	}
 	p := k.plans[0]
-	text := fmt.Sprintf(`{"status":"optimal","objective":"0","cost":{},"vms":{"total":%v,"reserved":0,"on_demand":%v,"contracts":[]},"classes":[],"warnings":[],"conflicts":[]}`, p.VMs, p.VMs)
+	text := fmt.Sprintf(`{"status":"optimal","objective":"0","cost":{"total":0,"on_demand":0,"reserved":0,"reserved_idle":0,"penalties":0,"currency":"USD","period_s":3600,"per_hour":0,"per_month":0},"vms":{"total":%v,"reserved":0,"on_demand":%v,"contracts":[],"rounding":0},"classes":[],"warnings":[],"conflicts":[]}`, p.VMs, p.VMs)
 	return capacity.Current{Record: capacity.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, Past: k.past}, nil
 }
 

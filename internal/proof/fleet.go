@@ -190,7 +190,5 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	if pl.Prices != nil {
 		r.pricesFleet(f, *pl.Prices, lp)
 	}
-	if pl.Integer != nil {
-		r.note(IntegerCheck, NotProved, "The integer program's answer is not looked at where there are several prices of capacity.")
-	}
+	r.add(FlipsCheck, f.flips(pl), "Penalties that would change a decision are right.")
 }

@@ -9,12 +9,15 @@ import (
 
 // shape checks who stands in the plan, on which types, and that parts add up to wholes.
 func (f *fleet) shape(pl capacity.Plan) []string {
-	all := faults(f.model.shape(pl))
+	all := faults(append(f.model.shape(pl), f.model.strange(pl)...))
+	if pl.Integer != nil {
+		all.addf("integer is there, and a plan with several prices of capacity has none.")
+	}
 	if len(pl.Classes) != len(f.classes) {
 		return all
 	}
 	if !f.named {
-		return append(all, strange(pl)...)
+		return append(all, typed(pl)...)
 	}
 	if len(pl.VMs.Types) != len(f.types) {
 		all.addf("The problem has %s, the plan's VMs %d.", count(len(f.types), "VM type", "VM types"), len(pl.VMs.Types))
@@ -31,8 +34,8 @@ func (f *fleet) shape(pl capacity.Plan) []string {
 	return all
 }
 
-// strange says what a plan tells of types though the problem names none.
-func strange(pl capacity.Plan) []string {
+// typed says what a plan tells of types though the problem names none.
+func typed(pl capacity.Plan) []string {
 	var f faults
 	if len(pl.VMs.Types) > 0 {
 		f.addf("The plan's VMs have types, and the problem has none.")

@@ -15,6 +15,7 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 		r.add(CertificateCheck, f, "")
 		return
 	}
+	f = m.maker(pl.Proof)
 	bound, gap := amount(pl.Proof.Bound.Decimal), number(pl.Proof.Gap)
 	distance := sub(b.objective, bound)
 	size := b.yardstick()

@@ -7,6 +7,7 @@ package proof
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"headroom/internal/capacity"
@@ -39,6 +40,7 @@ const (
 	CertificateCheck   = "certificate"   // bound, gap and status agree with each other
 	RelaxationCheck    = "relaxation"    // the linear program's answer
 	PricesCheck        = "prices"        // marginal prices of capacity and contracts
+	FlipsCheck         = "flips"         // what would change a decision, and from what penalty on a job is worth its VMs
 	IntegerCheck       = "integer"       // the integer program's answer and its missing VMs
 	InfeasibilityCheck = "infeasibility" // there is no plan indeed
 	CuresCheck         = "cures"         // each cure named cures
@@ -119,7 +121,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.infeasible(m, pl, o)
 		return *r
 	}
-	if !r.add(ShapeCheck, append(m.shape(pl), strange(pl)...), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
+	if !r.add(ShapeCheck, slices.Concat(m.shape(pl), typed(pl), m.strange(pl)), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
 		return *r // nothing can be matched with anything
 	}
 	a := m.read(pl)
@@ -139,15 +141,18 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	}
 	lp := m.relax(zero())
 	r.optimality(m, pl, bill, func(threshold *big.Rat) (finding, string) { return r.look(m, lp, threshold, o) })
-	if pl.Relaxed != nil {
+	if pl.Relaxed != nil { // else the shape is refused
 		r.add(RelaxationCheck, m.relaxation(*pl.Relaxed, lp), "The linear program's answer is right.")
 	}
 	if pl.Prices != nil {
-		r.add(PricesCheck, m.prices(*pl.Prices, lp), "The marginal prices are those of the linear program.")
+		r.add(PricesCheck, append(m.prices(*pl.Prices, lp), m.budgetWorth(*pl.Prices, lp)...), "The marginal prices are those of the linear program.")
 	}
-	if pl.Integer != nil {
+	if pl.Integer == nil || m.integrality == capacity.Relaxed {
+		r.add(IntegerCheck, m.integerThere(pl), "There is no integer program's answer, and need not be.")
+	} else {
 		r.add(IntegerCheck, m.integer(pl, a, lp, bill), "The integer program's answer agrees with the rest.")
 	}
+	r.add(FlipsCheck, m.flips(pl), "Penalties, deadlines and prices that would change a decision are right.")
 	return *r
 }
 

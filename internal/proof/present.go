@@ -1,0 +1,179 @@
+package proof
+
+import (
+	"math/big"
+
+	"headroom/internal/capacity"
+)
+
+// NotChecked is what a plan says that no check looks at: words, and who worked how long.
+var NotChecked = []string{
+	"the sentences of reasons, warnings and conflicts",
+	"the code of a conflict",
+	"the warnings, of which there may be any",
+	"the engine beside the proof, whether it agreed, and how long it took",
+}
+
+// strange says what a plan tells that is not of its kind, or does not tell though all of its kind do.
+func (m *model) strange(pl capacity.Plan) []string {
+	var f faults
+	if pl.Relaxed == nil {
+		f.addf("relaxed is missing: every plan says what the linear program comes to.")
+	}
+	if pl.Prices == nil {
+		f.addf("prices is missing: every plan says what capacity is worth.")
+	}
+	if len(pl.Layout) > 0 && m.integrality != capacity.Executable {
+		f.addf("layout is there, and only executable plans have one.")
+	}
+	return f
+}
+
+// integerThere says whether the integer program's answer is there where it should be.
+func (m *model) integerThere(pl capacity.Plan) []string {
+	var f faults
+	switch {
+	case m.integrality == capacity.Relaxed && pl.Integer != nil:
+		f.addf("integer is there, and a relaxed plan has none.")
+	case m.integrality != capacity.Relaxed && pl.Integer == nil:
+		whole := *m
+		whole.integrality = capacity.Integer
+		if whole.shortage().enough() { // else whole slots fit by the deadlines' tolerance alone
+			f.addf("integer is missing: every plan of whole jobs and VMs says what the integer program comes to.")
+		}
+	}
+	return f
+}
+
+// budgetWorth checks what one more in a budget for VMs is said to save where the budget is a quota: the difference
+// between a VM's worth and its price, for the money that one costs, and nothing while money is left.
+func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
+	var f faults
+	if b := m.problem.Budget; b == nil || b.VMCost == nil {
+		if x.Budget != nil {
+			f.addf("A budget is worth %s, and there is none for VMs.", x.Budget)
+		}
+		return f
+	}
+	if x.Budget == nil {
+		f.addf("prices/budget is missing: the problem has a budget for VMs.")
+		return f
+	}
+	var next *big.Rat // the cheapest price of VMs that the budget does not pay for
+	for _, s := range m.supply {
+		full := m.problem.Supply.OnDemand.Quota
+		if s.contract >= 0 {
+			full = &m.problem.Supply.Contracts[s.contract].VMs
+		}
+		if !s.unlimited && (full == nil || less(s.vms, whole(*full))) && (next == nil || less(s.price, next)) {
+			next = s.price
+		}
+	}
+	worth, said := zero(), amount(x.Budget.Decimal)
+	if next != nil && next.Sign() > 0 {
+		worth = quo(larger(zero(), sub(amount(x.Capacity.Low.Decimal), next)), next)
+	}
+	slack := add(halfUnit, mul(relative, worth))
+	if next != nil && next.Sign() > 0 {
+		slack.Add(slack, quo(halfUnit, next))
+	}
+	most, bounded := m.most()
+	hair := mul(relative, add(whole(1), lp.load))
+	usedUp := bounded && !less(add(lp.load, add(whole(1), hair)), most)
+	left := bounded && less(add(lp.load, sub(whole(1), hair)), most) || !bounded
+	if !(usedUp && abs(sub(said, worth)).Cmp(slack) <= 0) && !(left && said.Sign() == 0) {
+		f.addf("One more in the budget for VMs saves %s, not %s.", money(worth), x.Budget)
+	}
+	return f
+}
+
+// maker checks what the proof says of itself.
+func (m *model) maker(p *capacity.Proof) []string {
+	var f faults
+	method := "core"
+	if m.integrality == capacity.Relaxed {
+		method = "lp"
+	}
+	if p.Method != method {
+		f.addf("The method that proves the bound of such a plan is %s, not %.60q.", method, p.Method)
+	}
+	if !p.Checked {
+		f.addf("The plan says that it was not checked, and none is let out unchecked.")
+	}
+	return f
+}
+
+// flips checks penalties of a fleet's classes: from which one more job is worth its VMs where they are cheapest,
+// and where a decided one would change; no other flips are known of several types.
+func (f *fleet) flips(pl capacity.Plan) []string {
+	var all faults
+	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(f.classes) || f.named && len(pl.Prices.Types) != len(f.types) {
+		return nil
+	}
+	price := func(v int) capacity.CapacityPrice {
+		if f.named {
+			return pl.Prices.Types[v].CapacityPrice
+		}
+		return pl.Prices.Capacity
+	}
+	for i := range f.classes {
+		c, said := &f.classes[i], &pl.Classes[i]
+		if said.Flips.DeadlineSeconds != nil || said.Flips.OnDemandPrice != nil {
+			all.addf("%s: with several prices of capacity only the penalty that would change its jobs is known.", said.Name)
+		}
+		var low, high, slack *big.Rat // of a job's VMs where they are cheapest; high nil where there are no more
+		least := func(to **big.Rat, x *big.Rat) {
+			if *to == nil || less(x, *to) {
+				*to = x
+			}
+		}
+		slack = halfUnit
+		for v := range f.types {
+			on := &f.types[v].classes[i]
+			if on.impossible {
+				continue
+			}
+			p := price(v)
+			least(&low, mul(on.low, amount(p.Low.Decimal)))
+			most := zero()
+			if p.High != nil {
+				most = mul(on.low, amount(p.High.Decimal))
+			}
+			if p.High != nil || on.low.Sign() == 0 {
+				least(&high, most)
+			}
+			slack = add(slack, add(mul(halfUnit, on.low), add(mul(relative, most), mul(on.doubt(), add(whole(1), amount(p.Low.Decimal))))))
+		}
+		shown := said.BreakEvenPenalty
+		none := c.impossible || high == nil
+		if none != (shown == nil) || !none && abs(sub(amount(shown.Decimal), high)).Cmp(slack) > 0 {
+			if none {
+				all.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", said.Name, shown)
+			} else {
+				all.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, money(high), orNone(shown))
+			}
+		}
+		f.penaltyFlip(&all, i, said, pl.Relaxed.Jobs[i], low, high, slack)
+	}
+	return all
+}
+
+// penaltyFlip: of a class that is decided a price of its VMs between the lowest and the highest changes that.
+func (f *fleet) penaltyFlip(all *faults, i int, said *capacity.ClassPlan, jobs float64, low, high, slack *big.Rat) {
+	c, shown := &f.classes[i], said.Flips.Penalty
+	open := !c.impossible && low != nil && less(c.min, c.max)
+	near := 1e-7 * (1 + float(c.max))
+	decided := jobs >= float(c.max)-near || jobs <= float(c.min)+near
+	surely := jobs >= float(c.max) || jobs <= float(c.min)
+	switch {
+	case shown == nil && open && surely && high != nil:
+		all.addf("%s: the penalty at which its jobs change is missing.", said.Name)
+	case shown != nil && (!open || !decided):
+		all.addf("%s: its jobs do not change at a penalty of %s, or at a nearer one.", said.Name, shown)
+	case shown != nil:
+		x := amount(shown.Decimal)
+		if less(add(x, slack), low) || high != nil && less(add(high, slack), x) {
+			all.addf("%s: its jobs do not change at a penalty of %s, or at a nearer one.", said.Name, shown)
+		}
+	}
+}
