@@ -266,7 +266,7 @@ func TestOrdinaryProblemsAreDecided(t *testing.T) {
 			best := f.better.objective
 			threshold := sub(best, mul(relative, mul(whole(1000), abs(best))))
 			r := &Report{}
-			if f, why := r.look(m, lp, threshold, Options{Nodes: defaultNodes}); f.bound.Cmp(threshold) < 0 {
+			if f, why := r.look(m, lp, threshold, Options{Brief: true, Nodes: defaultNodes}); f.bound.Cmp(threshold) < 0 {
 				t.Errorf("%s, %d classes: got the bound %s, want %s: %s", integrality, n, short(f.bound), short(threshold), why)
 			}
 		}
@@ -277,7 +277,7 @@ func TestOrdinaryProblemsAreDecided(t *testing.T) {
 func optimum(m *model, lp relaxed) (f finding, why string) {
 	r := &Report{}
 	for step := mul(big.NewRat(1, 1e6), abs(lp.objective)); ; step = mul(step, whole(2)) {
-		f, why = r.look(m, lp, add(lp.objective, step), Options{Nodes: defaultNodes})
+		f, why = r.look(m, lp, add(lp.objective, step), Options{Brief: true, Nodes: defaultNodes})
 		if f.better != nil || step.Cmp(abs(lp.objective)) > 0 {
 			return f, why
 		}
@@ -300,7 +300,7 @@ func BenchmarkLook(b *testing.B) {
 					var f finding
 					for range b.N {
 						r := &Report{}
-						f, _ = r.look(m, lp, threshold, Options{Nodes: defaultNodes})
+						f, _ = r.look(m, lp, threshold, Options{Brief: true, Nodes: defaultNodes})
 					}
 					left, _ := quo(sub(threshold, f.bound), abs(best)).Float64()
 					b.ReportMetric(max(0, left)*1e9, "left-e9")

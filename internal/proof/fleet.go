@@ -145,6 +145,9 @@ func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	if !r.add(ShapeCheck, f.shape(pl), "Every class stands there once, in order, within its jobs; its types add up to it.") {
 		return
 	}
+	if !o.Brief {
+		r.add(PartsCheck, f.parts(pl, true), partsThere)
+	}
 	parts, answers := make([]capacity.Plan, len(f.types)), make([]answer, len(f.types))
 	for v := range f.types {
 		parts[v] = f.part(pl, v)

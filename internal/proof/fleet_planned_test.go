@@ -23,7 +23,7 @@ func TestPlansForFleetsAreAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatalf("trial %d: %v\n%s", trial, err, text(p))
 		}
-		r := Verify(p, pl, Options{})
+		r := Verify(p, pl, Options{Brief: true})
 		if !r.Accepted() {
 			t.Fatalf("trial %d:\n%s\n%s\n%s", trial, r, text(p), text(pl))
 		}

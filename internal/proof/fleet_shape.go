@@ -9,10 +9,7 @@ import (
 
 // shape checks who stands in the plan, on which types, and that parts add up to wholes.
 func (f *fleet) shape(pl capacity.Plan) []string {
-	all := faults(append(f.model.shape(pl), f.model.strange(pl)...))
-	if pl.Integer != nil {
-		all.addf("integer is there, and a plan with several prices of capacity has none.")
-	}
+	all := faults(f.model.shape(pl))
 	if len(pl.Classes) != len(f.classes) {
 		return all
 	}

@@ -101,7 +101,7 @@ func TestNoSuboptimalFleetPlanPassesAsOptimal(t *testing.T) {
 		if size := decimal.Min(pl.Objective.Abs(), pl.Cost.Total.Decimal).InexactFloat64(); size > 0 {
 			pl.Proof.Gap = distance / size
 		}
-		if report := Verify(p, pl, Options{}); !report.Accepted() {
+		if report := Verify(p, pl, Options{Brief: true}); !report.Accepted() {
 			t.Fatalf("trial %d: with an honest bound: %s\n%s\n%s", trial, report, text(p), text(pl))
 		}
 	}
@@ -157,7 +157,7 @@ func TestCuresOfFleetsAreTried(t *testing.T) {
 			if c.finding.Pointer == "" {
 				pl = infeasible()
 			}
-			r := Verify(c.p, pl, Options{})
+			r := Verify(c.p, pl, Options{Brief: true})
 			if got, _ := r.Find(c.check); got.Outcome != c.want {
 				t.Errorf("got %q for %s, want %q\n%s", got.Outcome, c.check, c.want, r)
 			}

@@ -81,6 +81,7 @@ func (m *model) market(relaxed []float64) *market {
 // span is how many jobs there may be: floats may have lost one of two.
 type span struct{ least, most float64 }
 
+func (s span) with(o span) span  { return span{math.Min(s.least, o.least), math.Max(s.most, o.most)} }
 func (s span) meets(o span) bool { return s.least <= o.most && o.least <= s.most }
 func (s span) is(o span) bool    { return s == o && s.least == s.most }
 
@@ -257,7 +258,8 @@ func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bo
 			return c.wholes(0, 0)
 		}
 		gamma := float(c.gamma(c.plan.a, c.plan.b, new(big.Rat).SetFloat64(slack), false))
-		return k.jobs(i, penalty/gamma, gamma)
+		s := k.jobs(i, penalty/gamma*(1-1e-7), gamma) // of a tie, which more time need not break, both readings
+		return s.with(k.jobs(i, penalty/gamma*(1+1e-7), gamma))
 	}
 	switch {
 	case c.given || penalty == 0 || decided && !c.impossible || c.low.Sign() == 0 && !c.impossible:
@@ -307,8 +309,7 @@ func (k *market) onDemand(f *faults, i int, said *capacity.ClassPlan, decided bo
 				with, without, first = a, b, false
 				continue
 			}
-			with = span{math.Min(with.least, a.least), math.Max(with.most, a.most)}
-			without = span{math.Min(without.least, b.least), math.Max(without.most, b.most)}
+			with, without = with.with(a), without.with(b)
 		}
 	}
 	if shown == nil {

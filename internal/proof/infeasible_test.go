@@ -81,7 +81,7 @@ func TestInfeasibleAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := Verify(tt.problem, tt.plan, Options{})
+			r := Verify(tt.problem, tt.plan, Options{Brief: true})
 			if c, _ := r.Find(tt.check); c.Outcome != tt.want {
 				t.Errorf("got %q, want %q\n%s", c.Outcome, tt.want, r)
 			}
@@ -100,7 +100,7 @@ func TestInfeasibleMeansThatEnumerationFindsNone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := aProblem(t)
 		_, feasible := tryPlan(p)
-		c, _ := Verify(p, infeasible(cure("/classes/0", "", nil)), Options{}).Find(InfeasibilityCheck)
+		c, _ := Verify(p, infeasible(cure("/classes/0", "", nil)), Options{Brief: true}).Find(InfeasibilityCheck)
 		want := OK
 		if feasible {
 			want = Failed
@@ -156,7 +156,7 @@ func TestUnreadableProblemsAreNamed(t *testing.T) {
 		p := nightly()
 		p.Classes[0].Profile = pointer(*p.Classes[0].Profile)
 		f(&p)
-		c, _ := Verify(p, planFor(t, nightly()), Options{}).Find(ProblemCheck)
+		c, _ := Verify(p, planFor(t, nightly()), Options{Brief: true}).Find(ProblemCheck)
 		if c.Outcome != Failed || !strings.Contains(strings.ToLower(c.Detail), want) {
 			t.Errorf("got %s %q, want a failure that says %q", c.Outcome, c.Detail, want)
 		}
@@ -187,7 +187,7 @@ func TestAnyChangedFigureIsNoticed(t *testing.T) {
 				t.Skip("no change")
 			}
 			*x = y
-			if r := Verify(p, pl, Options{Nodes: 1000}); r.Accepted() {
+			if r := Verify(p, pl, Options{Brief: true, Nodes: 1000}); r.Accepted() {
 				t.Fatalf("got %s, want the change noticed\n%s", r.Outcome, r)
 			}
 		})
@@ -282,6 +282,7 @@ func TestADemandWithoutReduceWorkIsReadAsThePlanDoes(t *testing.T) {
 	plus(&short.Cost.PerMonth, "73")
 	short.Relaxed.Capacity = 2
 	plus(&short.Relaxed.Objective, "0.10")
+	plus(c.BreakEvenPenalty, "0.05")
 	accepted(t, p, short)
 
 	c.VMsPerJob = 0.75 // and no other
@@ -289,7 +290,7 @@ func TestADemandWithoutReduceWorkIsReadAsThePlanDoes(t *testing.T) {
 }
 
 func TestAReportReadsAsLines(t *testing.T) {
-	r := Verify(nightly(), infeasible(), Options{})
+	r := Verify(nightly(), infeasible(), Options{Brief: true})
 	text := r.String()
 	if !strings.Contains(text, "infeasibility failed     There is a plan") || !strings.HasSuffix(text, "overall       failed\n") {
 		t.Errorf("got\n%s", text)

@@ -347,9 +347,12 @@ func (b *planner) fill(jobs []float64, vms float64) capacity.Plan {
 	pl.Objective.Decimal = pl.Objective.Add(rented)
 	c.PerHour.Decimal = c.Total.Div(decimal.NewFromInt(p.PeriodSeconds).Div(decimal.NewFromInt(3600)))
 	c.PerMonth.Decimal = c.PerHour.Mul(decimal.NewFromInt(730))
-	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: "test", Checked: true}
-	if p.Options.Integrality == capacity.Executable {
+	pl.Proof = &capacity.Proof{Bound: pl.Objective, Method: "core", Checked: true}
+	switch p.Options.Integrality {
+	case capacity.Executable:
 		pl.Layout = layOut(p, pl)
+	case capacity.Relaxed:
+		pl.Proof.Method = "lp"
 	}
 	b.fillPrices(&pl)
 	return pl
@@ -390,6 +393,15 @@ func (b *planner) fillPrices(pl *capacity.Plan) {
 	if !math.IsInf(high, 1) {
 		m := capacity.RoundMoney(high)
 		pl.Prices.Capacity.High = &m
+	}
+	for i, k := range b.kinds {
+		if c := &pl.Classes[i]; k.possible && !math.IsInf(high, 1) {
+			c.BreakEvenPenalty = new(capacity.RoundMoney(high * k.gamma))
+		}
+		pl.Classes[i].Flips = b.flips(i, jobs[i])
+	}
+	if budget := b.p.Budget; budget != nil && budget.VMCost != nil {
+		pl.Prices.Budget = new(capacity.RoundMoney(0))
 	}
 	for i, c := range b.p.Supply.Contracts {
 		worth := capacity.RoundMoney(math.Max(0, low-b.perPeriod(i)))

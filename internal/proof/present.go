@@ -14,8 +14,8 @@ var NotChecked = []string{
 	"the engine beside the proof, whether it agreed, and how long it took",
 }
 
-// strange says what a plan tells that is not of its kind, or does not tell though all of its kind do.
-func (m *model) strange(pl capacity.Plan) []string {
+// parts says which parts of a plan are missing though the planner always writes them, or are there though it never does.
+func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 	var f faults
 	if pl.Relaxed == nil {
 		f.addf("relaxed is missing: every plan says what the linear program comes to.")
@@ -26,20 +26,15 @@ func (m *model) strange(pl capacity.Plan) []string {
 	if len(pl.Layout) > 0 && m.integrality != capacity.Executable {
 		f.addf("layout is there, and only executable plans have one.")
 	}
-	return f
-}
-
-// integerThere says whether the integer program's answer is there where it should be.
-func (m *model) integerThere(pl capacity.Plan) []string {
-	var f faults
+	without := fleet || m.integrality == capacity.Relaxed
 	switch {
-	case m.integrality == capacity.Relaxed && pl.Integer != nil:
-		f.addf("integer is there, and a relaxed plan has none.")
-	case m.integrality != capacity.Relaxed && pl.Integer == nil:
+	case without && pl.Integer != nil:
+		f.addf("integer is there, and only plans of whole jobs and one price of capacity have it.")
+	case !without && pl.Integer == nil:
 		whole := *m
 		whole.integrality = capacity.Integer
 		if whole.shortage().enough() { // else whole slots fit by the deadlines' tolerance alone
-			f.addf("integer is missing: every plan of whole jobs and VMs says what the integer program comes to.")
+			f.addf("integer is missing: every plan of whole jobs says what the integer program comes to.")
 		}
 	}
 	return f

@@ -7,7 +7,6 @@ package proof
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 
 	"headroom/internal/capacity"
@@ -28,6 +27,7 @@ const (
 const (
 	ProblemCheck       = "problem"       // the problem itself can be read
 	ShapeCheck         = "shape"         // every class once and in order, jobs within bounds, verdicts
+	PartsCheck         = "parts"         // nothing is missing that every such plan says
 	ConversionCheck    = "conversion"    // VMs per job (gamma) and each class's share
 	DeadlinesCheck     = "deadlines"     // slots meet the deadlines; the times said are so
 	CapacityCheck      = "capacity"      // what the classes need fits what is rented
@@ -93,8 +93,11 @@ func (r Report) String() string {
 
 // Options limits the search for a better plan. The zero value takes well under a second.
 type Options struct {
-	Nodes int // most states the search keeps; 0 for 300,000
+	Nodes int  // most states the search keeps; 0 for 300,000
+	Brief bool // the plan may lack what brief plans lack: relaxed, prices and integer
 }
+
+const partsThere = "All parts that such plans have are there."
 
 const defaultNodes = 300_000
 
@@ -121,8 +124,11 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.infeasible(m, pl, o)
 		return *r
 	}
-	if !r.add(ShapeCheck, slices.Concat(m.shape(pl), typed(pl), m.strange(pl)), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
+	if !r.add(ShapeCheck, append(m.shape(pl), typed(pl)...), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
 		return *r // nothing can be matched with anything
+	}
+	if !o.Brief {
+		r.add(PartsCheck, m.parts(pl, false), partsThere)
 	}
 	a := m.read(pl)
 	r.add(ConversionCheck, m.conversion(pl, a), "VMs per job and the classes' shares are what the paper's formula gives.")
@@ -141,15 +147,13 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	}
 	lp := m.relax(zero())
 	r.optimality(m, pl, bill, func(threshold *big.Rat) (finding, string) { return r.look(m, lp, threshold, o) })
-	if pl.Relaxed != nil { // else the shape is refused
+	if pl.Relaxed != nil {
 		r.add(RelaxationCheck, m.relaxation(*pl.Relaxed, lp), "The linear program's answer is right.")
 	}
 	if pl.Prices != nil {
 		r.add(PricesCheck, append(m.prices(*pl.Prices, lp), m.budgetWorth(*pl.Prices, lp)...), "The marginal prices are those of the linear program.")
 	}
-	if pl.Integer == nil || m.integrality == capacity.Relaxed {
-		r.add(IntegerCheck, m.integerThere(pl), "There is no integer program's answer, and need not be.")
-	} else {
+	if pl.Integer != nil {
 		r.add(IntegerCheck, m.integer(pl, a, lp, bill), "The integer program's answer agrees with the rest.")
 	}
 	r.add(FlipsCheck, m.flips(pl), "Penalties, deadlines and prices that would change a decision are right.")

@@ -59,7 +59,7 @@ func mixed() capacity.Problem {
 
 func accepted(t testing.TB, p capacity.Problem, pl capacity.Plan) Report {
 	t.Helper()
-	r := Verify(p, pl, Options{})
+	r := Verify(p, pl, Options{Brief: true})
 	if r.Outcome != OK {
 		t.Fatalf("got %s, want ok\n%s\nplan %+v", r.Outcome, r, pl)
 	}
@@ -179,7 +179,7 @@ func TestOptimaFoundByEnumerationAreAccepted(t *testing.T) {
 		if !ok {
 			t.Skip("infeasible")
 		}
-		r := Verify(p, pl, Options{})
+		r := Verify(p, pl, Options{Brief: true})
 		if r.Outcome != OK {
 			t.Fatalf("got %s, want ok\n%s\nproblem %+v\nplan %+v", r.Outcome, r, p, pl)
 		}
