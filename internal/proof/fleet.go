@@ -139,6 +139,9 @@ func (f *fleet) each(check func(t *vmType, v int) []string) []string {
 func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	f := newFleet(p)
 	if pl.Status == capacity.InfeasibleStatus {
+		if !o.Brief {
+			r.add(PartsCheck, f.blank(pl), nothingThere)
+		}
 		r.infeasibleFleet(f, pl, o)
 		return
 	}

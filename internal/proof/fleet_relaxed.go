@@ -180,12 +180,14 @@ func (r *Report) pricesFleet(f *fleet, x capacity.Prices, lp sides) {
 	}
 	if x.Budget != nil && f.purse == nil {
 		all.addf("A budget is worth %s, and there is none for VMs.", x.Budget)
-	} else if x.Budget != nil {
+	} else if f.purse != nil {
 		low, high := f.slope(lp, mul(stepPart, add(whole(1), abs(f.purse))), func(p *program, by *big.Rat) bool {
 			p.pay(by)
 			return p.purse.Sign() >= 0
 		})
-		if !f.within(*x.Budget, low, high) {
+		if x.Budget == nil && high != nil { // else less money is no plan, and the worth has no end
+			all.addf("prices/budget is missing: one more in the budget for VMs saves %s.", between(low, high))
+		} else if x.Budget != nil && !f.within(*x.Budget, low, high) {
 			all.addf("One more in the budget for VMs saves %s, not %s.", between(low, high), x.Budget)
 		}
 	}

@@ -278,7 +278,7 @@ func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bo
 	case *shown <= 0:
 		wrong()
 	default:
-		off := 1e-7*math.Abs(*shown-fixed) + 1e-9*math.Max(*shown, fixed)
+		off := 1e-7*math.Abs(*shown-fixed) + 1e-9*math.Max(*shown, fixed) + 2e-9
 		if flip := (crossing{value: *shown, own: float(c.deadline), off: off, jobs: at, now: now}); !flip.holds() {
 			wrong()
 		}

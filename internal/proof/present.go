@@ -6,12 +6,14 @@ import (
 	"headroom/internal/capacity"
 )
 
-// NotChecked is what a plan says that no check looks at: words, and who worked how long.
+// NotChecked is what plans say that no check looks at.
 var NotChecked = []string{
-	"the sentences of reasons, warnings and conflicts",
-	"the code of a conflict",
-	"the warnings, of which there may be any",
-	"the engine beside the proof, whether it agreed, and how long it took",
+	"the sentences of reasons",
+	"warnings",
+	"the engine beside the proof, whether it agreed and how long it took",
+	"the integer program's objective and VMs in an executable plan, but for being no better than the linear program's",
+	"the VMs of the linear program where there are several prices of capacity, but for their range",
+	"the conflicts of a problem without a plan, but for what cures them",
 }
 
 // parts says which parts of a plan are missing though the planner always writes them, or are there though it never does.
@@ -36,6 +38,29 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 		if whole.shortage().enough() { // else whole slots fit by the deadlines' tolerance alone
 			f.addf("integer is missing: every plan of whole jobs says what the integer program comes to.")
 		}
+	}
+	return f
+}
+
+// blank says what a plan tells though there is none.
+func (m *model) blank(pl capacity.Plan) []string {
+	var f faults
+	c, v := &pl.Cost, &pl.VMs
+	for _, amount := range []capacity.Money{pl.Objective, c.Total, c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties, c.PerHour, c.PerMonth} {
+		if !amount.IsZero() {
+			f.addf("There is no plan, and an amount of %s.", amount)
+		}
+	}
+	for _, vms := range []float64{v.Total, v.Reserved, v.OnDemand, v.Spot, v.Rounding} {
+		if vms != 0 {
+			f.addf("There is no plan, and a figure of %v VMs.", vms)
+		}
+	}
+	if len(v.Contracts)+len(v.Types)+len(pl.Classes)+len(pl.Layout) > 0 || pl.Prices != nil || pl.Relaxed != nil || pl.Integer != nil || pl.Proof != nil {
+		f.addf("There is no plan, and contracts, VM types, classes, layout, prices, relaxed, integer or proof are not empty.")
+	}
+	if c.Currency != m.problem.Currency || c.PeriodSeconds != m.problem.PeriodSeconds {
+		f.addf("The cost is in %s a %d s, the problem in %s a %d s.", c.Currency, c.PeriodSeconds, m.problem.Currency, m.problem.PeriodSeconds)
 	}
 	return f
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // The names of the checks. Feasible and optimal plans are asked Problem to Prices, infeasible
-// ones Problem, Infeasibility and Cures.
+// ones Problem, Parts, Infeasibility and Cures.
 const (
 	ProblemCheck       = "problem"       // the problem itself can be read
 	ShapeCheck         = "shape"         // every class once and in order, jobs within bounds, verdicts
@@ -55,10 +55,12 @@ type Check struct {
 
 // Report is everything that was looked at. Outcome is the worst of the checks.
 type Report struct {
-	Outcome Outcome         `json:"outcome"`
-	Checks  []Check         `json:"checks"`
-	Bound   *capacity.Money `json:"bound,omitempty"`  // no plan's objective is lower; found here
-	Better  *Better         `json:"better,omitempty"` // a plan that beats the one checked by more than it allows
+	Outcome Outcome `json:"outcome"`
+	Checks  []Check `json:"checks"`
+	// NotChecked is what the plan says that no check looks at.
+	NotChecked []string        `json:"not_checked"`
+	Bound      *capacity.Money `json:"bound,omitempty"`  // no plan's objective is lower; found here
+	Better     *Better         `json:"better,omitempty"` // a plan that beats the one checked by more than it allows
 }
 
 // Better is a plan found here that refutes a claim of optimality.
@@ -97,7 +99,10 @@ type Options struct {
 	Brief bool // the plan may lack what brief plans lack: relaxed, prices and integer
 }
 
-const partsThere = "All parts that such plans have are there."
+const (
+	partsThere   = "All parts that such plans have are there."
+	nothingThere = "Nothing is said of a plan that is not there."
+)
 
 const defaultNodes = 300_000
 
@@ -107,7 +112,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	if o.Nodes <= 0 {
 		o.Nodes = defaultNodes
 	}
-	r := &Report{Outcome: OK}
+	r := &Report{Outcome: OK, NotChecked: NotChecked}
 	if faults := readable(p); !r.add(ProblemCheck, faults, "The problem can be read.") {
 		return *r
 	}
@@ -121,6 +126,9 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	}
 	m := newModel(p)
 	if pl.Status == capacity.InfeasibleStatus {
+		if !o.Brief {
+			r.add(PartsCheck, m.blank(pl), nothingThere)
+		}
 		r.infeasible(m, pl, o)
 		return *r
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"headroom/internal/proof"
 )
@@ -28,5 +29,9 @@ func Verdict(w io.Writer, r proof.Report) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", said); err != nil {
 		return err
 	}
-	return Checks(r).Text(w)
+	if err := Checks(r).Text(w); err != nil || len(r.NotChecked) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nNot checked: %s.\n", strings.Join(r.NotChecked, "; "))
+	return err
 }

@@ -7471,6 +7471,9 @@ type Report struct {
 	Bound  *Amount `json:"bound,omitempty"`
 	Checks []Check `json:"checks"`
 
+	// NotChecked What a plan says that no check looks at.
+	NotChecked []string `json:"not_checked"`
+
 	// Outcome Nothing speaks against it; it could not be decided; it is wrong.
 	Outcome Outcome `json:"outcome"`
 }

@@ -2722,6 +2722,7 @@ export type Report = {
   better?: Better;
   bound?: Amount;
   checks: Array<Check>;
+  not_checked: Array<string>;
   outcome: Outcome;
 };
 
