@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/capacity"
 	"headroom/internal/study"
 )
 
@@ -25,7 +28,7 @@ func generateCommand() *cobra.Command {
 
 Families:` + families.String(),
 		Example:   "  headroom generate hard --classes 100 --seed 7 | headroom solve --engine exact",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      knownFamily,
 		ValidArgs: study.Names(),
 	}
 	out.format = "json"
@@ -52,4 +55,20 @@ Families:` + families.String(),
 		}
 		return out.write(c, map[string]form{"json": asLine(problem)})
 	})
+}
+
+// knownFamily refuses a family there is none of, and names those there are.
+func knownFamily(c *cobra.Command, args []string) error {
+	if err := cobra.ExactArgs(1)(c, args); err != nil {
+		return err
+	}
+	names := study.Names()
+	if slices.Contains(names, args[0]) {
+		return nil
+	}
+	said := fmt.Sprintf("there is no family %.60q; there are %s", args[0], strings.Join(names, ", "))
+	if near := capacity.Nearest(args[0], names); near != "" {
+		said += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return errors.New(said)
 }

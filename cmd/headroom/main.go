@@ -55,6 +55,8 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 	root.AddCommand(solveCommand(), packCommand(), poolCommand(), boundsCommand(), interferenceCommand(), verifyCommand(), generateCommand(), reproduceCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
 	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), offerCommand(), profileCommand(), classCommand(), calibrationCommand(), scenarioCommand(), whatIfCommand(), sweepCommand(), simulateCommand(), askCommand(), monthsCommand(), purchaseCommand(), forecastCommand(), planCommand(), runCommand(), packingCommand(), reportCommand(), reportScheduleCommand(), agentCommand(), admissionCommand(), liveCommand(), observationCommand(), measurementCommand(), fitCommand(), historyCommand(), webhookCommand(), hostCommand(), applyCommand(), keyCommand(), migrateCommand(), pruneCommand())
 	completeClusters(root)
+	speak(root)
+	root.SetFlagErrorFunc(wrongFlag)
 	asked, err := root.ExecuteContextC(ctx)
 	return report(stderr, asked, err)
 }

@@ -22,6 +22,10 @@ func verifyCommand() *cobra.Command {
 		Long: `Checks a plan (from a file or standard input) against the problem it answers with code that shares
 nothing with the code that made it. A plan that is wrong ends with exit code 1.
 
+The plan is read strictly: a member that is missing, unknown, given twice or written in other capitals is
+refused with its path. Of the record of a stored plan the plan alone is read. What no check looks at is
+listed at the end, as not_checked in JSON.
+
 With --all it reads every plan that a server keeps, of all clusters or of those named, with the inputs that
 each answers, and checks them here: the server is asked for what is stored and believed in nothing else.`,
 		Example: "  headroom solve -o json cluster.json | headroom verify cluster.json\n  headroom verify --all\n  headroom verify --all shop",

@@ -71,6 +71,13 @@ func TestVerifyFindsWhatWasChangedInTheHistory(t *testing.T) {
 		finds(of.column + "'s " + of.path)
 		set(of.column+" = $1", of.text)
 	}
+	for _, change := range []struct{ what, old, new string }{
+		{"a part left out", `"relaxed"`, `"relaxed":null,"was"`}, {"a member in other capitals", `"admitted"`, `"Admitted"`},
+	} {
+		set("plan = $1", strings.Replace(plan, change.old, change.new, 1))
+		finds(change.what)
+		set("plan = $1", plan)
+	}
 	for _, column := range []string{"vms", "total_cost", "penalties", "admitted"} {
 		set(column + " = " + column + " + 1")
 		finds("the column " + column)

@@ -176,7 +176,11 @@ func named[T any](r *reader, what, kind string, limit int, read func(*T)) map[st
 // tooMany notes that there are more things here than are read.
 func (r *reader) tooMany(what string, count, limit int) {
 	if limit > 0 && count > limit {
-		r.found("too_many", fmt.Sprintf("Here are %d %s; at most %d are read.", count, what, limit), nil)
+		detail := fmt.Sprintf("Here are %d %s; at most %d are read.", count, what, limit)
+		if what == "classes" {
+			detail += " A server reads more with HEADROOM_MAX_CLASSES."
+		}
+		r.found("too_many", detail, nil)
 	}
 }
 

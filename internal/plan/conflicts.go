@@ -95,7 +95,7 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
 		f := capacity.Finding{
 			Pointer: "/supply/on_demand/quota", Code: "shortage",
-			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", number(need), most),
+			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", more(need, most), most),
 		}
 		if m.paysWithQuota(quota, need) {
 			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}

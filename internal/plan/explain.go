@@ -202,6 +202,15 @@ func number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 3, 64), "0"), ".")
 }
 
+// more is a figure for a sentence that says it to be more than another: with as many decimals as show that.
+func more(x float64, than int64) string {
+	said := number(x)
+	if said == strconv.FormatInt(than, 10) && x > float64(than) {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return said
+}
+
 // jobCount is a number of jobs, which a relaxed problem may give in fractions.
 func jobCount(n float64) string {
 	if n == 1 {

@@ -73,6 +73,15 @@ func short(x *big.Rat) string {
 	return strconv.FormatFloat(f, 'g', 10, 64)
 }
 
+// moreThan is a fraction for a sentence that says it to be more than another, with as many digits as show that.
+func moreThan(x, y *big.Rat) string {
+	said, other := short(x), short(y)
+	for places := 9; said == other && x.Cmp(y) != 0 && places <= 30; places++ {
+		said, other = x.FloatString(places), y.FloatString(places)
+	}
+	return said
+}
+
 // near says whether two numbers differ by at most the relative tolerance of a scale.
 func near(x, y, scale *big.Rat) bool {
 	return abs(sub(x, y)).Cmp(mul(relative, abs(scale))) <= 0

@@ -52,7 +52,7 @@ func (m *model) layout(pl capacity.Plan, a answer) []string {
 		}
 	}
 	if less(number(pl.VMs.Total), vms) {
-		f.addf("The layout needs %s VMs and %v are rented.", short(vms), pl.VMs.Total)
+		f.addf("The layout needs %s VMs and %v are rented.", moreThan(vms, number(pl.VMs.Total)), pl.VMs.Total)
 	}
 	return f
 }

@@ -28,7 +28,7 @@ func (m *model) capacity(pl capacity.Plan, a answer) []string {
 	}
 	slack = add(slack, m.hair)
 	if less(add(total, slack), need) {
-		f.addf("The classes need %s VMs and %v are rented.", short(need), pl.VMs.Total)
+		f.addf("The classes need %s VMs and %v are rented.", moreThan(need, total), pl.VMs.Total)
 	}
 	rounding := number(pl.VMs.Rounding)
 	if !near(rounding, sub(total, shares), add(whole(1), add(total, shares))) {

@@ -18,6 +18,9 @@ func Classes(p capacity.Problem, pl capacity.Plan) Table {
 
 // ClassesCSV writes what Classes has as CSV, some rows at a time: there may be a million.
 func ClassesCSV(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
+	if pl.Status == capacity.InfeasibleStatus {
+		return conflicts(pl).CSV(w)
+	}
 	const some = 1000
 	known := calibrated(p)
 	err := classRows(p, pl, known, 0, 0).CSV(w)
@@ -25,6 +28,22 @@ func ClassesCSV(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 		err = classRows(p, pl, known, from, min(from+some, len(pl.Classes))).CSVRows(w)
 	}
 	return err
+}
+
+// conflicts is a row for each reason why there is no plan, with what cures it.
+func conflicts(pl capacity.Plan) Table {
+	t := Table{Columns: []string{"status", "conflict", "at", "cure", "cure_at", "cure_value"}}
+	for _, c := range pl.Conflicts {
+		row := []Cell{text(string(pl.Status)), text(c.Detail), text(c.Pointer), text(""), text(""), text("")}
+		if h := c.Hint; h != nil {
+			row[3], row[4] = text(h.Detail), text(h.Pointer)
+			if h.Value != nil {
+				row[5] = text(fmt.Sprint(h.Value))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 func calibrated(p capacity.Problem) bool {
