@@ -133,7 +133,7 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 			return p, err
 		}
 		p.Plans++
-		report := verifyStored(r, answered)
+		report := verifyRecord(r, answered)
 		if told := toldOf(summary, r.Plan); told != nil {
 			report.Outcome = proof.Failed
 			report.Checks = append(report.Checks, *told)
@@ -175,8 +175,8 @@ func (s *service) planAndProblem(ctx context.Context, cluster string, number int
 	return r, p, err
 }
 
-// verifyStored checks a plan as it is written, not as it can be understood.
-func verifyStored(r record, answered capacity.Problem) proof.Report {
+// verifyRecord checks a plan as it is written, not as it can be understood.
+func verifyRecord(r record, answered capacity.Problem) proof.Report {
 	pl, err := capacity.ReadPlanOrRecord(r.text)
 	if err != nil {
 		return proof.Report{Outcome: proof.Failed, Checks: []proof.Check{{Name: "document", Outcome: proof.Failed, Detail: "The plan is not written as plans are: " + err.Error()}}}
