@@ -46,25 +46,36 @@ func Migrate(ctx context.Context, url string) error {
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil { // until this connection ends
 		return setupError(ctx, "wait for other migrations", err)
 	}
+	status, err := statusOn(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if status.Behind() {
+		if err := takeSteps(ctx, conn); err != nil {
+			return err
+		}
+	}
+	if err := newEra(ctx, conn); err != nil {
+		return setupError(ctx, "look at the audit log's order", err)
+	}
+	if err := allowService(ctx, conn, status.Behind()); err != nil {
+		return setupError(ctx, "grant the service what it needs", err)
+	}
+	return nil
+}
+
+func takeSteps(ctx context.Context, conn *pgx.Conn) error {
 	db := stdlib.OpenDB(*conn.Config())
 	defer func() { _ = db.Close() }()
 	provider, err := newProvider(db)
 	if err != nil {
 		return err
 	}
-	done, err := provider.Up(ctx)
-	if err != nil {
+	if _, err := provider.Up(ctx); err != nil {
 		return setupError(ctx, "migrate the database", err)
 	}
-	more, err := migrateRiver(ctx, conn)
-	if err != nil {
+	if err := migrateRiver(ctx, conn); err != nil {
 		return setupError(ctx, "make the tables of background runs", err)
-	}
-	if err := newEra(ctx, conn); err != nil {
-		return setupError(ctx, "look at the audit log's order", err)
-	}
-	if err := allowService(ctx, conn, len(done) > 0 || more); err != nil {
-		return setupError(ctx, "grant the service what it needs", err)
 	}
 	return nil
 }
@@ -99,7 +110,10 @@ func StatusOf(ctx context.Context, url string) (Status, error) {
 		return Status{}, err
 	}
 	defer closeConn(ctx, conn)
-	var status Status
+	return statusOn(ctx, conn)
+}
+
+func statusOn(ctx context.Context, conn *pgx.Conn) (status Status, err error) {
 	status.Server = serverRelease(conn)
 	var table *string
 	if err := conn.QueryRow(ctx, `SELECT to_regclass('goose_db_version')::text`).Scan(&table); err != nil {

@@ -88,37 +88,37 @@ func newestRiver() (int64, error) {
 
 // migrateRiver brings River's tables up to this release, and leaves newer ones as they are. The
 // caller's connection holds migrationLock.
-func migrateRiver(ctx context.Context, conn *pgx.Conn) (changed bool, err error) {
+func migrateRiver(ctx context.Context, conn *pgx.Conn) error {
 	newest, err := newestRiver()
 	if err != nil {
-		return false, err
+		return err
 	}
 	schema, err := riverHome(ctx, conn)
 	if err != nil {
-		return false, err
+		return err
 	}
 	have, err := riverVersion(ctx, conn, schema)
 	if err != nil || have >= newest {
-		return false, err
+		return err
 	}
 	if schema, err = makeRiverSchema(ctx, conn, schema); err != nil {
-		return false, err
+		return err
 	}
 	config, err := pgxpool.ParseConfig(conn.Config().ConnString())
 	if err != nil {
-		return false, &badAddress{err}
+		return &badAddress{err}
 	}
 	config.MaxConns = 1 // the steps come one by one
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer pool.Close()
 	migrator, err := newRiverMigrator(pool, schema)
 	if err == nil {
 		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	}
-	return true, err
+	return err
 }
 
 // makeRiverSchema answers the schema to use: ours where River's can neither be found nor made.
