@@ -54,12 +54,13 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 	if r.ContentLength > limit {
 		return nil, refusal{bodyTooLarge(limit)}
 	}
-	var text bytes.Buffer
 	body := http.MaxBytesReader(w, r.Body, limit)
-	text.Grow(int(min(max(r.ContentLength, 0), smallBody)) + bytes.MinRead)
-	_, err := io.CopyN(&text, body, smallBody)
+	text := roomFor(min(r.ContentLength, smallBody))
+	_, err := io.CopyN(text, body, smallBody)
 	if err == nil { // room for more is made once this much has come: what is announced may never be sent
-		text.Grow(int(max(r.ContentLength-smallBody, 0)) + bytes.MinRead)
+		begun := text.Bytes()
+		text = roomFor(r.ContentLength)
+		text.Write(begun)
 		_, err = text.ReadFrom(body)
 	}
 	if err != nil && err != io.EOF {
@@ -75,6 +76,12 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		}
 	}
 	return text.Bytes(), nil
+}
+
+// roomFor is an empty text with room for so many bytes, and for seeing that there are no more; with some where it is
+// unknown how many come.
+func roomFor(announced int64) *bytes.Buffer {
+	return bytes.NewBuffer(make([]byte, 0, max(announced, 0)+bytes.MinRead))
 }
 
 // cutOff is why a body could not be read to its end.
