@@ -266,9 +266,9 @@ func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bo
 		if shown != nil {
 			wrong()
 		}
-	case idle:
-		if (shown != nil) != (fixed > 0 && (now.most > 0 || c.impossible)) ||
-			shown != nil && math.Abs(*shown-fixed) > 1e-9*(1+fixed) {
+	case idle: // any time is enough but none, which no promise survives
+		changes := fixed > 0 && (c.impossible || now.most > 0)
+		if shown == nil && changes && (c.impossible || !now.is(c.wholes(0, 0))) || shown != nil && (!changes || math.Abs(*shown-fixed) > 1e-9*(1+fixed)) {
 			wrong()
 		}
 	case shown == nil:
