@@ -59,13 +59,16 @@ func check(p *Program, x []float64, objective float64, t tolerances) error {
 	if err := checkRows(p, x, t); err != nil {
 		return err
 	}
-	value, magnitude := 0.0, 0.0
+	value, magnitude, rounding := 0.0, 0.0, 0.0
 	for j, c := range p.Cost {
 		value += c * x[j]
 		magnitude += math.Abs(c * x[j])
+		if p.Whole != nil && p.Whole[j] { // whose objective may be that of the whole number it stands for
+			rounding += math.Abs(c * (x[j] - math.Round(x[j])))
+		}
 	}
-	allowed := t.objective * max(1, magnitude)
-	if rounding := float64(len(x)+3) * unit * magnitude; math.Abs(objective-value) > allowed-rounding {
+	allowed := t.objective*max(1, magnitude) + rounding
+	if noise := float64(len(x)+3) * unit * magnitude; math.Abs(objective-value) > allowed-noise {
 		// Too near to call in float64 (or wrong): in exact decimals.
 		exact := new(decimalSum)
 		for j, c := range p.Cost {

@@ -67,16 +67,11 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	}
 	p, x := m.roomFor(columns)
 	row := p.Row(math.Inf(-1), 0)
-	computed := false
-	for i := range m.classes {
-		given := m.classes[i].VMsPerJob
-		computed = computed || given == nil && !exact || given != nil && given.Exponent() < -maxGridDigits
-	}
 	high := make([]int64, len(m.classes))
 	for i := range high {
 		high[i] = int64(m.classes[i].high)
 	}
-	if g, _ := newGrid(directGammas(m.classes, exact), high); (g.tolerance > 0 || g.rounded > 0 || computed || exact && m.coarse(g)) && !dedicated {
+	if g, _ := newGrid(directGammas(m.classes, exact), high, false); (g.tolerance > 0 || g.rounded > 0 || m.rounded(exact) || exact && m.coarse(g)) && !dedicated {
 		p.RowUpper[row] = 1.001 * max(loadNoise, float64(g.rounded)/float64(g.perVM)) * units // and float noise
 	}
 	for k, t := range m.tiers {
@@ -109,7 +104,10 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 			if exact && c.slotted {
 				least = c.shape.size(out.Slots.Map, out.Slots.Reduce)
 			}
-			p.Column(0, least-loadNoise-1e-15*least, math.Inf(1), true, lp.Entry{Row: row, Coefficient: units})
+			if c.slotted || c.long {
+				least -= loadNoise
+			}
+			p.Column(0, least-1e-15*least, math.Inf(1), true, lp.Entry{Row: row, Coefficient: units})
 			x = append(x, out.VMs)
 		case exact && c.slotted:
 			leastMap, leastRed := c.shape.least(int64(h))

@@ -44,11 +44,12 @@ func (m *model) infeasible(conflicts []capacity.Finding) capacity.Plan {
 // promised is the VMs that the promised jobs need, whole where the plan's must be.
 func (m *model) promised(classes []class) float64 {
 	if m.Options.Integrality == capacity.Relaxed {
-		sum := 0.0
+		var floor capacity.Sum
 		for i := range classes {
-			sum += classes[i].gamma * classes[i].low
+			floor.Add(classes[i].gamma * classes[i].low)
 		}
-		if whole := math.Round(sum); math.Abs(sum-whole) < loadNoise {
+		sum := floor.Value()
+		if whole := math.Round(sum); math.Abs(sum-whole) < realNoise(sum)/2 { // a plan that lacks so much is accepted
 			return whole
 		}
 		return sum

@@ -199,7 +199,9 @@ func (d *fleetDecision) settle(ctx context.Context, solver lp.Solver, s *fleetSe
 	if found := d.evaluate(jobs); found != nil {
 		if sol.Status == lp.Optimal {
 			agreed := math.Abs(found.cost-before) <= within
-			d.second.agreed = &agreed
+			if agreed || found.cost <= claimed(&p.Program, sol, p.start, before)+within {
+				d.second.agreed = &agreed
+			}
 		}
 		switch better := before - found.cost; {
 		case proved && better > within: // our own proof has been refuted: say so rather than hide it

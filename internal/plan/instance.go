@@ -12,6 +12,7 @@ type Instance struct {
 	Low     []int64
 	High    []int64
 	Supply  []Tier
+	Rounded bool // gammas are computed or rounded themselves: loads may exceed whole VMs by loadNoise
 }
 
 // grid counts loads in whole units of 1/perVM VM, so that sums are exact and the same in any order.
@@ -36,16 +37,17 @@ const (
 	exactFloat = 2e15
 	// maxLoad keeps every sum of loads far from overflow.
 	maxLoad = float64(1 << 61)
-	// loadNoise, in VMs, is how far the load of gammas that are no decimals may exceed whole VMs. It
-	// is absolute: relative to the load it would give away half a VM at a million classes (E15).
+	// loadNoise, in VMs, is how far the load of gammas that are computed, or given with more than maxGridDigits places,
+	// may exceed whole VMs. It is absolute: relative to the load it would give away half a VM at a million classes (E15).
 	loadNoise = 1e-7
 )
 
 // newGrid turns gammas into whole weights on the coarsest grid that is exact, or on a fine one. There
 // they are rounded down, so that whatever fits in truth fits here too and a bound stays a bound;
 // and the tolerance is less by what that may add up to, so that what fits here exceeds the VMs
-// by loadNoise at most (by rounded, where there are too many jobs for that).
-func newGrid(gamma []float64, high []int64) (g grid, weight []int64) {
+// by loadNoise at most (by rounded, where there are too many jobs for that). Gammas that are rounded themselves have
+// the tolerance on every grid.
+func newGrid(gamma []float64, high []int64, rounded bool) (g grid, weight []int64) {
 	weight = make([]int64, len(gamma))
 	most := 0.0
 	for i, x := range gamma {
@@ -54,7 +56,10 @@ func newGrid(gamma []float64, high []int64) (g grid, weight []int64) {
 	scale := 1.0
 	for range maxGridDigits + 1 {
 		if most*scale < maxLoad && onGrid(gamma, scale, weight) {
-			return grid{perVM: int64(scale)}, weight
+			if g.perVM = int64(scale); rounded {
+				g.tolerance = g.perVM / int64(1/loadNoise)
+			}
+			return g, weight
 		}
 		scale *= 10
 	}

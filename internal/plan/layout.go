@@ -51,31 +51,39 @@ func (d *decision) slotKinds(jobs []int64) (kinds []slotKind, least int64) {
 	} else {
 		kinds = make([]slotKind, 0, 2*len(d.classes))
 	}
-	loose, sum := 0.0, 0.0
+	var sum capacity.Sum
 	for i := range d.classes {
 		c := &d.classes[i]
 		if jobs[i] == 0 {
 			continue
 		}
 		if !c.slotted {
-			loose += c.gamma * float64(jobs[i])
+			sum.Add(c.gamma * float64(jobs[i]))
 			continue
 		}
 		mapSlots, redSlots := c.shape.whole(jobs[i])
-		sum += c.shape.size(float64(mapSlots), float64(redSlots))
+		sum.Add(c.shape.size(float64(mapSlots), float64(redSlots)))
 		kinds = append(kinds, slotKind{c.Name, false, c.SlotsPerVM.Map, mapSlots}, slotKind{c.Name, true, c.SlotsPerVM.Reduce, redSlots})
 	}
 	if d.known != nil {
 		d.known.kinds = kinds
 	}
-	return kinds, int64(math.Ceil(sum + loose - loadNoise))
+	load := sum.Value()
+	noise := sumNoise * load
+	if d.rounded(true) {
+		noise = loadNoise
+	}
+	return kinds, int64(math.Ceil(load - noise))
 }
+
+// sumNoise, relative, is what floats may leave of a sum of loads that are exact.
+const sumNoise = 1e-15
 
 // looseVMs is the VMs of the classes without known slots where each has VMs of its own.
 func (d *decision) looseVMs(jobs []int64) (vms int64) {
 	for i := range d.classes {
 		if c := &d.classes[i]; !c.slotted {
-			vms += int64(math.Ceil(c.gamma*float64(jobs[i]) - loadNoise))
+			vms += c.ownVMs(jobs[i])
 		}
 	}
 	return vms

@@ -86,7 +86,7 @@ const tieShare = 1e-13
 
 func newLinear(in Instance) *linear {
 	l := &linear{Instance: in}
-	l.grid, l.weight = newGrid(in.Gamma, in.High)
+	l.grid, l.weight = newGrid(in.Gamma, in.High, in.Rounded)
 	l.gamma = make([]float64, len(l.weight))
 	for i, w := range l.weight {
 		l.gamma[i] = float64(w) / float64(l.grid.perVM)

@@ -18,6 +18,7 @@ type class struct {
 	demands    *perf.JobDemands // of a profile
 	shape      shape
 	slotted    bool    // its slots are known: it was given by a profile or a demand
+	long       bool    // its gamma is given with more places than are counted exactly
 	impossible bool    // no number of slots meets the deadline
 	gamma      float64 // VMs one job takes; 0 where impossible
 	penalty    float64
@@ -159,6 +160,7 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 		}
 	case c.VMsPerJob != nil:
 		c.gamma = capacity.Money{Decimal: *c.VMsPerJob}.Float()
+		c.long = c.VMsPerJob.Exponent() < -maxGridDigits && !c.VMsPerJob.Equal(c.VMsPerJob.Round(maxGridDigits))
 		return
 	case c.Profile != nil:
 		c.demands = keep(demands, perf.Demands(*c.Profile))
@@ -204,10 +206,24 @@ func notCalibrated(c *class) capacity.Warning {
 		"Class %q has no calibration and is planned with the average bound; give it one, or choose another bound for all classes.", c.Name)}
 }
 
+// rounded says that the gammas of loads are computed, or given with more places than are counted exactly. Where slots
+// are whole (exact), only classes without slots have a load of their own gamma.
+func (m *model) rounded(exact bool) bool {
+	for i := range m.classes {
+		if c := &m.classes[i]; c.long || c.slotted && !exact {
+			return true
+		}
+	}
+	return false
+}
+
 // instance is the paper's integer program of the model.
 func (m *model) instance() Instance {
 	n := len(m.classes)
-	in := Instance{Gamma: make([]float64, n), Penalty: make([]float64, n), Low: make([]int64, n), High: make([]int64, n), Supply: m.tiers}
+	in := Instance{
+		Gamma: make([]float64, n), Penalty: make([]float64, n), Low: make([]int64, n), High: make([]int64, n), Supply: m.tiers,
+		Rounded: m.rounded(false),
+	}
 	for i := range m.classes {
 		c := &m.classes[i]
 		in.Gamma[i], in.Penalty[i], in.Low[i], in.High[i] = c.gamma, c.penalty, int64(c.low), int64(c.high)

@@ -181,15 +181,19 @@ func (r *relaxation) fill() {
 	r.objective = cost.Value()
 }
 
+// realNoise is how far a real number of VMs may stand beside a whole one that it counts as: what floats of relations
+// between large sums can tell apart, and no more.
+func realNoise(vms float64) float64 { return proofResolution * (1 + vms) }
+
 // margins is the interval of optimal duals of the capacity row.
 func (r *relaxation) margins() {
 	r.nuHigh = math.Inf(1)
 	for k, price := range r.supply.price {
 		from, to := r.supply.tier(k)
-		if r.capacity > float64(from)+loadNoise {
+		if r.capacity > float64(from)+realNoise(r.capacity) {
 			r.nuLow = max(r.nuLow, price)
 		}
-		if r.capacity < float64(to)-loadNoise {
+		if r.capacity < float64(to)-realNoise(r.capacity) {
 			r.nuHigh = min(r.nuHigh, price)
 		}
 	}

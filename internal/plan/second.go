@@ -42,6 +42,15 @@ type program struct {
 	jobs func(x []float64, jobs []int64)
 }
 
+// claimed is what a solver takes its plan to cost, beside one that costs so much and that it was started from. A plan that
+// costs more misses a row by the solver's tolerance: it is the best plan of another program than ours.
+func claimed(p *lp.Program, sol lp.Solution, start []float64, cost float64) float64 {
+	for j, c := range p.Cost {
+		cost -= c * start[j]
+	}
+	return cost + sol.Objective
+}
+
 // modeller is a front that can be written as a program.
 type modeller interface {
 	front
@@ -97,7 +106,9 @@ func (m *model) ask(ctx context.Context, solver lp.Solver, f modeller, s *search
 	}
 	if sol.Status == lp.Optimal && answer.agreed == nil {
 		agreed := cost <= r.Objective+within
-		answer.agreed = &agreed
+		if agreed || cost <= claimed(&p.Program, sol, p.start, r.Objective)+within {
+			answer.agreed = &agreed
+		}
 	}
 	return answer
 }
@@ -167,6 +178,22 @@ func freeClasses(f front, gap float64) (free []int, below float64) {
 	return free, below
 }
 
+// CBC takes a row for kept that is missed by 1e-7, and loses its way among coefficients beyond 1e9. Rows are counted
+// such that the tolerance is less than a step of the grid, where that leaves sums within what floats hold.
+const (
+	safeStep   = 1e5 // grid steps in a VM that need no larger numbers
+	rowSumMost = 1e6 // largest sum of a row
+)
+
+// rowScale is the units in which rows count a VM, where so many are needed: a power of ten.
+func rowScale(perVM, need int64) float64 {
+	scale := 1.0
+	for scale*safeStep < float64(perVM) && scale*10*float64(max(1, need)) <= rowSumMost {
+		scale *= 10
+	}
+	return scale
+}
+
 // addTiers adds a column per tier and the capacity row: demand - VMs <= -fixed, in units of which
 // one VM has so many.
 func (p *program) addTiers(s supply, need int64, perVM, fixed float64) (row int) {
@@ -189,10 +216,13 @@ func (l *linear) program(free []int, _ float64, jobs []int64) program {
 	for _, i := range free {
 		fixed -= l.weight[i] * jobs[i]
 	}
-	row := p.addTiers(l.supply, vms(l, jobs), 1, float64(fixed)/float64(l.grid.perVM))
+	need := vms(l, jobs)
+	scale := rowScale(l.grid.perVM, need)
+	unit := float64(l.grid.perVM) / scale
+	row := p.addTiers(l.supply, need, scale, float64(fixed)/unit)
 	first := p.Columns()
 	for _, i := range free {
-		p.Column(-l.Penalty[i], float64(l.Low[i]), float64(l.High[i]), true, lp.Entry{Row: row, Coefficient: l.gamma[i]})
+		p.Column(-l.Penalty[i], float64(l.Low[i]), float64(l.High[i]), true, lp.Entry{Row: row, Coefficient: float64(l.weight[i]) / unit})
 		p.start = append(p.start, float64(jobs[i]))
 	}
 	p.jobs = func(x []float64, jobs []int64) {
@@ -209,7 +239,10 @@ func (o *options) program(free []int, below float64, jobs []int64) program {
 	for _, i := range free {
 		fixed -= o.units(i, jobs[i])
 	}
-	row := p.addTiers(o.supply, vms(o, jobs), float64(o.grid.perVM), float64(fixed))
+	need := vms(o, jobs)
+	scale := rowScale(o.grid.perVM, need)
+	unit := float64(o.grid.perVM) / scale
+	row := p.addTiers(o.supply, need, scale, float64(fixed)/unit)
 	type option struct {
 		class int
 		jobs  int64
@@ -221,7 +254,7 @@ func (o *options) program(free []int, below float64, jobs []int64) program {
 		add := func(h int64) {
 			options = append(options, option{i, h})
 			p.Column(-o.penalty[i]*float64(h), 0, 1, true,
-				lp.Entry{Row: row, Coefficient: float64(o.units(i, h))}, lp.Entry{Row: one, Coefficient: 1})
+				lp.Entry{Row: row, Coefficient: float64(o.units(i, h)) / unit}, lp.Entry{Row: one, Coefficient: 1})
 			chosen := 0.0
 			if h == jobs[i] {
 				chosen = 1

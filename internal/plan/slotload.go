@@ -16,7 +16,7 @@ type slotLoads struct {
 	dedicated bool
 	fine      grid    // before VMs are made whole
 	direct    []int64 // units per job of classes without known slots, or of all if not exact
-	known     []bool  // direct is all of it, nothing was rounded away
+	known     []bool  // direct is all of a given gamma, nothing was rounded away
 	memo      [][]int64
 	room      []int64            // for more tables
 	rare      map[[2]int64]int64 // for classes with too many possible job counts for a table
@@ -37,7 +37,7 @@ func (m *model) newOptions(exact bool) *options {
 		dedicated: m.Options.Sharing == capacity.Dedicated,
 		memo:      make([][]int64, len(m.classes)), rare: make(map[[2]int64]int64),
 	}
-	s.fine, s.direct = newGrid(directGammas(m.classes, s.exact), in.High)
+	s.fine, s.direct = newGrid(directGammas(m.classes, s.exact), in.High, m.rounded(exact))
 	need := int64(1)
 	for i, g := range in.Gamma {
 		need += int64(g*float64(in.High[i])) + mostRounding
@@ -47,7 +47,7 @@ func (m *model) newOptions(exact bool) *options {
 	}
 	s.known = make([]bool, len(s.direct))
 	for i := range s.direct {
-		if c := &m.classes[i]; c.VMsPerJob != nil {
+		if c := &m.classes[i]; c.VMsPerJob != nil && !c.long {
 			_, s.known[i] = unitsFor(c.gamma, s.fine.perVM)
 		}
 	}
@@ -121,10 +121,10 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 		return 0
 	}
 	c := &s.classes[class]
-	if !s.exact || !c.slotted {
-		if s.dedicated && c.VMsPerJob != nil {
-			return s.givenVMs(class, jobs)
-		}
+	switch given := s.dedicated && c.VMsPerJob != nil; {
+	case given && s.known[class]:
+		return ceilDiv(s.direct[class]*jobs, s.fine.perVM)
+	case !given && (!s.exact || !c.slotted):
 		return s.wholeVMs(s.direct[class] * jobs)
 	}
 	first, width := int64(c.low), int64(c.high-c.low)+1
@@ -132,7 +132,7 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 		key := [2]int64{int64(class), jobs}
 		u, known := s.rare[key]
 		if !known {
-			u = s.slotUnits(c, jobs)
+			u = s.worked(c, jobs)
 			s.rare[key] = u
 		}
 		return u
@@ -145,12 +145,16 @@ func (s *slotLoads) units(class int, jobs int64) int64 {
 	}
 	at := &s.memo[class][jobs-first]
 	if *at == 0 {
-		*at = s.slotUnits(c, jobs) + 1
+		*at = s.worked(c, jobs) + 1
 	}
 	return *at - 1
 }
 
-func (s *slotLoads) slotUnits(c *class, jobs int64) int64 {
+// worked is the load that is worth keeping: of whole slots, or whole VMs of a given gamma.
+func (s *slotLoads) worked(c *class, jobs int64) int64 {
+	if !c.slotted {
+		return c.ownVMs(jobs)
+	}
 	mapSlots, redSlots := c.shape.whole(jobs)
 	return s.wholeVMs(slotUnitsOf(mapSlots, s.fine.perVM, c.SlotsPerVM.Map) + slotUnitsOf(redSlots, s.fine.perVM, max(1, c.SlotsPerVM.Reduce)))
 }
@@ -165,16 +169,13 @@ func slotUnitsOf(slots, perVM, ofVM int64) int64 {
 	return int64(units)
 }
 
-// givenVMs is the whole VMs for jobs whose VMs are given as a decimal: nothing is forgiven there.
-func (s *slotLoads) givenVMs(class int, jobs int64) int64 {
-	if s.known[class] {
-		return ceilDiv(s.direct[class]*jobs, s.fine.perVM)
+// ownVMs is the whole VMs for jobs whose gamma is given, where they have VMs of their own.
+func (c *class) ownVMs(jobs int64) int64 {
+	need := c.VMsPerJob.Mul(decimal.NewFromInt(jobs))
+	if c.long {
+		need = need.Sub(decimal.NewFromFloat(loadNoise))
 	}
-	gamma := s.classes[class].VMsPerJob
-	if gamma.Exponent() < -capacity.MoneyPlaces { // a quotient of a speed, rounded itself
-		return s.wholeVMs(s.direct[class] * jobs)
-	}
-	return gamma.Mul(decimal.NewFromInt(jobs)).Ceil().IntPart()
+	return max(0, need.Ceil().IntPart())
 }
 
 // wholeVMs rounds a load up to whole VMs where they are dedicated; the load is then counted in VMs.

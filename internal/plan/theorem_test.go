@@ -221,15 +221,15 @@ func TestTheorem43FailsForWholeNumbers(t *testing.T) {
 		objective float64
 	}{
 		{"b) VMs are not used up",
-			Instance{[]float64{0.9}, []float64{20}, []int64{0}, []int64{1}, []Tier{{0, 5}, {Unlimited, 10}}}, []int64{1}, 1, -10},
+			Instance{[]float64{0.9}, []float64{20}, []int64{0}, []int64{1}, []Tier{{0, 5}, {Unlimited, 10}}, false}, []int64{1}, 1, -10},
 		{"c) worth more than on-demand, and not admitted in full",
-			Instance{[]float64{0.9}, []float64{9.5}, []int64{1}, []int64{2}, []Tier{{0, 5}, {Unlimited, 10}}}, []int64{1}, 1, 0.5},
+			Instance{[]float64{0.9}, []float64{9.5}, []int64{1}, []int64{2}, []Tier{{0, 5}, {Unlimited, 10}}, false}, []int64{1}, 1, 0.5},
 		{"c) worth more than on-demand, and not admitted at all",
-			Instance{[]float64{0.3}, []float64{4}, []int64{0}, []int64{1}, []Tier{{0, 5}, {Unlimited, 10}}}, []int64{0}, 0, 0},
+			Instance{[]float64{0.3}, []float64{4}, []int64{0}, []int64{1}, []Tier{{0, 5}, {Unlimited, 10}}, false}, []int64{0}, 0, 0},
 		{"d) worth less than the contract, and admitted",
-			Instance{[]float64{0.4}, []float64{1}, []int64{1}, []int64{2}, []Tier{{5, 5}, {Unlimited, 10}}}, []int64{2}, 1, 3},
+			Instance{[]float64{0.4}, []float64{1}, []int64{1}, []int64{2}, []Tier{{5, 5}, {Unlimited, 10}}, false}, []int64{2}, 1, 3},
 		{"the class worth most per VM is not the one admitted",
-			Instance{[]float64{2, 1.6, 1.4}, []float64{40, 31, 26}, []int64{0, 0, 0}, []int64{1, 1, 1}, []Tier{{3, 5}, {Unlimited, 100}}},
+			Instance{[]float64{2, 1.6, 1.4}, []float64{40, 31, 26}, []int64{0, 0, 0}, []int64{1, 1, 1}, []Tier{{3, 5}, {Unlimited, 100}}, false},
 			[]int64{0, 1, 1}, 3, -42},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -371,7 +371,7 @@ func TestWholeVMsOfALoad(t *testing.T) {
 // Gammas that are no decimals, such as a profile's, are no excuse: with few VMs the best may be to
 // admit nothing.
 func TestWholeNumbersWhereGammasAreNoDecimals(t *testing.T) {
-	in := Instance{[]float64{1.0 / 3, 0.45}, []float64{0, 0.8}, []int64{0, 0}, []int64{0, 3}, []Tier{{1, 1.77}}}
+	in := Instance{[]float64{1.0 / 3, 0.45}, []float64{0, 0.8}, []int64{0, 0}, []int64{0, 3}, []Tier{{1, 1.77}}, false}
 	if got := P2(context.Background(), in, Within(0)); got.Objective != 0 || got.VMs != 0 {
 		t.Errorf("got %v on %d VMs for %g (gap %g), want nothing for nothing", got.Jobs, got.VMs, got.Objective, got.Gap)
 	}

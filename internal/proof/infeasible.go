@@ -49,6 +49,9 @@ func (m *model) shortage() shortage {
 			s.high.Add(s.high, high)
 		}
 	}
+	if m.integrality == capacity.Relaxed { // as much as the capacity check lets a plan lack
+		most = mul(relative, add(whole(1), s.low))
+	}
 	s.low, s.high = sub(s.low, most), sub(s.high, surely)
 	s.packed = m.packs(chosen, upTo(s.high, zero()))
 	return s

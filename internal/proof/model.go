@@ -50,7 +50,6 @@ type class struct {
 	hasMap, hasReduce     bool // the phase exists, so that it needs a slot
 	oneSlot               bool
 	long                  bool     // gamma is given and no decimal of nine places on this VM type
-	rounded               bool     // and that is because of the type's speed
 	low, high             *big.Rat // gamma lies between; equal where it is rational
 	loss                  *big.Rat // what a work or fixed time may lose in floating point
 	least, most           *big.Rat // what gamma may become by it
@@ -160,7 +159,6 @@ func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, b
 	if in.VMsPerJob != nil {
 		c.given, c.low = true, quo(amount(*in.VMsPerJob), speed)
 		c.long = !mul(c.low, whole(1e9)).IsInt()
-		c.rounded = c.long && speed.Cmp(whole(1)) != 0
 		c.high, c.least, c.most = c.low, c.low, c.low
 		return c
 	}

@@ -140,12 +140,12 @@ func (m *model) roundUp(i int, x part) *big.Rat {
 	return upTo(sub(x.need, x.noise), m.spare(i))
 }
 
-// spare is what the VMs of class i, or of all for -1, may lack: nothing where every need is known exactly. Ratios of
-// more than nine places are added up as floats, and each alone is not.
+// spare is what the VMs of class i, or of all for -1, may lack: nothing where every need is known exactly, which
+// ratios of more than nine places are not said to be.
 func (m *model) spare(i int) *big.Rat {
 	for k := range m.classes {
 		c := &m.classes[k]
-		if (i < 0 || k == i) && (m.integrality == capacity.Integer && !c.given || m.integrality != capacity.Relaxed && (c.rounded || i < 0 && c.long)) {
+		if (i < 0 || k == i) && (m.integrality == capacity.Integer && !c.given || m.integrality != capacity.Relaxed && c.long) {
 			return spare
 		}
 	}
