@@ -72,7 +72,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		high[i] = int64(m.classes[i].high)
 	}
 	if g, _ := newGrid(directGammas(m.classes, exact), high, false); (g.tolerance > 0 || g.rounded > 0 || m.rounded(exact) || exact && m.coarse(g)) && !dedicated {
-		p.RowUpper[row] = 1.001 * max(loadNoise, float64(g.rounded)/float64(g.perVM)) * units // and float noise
+		p.RowUpper[row] = max(loadSlack, 1.001*float64(g.rounded)/float64(g.perVM)) * units
 	}
 	for k, t := range m.tiers {
 		used := pl.VMs.OnDemand

@@ -49,7 +49,7 @@ func (m *model) promised(classes []class) float64 {
 			floor.Add(classes[i].gamma * classes[i].low)
 		}
 		sum := floor.Value()
-		if whole := math.Round(sum); math.Abs(sum-whole) < realNoise(sum)/2 { // a plan that lacks so much is accepted
+		if whole := math.Round(sum); math.Abs(sum-whole) < m.lack(sum, false) {
 			return whole
 		}
 		return sum

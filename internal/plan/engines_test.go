@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"headroom/internal/capacity"
 	"headroom/internal/lp"
@@ -70,6 +73,41 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 	}
 	if asked < trials(150, 10_000) {
 		t.Errorf("CBC was asked %d times, want more", asked)
+	}
+}
+
+// A load a hair above whole VMs is within CBC's tolerance of one VM less: it is asked such that it sees the difference,
+// and what it says of half a hair is no failure of its.
+func TestSecondOpinionSeesAHair(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	ratio := func(s string) *decimal.Decimal { return new(decimal.RequireFromString(s)) }
+	for _, third := range []string{"0.33333334", "0.333333334"} {
+		fixed := capacity.Class{Name: "fixed", VMsPerJob: ratio(third), Jobs: capacity.JobRange{Min: 3, Max: 3}}
+		quota := int64(5)
+		for name, p := range map[string]capacity.Problem{
+			"one more job": {
+				Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: hundredths(179)}},
+				Classes: []capacity.Class{fixed, {Name: "open", VMsPerJob: ratio("2.5"), Jobs: capacity.JobRange{Max: 4}, Penalty: hundredths(460)}},
+			},
+			"nothing to choose": {
+				Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: hundredths(179), Quota: &quota}},
+				Classes: []capacity.Class{fixed},
+			},
+		} {
+			p.Currency, p.PeriodSeconds, p.Options = "USD", 3600, capacity.DefaultOptions()
+			p.Options.Integrality, p.Options.Gap, p.Options.MaxSolveMs = capacity.Integer, 0, 60_000
+			pl, err := Solve(t.Context(), p, pool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := newExactly(&p).best(new(big.Rat)); want.Cmp(rat(pl.Objective.Decimal)) != 0 {
+				t.Errorf("%s of %s: the plan costs %s, want %s", name, third, pl.Objective, want.FloatString(2))
+			}
+			if pl.Proof.Agreed == nil || !*pl.Proof.Agreed || len(pl.Warnings) > 0 {
+				t.Errorf("%s of %s: CBC did not agree: %+v %v", name, third, pl.Proof, pl.Warnings)
+			}
+		}
 	}
 }
 

@@ -40,6 +40,8 @@ const (
 	// loadNoise, in VMs, is how far the load of gammas that are computed, or given with more than maxGridDigits places,
 	// may exceed whole VMs. It is absolute: relative to the load it would give away half a VM at a million classes (E15).
 	loadNoise = 1e-7
+	// loadSlack is what checks allow: loadNoise and what floats are off.
+	loadSlack = 1.001 * loadNoise
 )
 
 // newGrid turns gammas into whole weights on the coarsest grid that is exact, or on a fine one. There

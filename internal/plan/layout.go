@@ -69,20 +69,13 @@ func (d *decision) slotKinds(jobs []int64) (kinds []slotKind, least int64) {
 		d.known.kinds = kinds
 	}
 	load := sum.Value()
-	noise := sumNoise * load
-	if d.rounded(true) {
-		noise = loadNoise
-	}
-	return kinds, int64(math.Ceil(load - noise))
+	return kinds, int64(math.Ceil(load - d.lack(load, true)))
 }
-
-// sumNoise, relative, is what floats may leave of a sum of loads that are exact.
-const sumNoise = 1e-15
 
 // looseVMs is the VMs of the classes without known slots where each has VMs of its own.
 func (d *decision) looseVMs(jobs []int64) (vms int64) {
 	for i := range d.classes {
-		if c := &d.classes[i]; !c.slotted {
+		if c := &d.classes[i]; !c.slotted && jobs[i] > 0 {
 			vms += c.ownVMs(jobs[i])
 		}
 	}

@@ -217,6 +217,20 @@ func (m *model) rounded(exact bool) bool {
 	return false
 }
 
+// lack is how far a sum of loads, with whole slots if exact, may exceed so many VMs that carry it.
+func (m *model) lack(vms float64, exact bool) float64 {
+	switch {
+	case m.Options.Integrality == capacity.Relaxed:
+		return realNoise(vms) / 2
+	case m.rounded(exact):
+		return loadSlack
+	}
+	return sumNoise * vms
+}
+
+// sumNoise, relative, is what floats may leave of a sum of loads that are exact.
+const sumNoise = 1e-15
+
 // instance is the paper's integer program of the model.
 func (m *model) instance() Instance {
 	n := len(m.classes)

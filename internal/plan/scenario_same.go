@@ -202,8 +202,8 @@ func (s *same) modelOn(of capacity.VMTypeSupply, u *use, known *prepared) (*mode
 
 // fit rents what the jobs need besides what is kept, or lets jobs go.
 func (s *same) fit(m *model, of capacity.VMTypeSupply, u *use) {
-	need := m.needOf(u.jobs)
-	if need <= u.total()+loadNoise {
+	need, lack := m.needOf(u.jobs), m.lack(u.total(), m.Options.Integrality == capacity.Executable)
+	if need <= u.total()+lack {
 		return
 	}
 	if more := u.rentMore(of, need-u.total()); more > 0 {
@@ -212,7 +212,7 @@ func (s *same) fit(m *model, of capacity.VMTypeSupply, u *use) {
 	if of.Spot != nil && of.Spot.MaxShare < 1 {
 		u.spot = min(u.spot, math.Floor(of.Spot.MaxShare/(1-of.Spot.MaxShare)*(u.total()-u.spot)+loadNoise))
 	}
-	if need <= u.total()+loadNoise {
+	if need <= u.total()+lack {
 		return
 	}
 	gone := m.shed(u, s.Problem)
@@ -268,6 +268,9 @@ func (m *model) share(c *class, jobs float64) float64 {
 		size = c.shape.size(float64(mapSlots), float64(redSlots))
 	}
 	if m.Options.Integrality != capacity.Relaxed && m.Options.Sharing == capacity.Dedicated {
+		if c.VMsPerJob != nil {
+			return float64(c.ownVMs(int64(jobs)))
+		}
 		size = math.Ceil(size - loadNoise)
 	}
 	return size
@@ -315,7 +318,7 @@ func (m *model) shed(u *use, p *capacity.Problem) (gone []float64) {
 	if m.Options.Integrality == capacity.Relaxed {
 		step = loadNoise
 	}
-	most := u.total() + loadNoise
+	most := u.total() + m.lack(u.total(), m.Options.Integrality == capacity.Executable)
 	for high-low > step {
 		middle := low + (high-low)/2
 		if step == 1 {

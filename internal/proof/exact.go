@@ -17,8 +17,9 @@ var (
 	// halfUnit is what rounding to money's nine places may add or take.
 	halfUnit = big.NewRat(5, 1e10)
 	// spare is what whole VMs may lack where a gamma is irrational: sums of such gammas are
-	// worked out in floating point and rounded up only beyond it. Certain is what they may lack at any rate.
-	spare   = big.NewRat(1, 1e7)
+	// worked out in floating point and rounded up only beyond it, give or take what floats are off. Certain is what they
+	// may lack at any rate.
+	spare   = big.NewRat(1001, 1e10)
 	certain = big.NewRat(1, 1e8)
 	// digits is what float64 leaves out of sums in which large penalties stand.
 	digits = big.NewRat(1, 1e13)

@@ -106,7 +106,11 @@ var (
 
 const maxMoved = 40_000 // classes times prices that are looked at
 
-// slope is the interval of what one more of something saves; high is nil where there may be no less of it.
+// hairs, in a step, is within how many of its parts of a kink a plan may take itself to stand on it.
+const hairs = 500
+
+// slope is the interval of what one more of something saves, within a hair of where it stands; high is nil where there
+// may be no less of it.
 func (f *fleet) slope(lp sides, step *big.Rat, move func(p *program, by *big.Rat) bool) (low, high *big.Rat) {
 	try := func(by *big.Rat) (s sides, ok bool) {
 		p := f.newProgram(true, objective)
@@ -115,12 +119,19 @@ func (f *fleet) slope(lp sides, step *big.Rat, move func(p *program, by *big.Rat
 		}
 		return p.sides(), true
 	}
+	hair := quo(step, whole(hairs))
+	beside := func(by *big.Rat) sides { // where the linear program has an answer there
+		if s, ok := try(by); ok && s.high != nil {
+			return s
+		}
+		return lp
+	}
 	low = zero()
 	if more, ok := try(step); ok && more.high != nil {
-		low = quo(sub(lp.low, more.high), step)
+		low = quo(sub(beside(hair).low, more.high), sub(step, hair))
 	}
 	if fewer, ok := try(zero().Neg(step)); ok && fewer.high != nil {
-		high = quo(sub(fewer.high, lp.low), step)
+		high = quo(sub(fewer.high, beside(zero().Neg(hair)).low), sub(step, hair))
 	}
 	return low, high
 }
@@ -228,8 +239,14 @@ func (f *fleet) priceOf(all *faults, v int, said capacity.CapacityPrice, lp side
 func (f *fleet) worthOf(all *faults, v, k int, said capacity.Money, lp sides) {
 	c := f.types[v].problem.Supply.Contracts[k]
 	price := mul(amount(c.Price.Decimal), f.hours)
+	step := stepVMs
+	if f.purse != nil && price.Sign() > 0 { // a step that the purse pays for
+		if step = smaller(step, quo(f.purse, mul(whole(2), price))); step.Sign() <= 0 {
+			return
+		}
+	}
 	more := func(paid bool) (low, high *big.Rat) {
-		return f.slope(lp, stepVMs, func(p *program, by *big.Rat) bool {
+		return f.slope(lp, step, func(p *program, by *big.Rat) bool {
 			if paid && p.purse != nil {
 				p.pay(zero().Neg(mul(by, price)))
 			}

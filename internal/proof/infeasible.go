@@ -50,7 +50,7 @@ func (m *model) shortage() shortage {
 		}
 	}
 	if m.integrality == capacity.Relaxed { // as much as the capacity check lets a plan lack
-		most = mul(relative, add(whole(1), s.low))
+		most = m.hairOf(s.low)
 	}
 	s.low, s.high = sub(s.low, most), sub(s.high, surely)
 	s.packed = m.packs(chosen, upTo(s.high, zero()))

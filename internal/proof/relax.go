@@ -51,7 +51,7 @@ func (m *model) relax(further *big.Rat) relaxed {
 		r.load.Add(r.load, mul(c.low, c.min))
 		r.objective.Sub(r.objective, mul(c.penalty, c.min))
 	}
-	hair := larger(m.spare(-1), mul(relative, add(whole(1), r.load))) // plans may lack as much
+	hair := m.hairOf(r.load)
 	for left := add(need, r.load); left.Sign() > 0; {
 		if !next() {
 			if left.Cmp(hair) > 0 {
@@ -114,6 +114,11 @@ func (m *model) relax(further *big.Rat) relaxed {
 	return r
 }
 
+// hairOf is how much of so many VMs plans may lack.
+func (m *model) hairOf(vms *big.Rat) *big.Rat {
+	return larger(m.spare(-1), mul(relative, add(whole(1), vms)))
+}
+
 func (r *relaxed) cheaper(price *big.Rat) {
 	if r.high == nil || less(price, r.high) {
 		r.high = price
@@ -164,7 +169,7 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 		f.addf("Its jobs need %s VMs, not %v.", short(load), x.Capacity)
 	}
 	cost, ok := m.rent(vms)
-	if most, bounded := m.most(); !ok && bounded && near(vms, most, add(whole(1), most)) {
+	if most, bounded := m.most(); !ok && bounded && !less(add(most, m.hairOf(most)), vms) {
 		ok = true // the last VM is missing by rounding only
 	}
 	if !ok {

@@ -43,6 +43,19 @@ func TestLinearOptimumNeedsItsPrices(t *testing.T) {
 	}
 }
 
+// CBC may say the objective of the whole number beside a value that is whole within its tolerance.
+func TestObjectivesOfWholeNumbersAreBelieved(t *testing.T) {
+	for objective, ok := range map[float64]bool{1.50000002: true, 1.5: true, 1.5000001: false, 1.5 - 4e-8: false} {
+		p := two()
+		p.RowLower[0] = 1 // x ≥ 1, whole
+		p.Cost[0] = 1.5
+		s := lp.Solution{Status: lp.Optimal, X: []float64{1 + 2e-8/1.5}, Objective: objective}
+		if err := settle(p, lp.Options{}, &s); (err == nil) != ok || ok && (s.X[0] != 1 || s.Objective != 1.5) {
+			t.Errorf("objective %v: got %+v, %v", objective, s, err)
+		}
+	}
+}
+
 func TestWholeColumnsComeRounded(t *testing.T) {
 	s := lp.Solution{Status: lp.Optimal, X: []float64{2 - 1e-8}, Objective: 2 - 1e-8, Bound: 7}
 	if err := settle(two(), lp.Options{}, &s); err != nil || s.X[0] != 2 || s.Objective != 2 || s.Bound != 2 {
