@@ -143,17 +143,18 @@ func (f *fleet) affordable(vms []int64) bool {
 	return f.atMost(f.spend(vms), *f.Budget.VMCost)
 }
 
-// target is the gap at which the search may stop: the options', and where the plan costs more than the
+// target is the gap at which the search may stop: the options', and where the plan costs hardly more than the
 // budget for everything, one that tells whether a better plan could cost less.
 func (f *fleet) target() func(objective float64) float64 {
 	fixed, wanted, gap := f.committed(), f.wanted(), max(f.Options.Gap, proofResolution/10)
 	return func(objective float64) float64 {
+		allowed := gap * yardstick(objective+fixed, wanted)
 		if f.Budget != nil && f.Budget.Total != nil {
 			if over := objective + fixed + wanted - f.Budget.Total.Float(); over > 0 {
-				return over * (1 - 1e-6)
+				allowed = min(allowed, over*(1-1e-6))
 			}
 		}
-		return gap * yardstick(objective+fixed, wanted)
+		return allowed
 	}
 }
 

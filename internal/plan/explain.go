@@ -65,7 +65,7 @@ func verdict(c *class, admitted float64) capacity.Verdict {
 	switch {
 	case c.impossible:
 		return capacity.VerdictImpossible
-	case admitted >= c.Jobs.Max:
+	case admitted >= c.Jobs.Max*(1-sumNoise): // of parts on several types
 		return capacity.VerdictFull
 	case admitted == 0:
 		return capacity.VerdictNone

@@ -233,3 +233,27 @@ func setAt(document any, pointer string, value any) {
 		}
 	}
 }
+
+// What a plan over the budget for everything is said to cost at least is what the cheapest costs, whoever is asked.
+func TestCheapestPlanOverBudgetIsNamed(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	ratio, quota := decimal.New(37, -1), int64(2)
+	p := capacity.Problem{
+		Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Budget: &capacity.Budget{Total: new(hundredths(444))},
+		Supply: capacity.Supply{VMTypes: []capacity.VMTypeSupply{
+			{Name: "usual", OnDemand: capacity.OnDemand{Price: hundredths(101), Quota: &quota},
+				Contracts: []capacity.Contract{{Name: "four", VMs: 4, Price: hundredths(45), Billing: capacity.BilledAlways}}},
+			{Name: "other", OnDemand: capacity.OnDemand{Price: hundredths(186)}},
+		}},
+		Classes: []capacity.Class{{Name: "two", VMsPerJob: &ratio, Speed: capacity.Speed{"other": 0.7}, Jobs: capacity.JobRange{Max: 2}, Penalty: hundredths(306)}},
+	}
+	p.Options.Sharing, p.Options.MaxSolveMs = capacity.Dedicated, 60_000
+	for _, engine := range []capacity.Engine{capacity.EngineExact, capacity.EngineCBC} {
+		p.Options.Engine = engine
+		pl, err := Solve(t.Context(), p, pool)
+		if err != nil || len(pl.Conflicts) != 1 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "4.86" { // four VMs, one job refused
+			t.Errorf("%s: got %v %+v", engine, err, pl.Conflicts)
+		}
+	}
+}

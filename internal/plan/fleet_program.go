@@ -245,7 +245,7 @@ func (d *fleetDecision) settleRelaxed(ctx context.Context, solver lp.Solver) {
 	p := d.program(false, all, nil)
 	sol, ok := d.consult(ctx, solver, &p.Program, lp.Options{})
 	if ok && (sol.Status == lp.Optimal || sol.Status == lp.Infeasible) {
-		agreed := sol.Status == lp.Optimal && math.Abs(sol.Objective-d.relaxed.objective) <= linearAgreement*math.Max(1, math.Abs(d.relaxed.objective))
+		agreed := sol.Status == lp.Optimal && sameOptimum(sol, d.relaxed.objective)
 		d.second.agreed = &agreed
 	}
 }

@@ -125,14 +125,24 @@ func (m *model) askLinear(ctx context.Context, solver lp.Solver, r *relaxation) 
 	}
 	answer := second{engine: sol.Engine}
 	if sol.Status == lp.Optimal || sol.Status == lp.Infeasible {
-		agreed := sol.Status == lp.Optimal && math.Abs(sol.Objective-r.objective) <= linearAgreement*math.Max(1, math.Abs(r.objective))
+		agreed := sol.Status == lp.Optimal && sameOptimum(sol, r.objective)
 		answer.agreed = &agreed
 	}
 	return answer
 }
 
-// linearAgreement, relative, is Clp's own tolerance for a linear program.
+// linearAgreement is Clp's own tolerance for a linear program: relative to the objective, and what one of a column may
+// cost too much.
 const linearAgreement = 1e-7
+
+// sameOptimum says that Clp's optimum is this one.
+func sameOptimum(sol lp.Solution, objective float64) bool {
+	size := math.Max(1, math.Abs(objective))
+	for _, x := range sol.X {
+		size += math.Abs(x)
+	}
+	return math.Abs(sol.Objective-objective) <= linearAgreement*size
+}
 
 // relaxedProgram is P2 as a linear program: tiers first, then classes; row 0 is capacity.
 func relaxedProgram(r *relaxation) lp.Program {

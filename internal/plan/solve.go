@@ -91,6 +91,7 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 	}
 	if m.Options.Integrality == capacity.Integer {
 		d.settle(ctx, solver, f, s, d.integer)
+		d.integer = d.best
 		return d.plan()
 	}
 	o := m.newOptions(true)

@@ -149,7 +149,9 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 	x := pl.Integer
 	objective, vms, missing := amount(x.Objective.Decimal), number(x.VMs), number(x.ShortVMs)
 	if lp.feasible && m.integrality != capacity.Relaxed {
-		least := sub(sub(lp.objective, m.leeway(lp)), add(halfUnit, mul(relative, m.magnitude(lp))))
+		without := *m // slots
+		without.integrality = capacity.Integer
+		least := sub(sub(lp.objective, without.leeway(lp)), add(halfUnit, mul(relative, m.magnitude(lp))))
 		if less(objective, least) {
 			f.addf("Its objective %s is below the linear program's %s.", x.Objective, money(lp.objective))
 		}

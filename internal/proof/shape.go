@@ -123,7 +123,8 @@ func (m *model) conversion(pl capacity.Plan, a answer) []string {
 		doubt := add(mul(relative, a[i].need), mul(c.doubt(), a[i].jobs))
 		ok := abs(sub(share, a[i].need)).Cmp(doubt) <= 0
 		if m.dedicated && !ok { // a class alone on its VMs may count them whole
-			ok = abs(sub(share, m.roundUp(i, a[i]))).Cmp(doubt) <= 0
+			most := upTo(a[i].need, zero())
+			ok = share.IsInt() && share.Cmp(m.roundUp(i, a[i])) >= 0 && share.Cmp(most) <= 0
 		}
 		if !ok {
 			f.addf("%s: its jobs take %s VMs, not %v.", said.Name, short(a[i].need), said.VMs)
