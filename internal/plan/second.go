@@ -250,7 +250,10 @@ func (o *options) program(free []int, below float64, jobs []int64) program {
 		fixed -= o.units(i, jobs[i])
 	}
 	need := vms(o, jobs)
-	scale := rowScale(o.grid.perVM, need)
+	scale := float64(o.grid.perVM) // whole numbers where they are small
+	if scale > safeStep {
+		scale = rowScale(o.grid.perVM, need)
+	}
 	unit := float64(o.grid.perVM) / scale
 	row := p.addTiers(o.supply, need, scale, float64(fixed)/unit)
 	type option struct {
