@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,7 +79,13 @@ func TestPollsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := make(listening, 1)
-	go func() { _ = serveBare(address, said) }() // until the tests end
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = serveBare(ctx, address, said)
+	}()
+	t.Cleanup(func() { stop(); <-ended })
 	select {
 	case <-said:
 	case <-time.After(10 * time.Second):

@@ -26,7 +26,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if address := os.Getenv(bareVariable); address != "" {
-		fmt.Fprintln(os.Stderr, "bench:", serveBare(address, os.Stdout))
+		fmt.Fprintln(os.Stderr, "bench:", serveBare(ctx, address, os.Stdout))
 		os.Exit(1)
 	}
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {

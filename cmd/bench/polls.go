@@ -24,8 +24,8 @@ const bareVariable = "HEADROOM_BENCH_BARE"
 
 const scaling = "/v1/clusters/demo/plans/current/scaling"
 
-// serveBare answers 200 bytes on the route of polls, with nothing around it.
-func serveBare(address string, out io.Writer) error {
+// serveBare answers 200 bytes on the route of polls, with nothing around it, until the context ends.
+func serveBare(ctx context.Context, address string, out io.Writer) error {
 	bare := chi.NewRouter()
 	answer := make([]byte, 200)
 	bare.Get("/v1/clusters/{cluster}/plans/current/scaling", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) })
@@ -34,7 +34,9 @@ func serveBare(address string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "listening")
-	return http.Serve(listener, bare)
+	server := http.Server{Handler: bare}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	return server.Serve(listener)
 }
 
 // freeAddress is a port of this machine that nobody listens on.

@@ -375,11 +375,8 @@ func TestSlowClients(t *testing.T) {
 	if share(p.took, 0.99) > 500*time.Millisecond+3*share(p.woke, 0.99) || p.failed > 0 {
 		t.Errorf("health beside slow clients: %v", p)
 	}
-	if heldByAnswers := int64(each * 4 << 20); most > 64<<20+heldByAnswers { // those of 1,000 classes are held until they are taken
+	if most > 64<<20 {
 		t.Errorf("the server's memory grew by %d MiB", most>>20)
-	}
-	if wholeSamples && cut["readers of answers"] < each {
-		t.Errorf("of slow readers of large answers %d were cut off", cut["readers of answers"])
 	}
 	if cut["headers"] < each {
 		t.Errorf("of slow heads %d were cut off", cut["headers"])

@@ -27,11 +27,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
-// withSolver runs the tests with the real solver and a database.
+// withSolver runs the tests with the real solver and a database. They must leave no goroutine behind.
 type withSolver struct{ m *testing.M }
 
 func (w withSolver) Run() int {
-	return solvertest.Run(func() int { return pgtest.Run(w.m) })
+	return solvertest.Run(func() int { return pgtest.Clean(pgtest.Run(w.m)) })
 }
 
 func TestMain(m *testing.M) {

@@ -34,6 +34,9 @@ func bodyOf(r *http.Request) []byte {
 // problems) may be as large as the limits say.
 const smallBody = 256 << 10
 
+// firstRoom is what a body takes before more of it has come.
+const firstRoom int64 = 16 << 10
+
 // mostValues is how many values a body may have that a schema is held against: in memory one takes up
 // to a hundred times the three bytes it can be written in. A document with all the forecast rows
 // that fit into a body has fewer.
@@ -55,15 +58,17 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		return nil, refusal{bodyTooLarge(limit)}
 	}
 	body := http.MaxBytesReader(w, r.Body, limit)
-	text := roomFor(min(r.ContentLength, smallBody))
-	_, err := io.CopyN(text, body, smallBody)
-	if err == nil { // room for more is made once this much has come: what is announced may never be sent
-		begun := text.Bytes()
-		text = roomFor(r.ContentLength)
-		text.Write(begun)
-		_, err = text.ReadFrom(body)
+	text := roomFor(0)
+	var err error
+	for room := firstRoom; err == nil; room *= 16 { // as it comes: what is announced may never be sent
+		if foreseen := min(r.ContentLength, room); foreseen > int64(text.Len()) {
+			begun := text.Bytes()
+			text = roomFor(foreseen)
+			text.Write(begun)
+		}
+		_, err = io.CopyN(text, body, room-int64(text.Len()))
 	}
-	if err != nil && err != io.EOF {
+	if err != io.EOF {
 		return nil, s.cutOff(r, err)
 	}
 	if text.Len() == 0 && !of.Required {

@@ -123,13 +123,13 @@ func TestACollectorReadsWhatWasTold(t *testing.T) {
 func TestCollectorsInTrouble(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
-	t.Cleanup(func() { close(over) })
 	refusing, hanging, partial := newCollector(t), httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-over:
 		case <-r.Context().Done():
 		}
 	})), newCollector(t)
+	t.Cleanup(func() { close(over); hanging.Close() })
 	refusing.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusServiceUnavailable); return true }
 	partial.answer = func(w http.ResponseWriter) bool {
 		_, _ = w.Write([]byte{0x0a, 0x05, 0x12, 0x01, 'x', 0x08, 0x03})
