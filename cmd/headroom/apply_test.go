@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +45,7 @@ func (s testServer) mustVerb(t *testing.T, stdin string, args ...string) string 
 // hostileNames are allowed, and hard for addresses, YAML, CSV and terminals.
 var hostileNames = []string{
 	"no", "null", "~", "010", "1e3", "0.20", "true", "2026-01-01", "a/b", "a%2Fb", "a?b=c#d", "...", ".a", "a b", "- a", "a: b", "&a", "*a", "!a", "{a}", "[a]", "a,b", `"`, "'", `\`, "<<", "---", "? a",
-	"=1+1", "@a", "%41", "+", "a+b", "é", "e\u0301", "日本語", "\U0001F600", "<script>", "$(id)", "a;b", "current", strings.Repeat("x", 200), strings.Repeat("é", 200),
+	"=1+1", "@a", "%41", "+", "-2+3", "＝1", "＋1", "－1", "＠a", "a+b", "é", "e\u0301", "日本語", "\U0001F600", "<script>", "$(id)", "a;b", "current", strings.Repeat("x", 200), strings.Repeat("é", 200),
 }
 
 // A cluster of a thousand classes and the most hostile names is exported, applied, and exported again:
@@ -90,6 +93,26 @@ func TestExportedClustersApplyUnchanged(t *testing.T) {
 	if diff := cmp.Diff(first, server.mustVerb(t, "", "cluster", "export", "hostile")); diff != "" {
 		t.Errorf("the cluster made anew differs: %s", diff)
 	}
+	// What the command line writes for spreadsheets has every name, and no formula.
+	rows, err := csv.NewReader(strings.NewReader(server.mustVerb(t, "", "class", "list", "hostile", "-o", "csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, found := slices.Index(rows[0], "name"), 0
+	for _, row := range rows[1:] {
+		if slices.Contains(hostileNames, capacity.UnguardFormula(row[at])) {
+			found++
+		}
+		for j, cell := range row {
+			if _, err := strconv.ParseFloat(cell, 64); err != nil && capacity.StartsFormula(cell) {
+				t.Errorf("%s is written as %q", rows[0][j], cell)
+			}
+		}
+	}
+	if found != len(hostileNames) {
+		t.Errorf("%d of %d names are written", found, len(hostileNames))
+	}
+	t.Attr("S3", fmt.Sprintf("headroom -o csv: none of %d hostile names starts a formula", len(hostileNames)))
 	// Every name can be asked for by itself.
 	for _, name := range hostileNames {
 		for _, kind := range []string{"class", "vm-type", "contract", "profile"} {

@@ -152,11 +152,11 @@ func readMeasurement(m *capacity.MeasurementRequest, columns, record []string) e
 		}
 		switch name {
 		case "job":
-			m.Job = strings.TrimPrefix(record[at], "'") // as tables write what a spreadsheet might take for a formula
+			m.Job = capacity.UnguardFormula(record[at])
 		case "kind":
 			m.Kind = capacity.FitKind(text)
 		case "node_type":
-			m.NodeType = strings.TrimPrefix(record[at], "'")
+			m.NodeType = capacity.UnguardFormula(record[at])
 		case "at":
 			moment, _ := momentOf(text)
 			when, err := time.Parse(time.RFC3339Nano, moment)

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // MostForecastCells is how many forecasts a file may have: ten years of a class, or two of fifty.
@@ -215,7 +214,7 @@ func (r *forecastReader) series(class string, field int) int {
 	}
 	at := slices.Index(r.names, class)
 	if at < 0 {
-		at = slices.Index(r.names, unformula(class))
+		at = slices.Index(r.names, UnguardFormula(class))
 	}
 	switch {
 	case at >= 0:
@@ -383,16 +382,6 @@ func (r *forecastReader) number(text string, field int, arrivals bool) (float64,
 		return x + 0, true // -0 is 0
 	}
 	return 0, false
-}
-
-// unformula takes off the apostrophe that keeps spreadsheets from reading a text as a formula.
-func unformula(s string) string {
-	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" {
-		if c, _ := utf8.DecodeRuneInString(rest); strings.ContainsRune("=+-@\t\r\n＝＋－＠", c) {
-			return rest
-		}
-	}
-	return s
 }
 
 // recordGuard ends the reading of a record that goes on and on.

@@ -110,17 +110,17 @@ func newFocus(w io.Writer, h *capacity.Horizon, a *plan.HorizonAnswer, names Foc
 		if s == "" {
 			s = otherwise
 		}
-		return harmless(s)
+		return capacity.GuardFormula(s)
 	}
 	f := &focus{out: csv.NewWriter(w), answer: a, horizon: h, same: make([]string, len(focusColumns)), record: make([]string, len(focusColumns)), classes: map[string]string{"": ""}}
 	provider := or(names.Provider, "unspecified")
 	for column, value := range map[string]string{
-		"BillingAccountId": or(names.BillingAccountID, "forecast"), "BillingAccountName": harmless(names.BillingAccountName), "BillingAccountType": "Forecast",
+		"BillingAccountId": or(names.BillingAccountID, "forecast"), "BillingAccountName": capacity.GuardFormula(names.BillingAccountName), "BillingAccountType": "Forecast",
 		"BillingCurrency": a.Currency, "ProviderName": provider, "PublisherName": or(names.Publisher, provider), "InvoiceIssuerName": or(names.InvoiceIssuer, provider),
-		"RegionId": harmless(names.RegionID), "RegionName": or(names.RegionName, names.RegionID),
+		"RegionId": capacity.GuardFormula(names.RegionID), "RegionName": or(names.RegionName, names.RegionID),
 		"ServiceCategory": "Compute", "ServiceName": or(names.Service, "Virtual Machines"), "ServiceSubcategory": "Virtual Machines",
-		"SubAccountId": harmless(names.SubAccountID), "SubAccountName": or(names.SubAccountName, names.SubAccountID),
-		"x_PlanId": harmless(names.PlanID), "x_Scenario": harmless(names.Scenario), "x_IsForecast": "true",
+		"SubAccountId": capacity.GuardFormula(names.SubAccountID), "SubAccountName": or(names.SubAccountName, names.SubAccountID),
+		"x_PlanId": capacity.GuardFormula(names.PlanID), "x_Scenario": capacity.GuardFormula(names.Scenario), "x_IsForecast": "true",
 	} {
 		f.same[focusColumn(column)] = value
 	}
@@ -136,10 +136,10 @@ func newFocus(w io.Writer, h *capacity.Horizon, a *plan.HorizonAnswer, names Foc
 	}
 	f.account = f.same[focusColumn("BillingAccountId")] + "/" + or(names.SubAccountID, "vms")
 	for _, c := range a.Contracts {
-		f.contracts = append(f.contracts, harmless(c.Name))
+		f.contracts = append(f.contracts, capacity.GuardFormula(c.Name))
 	}
 	for _, c := range h.Problem.Classes {
-		f.classes[c.Name] = harmless(c.Name)
+		f.classes[c.Name] = capacity.GuardFormula(c.Name)
 	}
 	return f, f.out.Write(focusColumns)
 }
@@ -155,7 +155,7 @@ func (f *focus) row(c *charge) error {
 	if sku == "" {
 		sku = "VM"
 	}
-	sku = harmless(sku)
+	sku = capacity.GuardFormula(sku)
 	r[colSku] = sku
 	contract := ""
 	if c.contract >= 0 {

@@ -155,7 +155,7 @@ func focusRows(t rapid.TB, text io.Reader) []focusRow {
 			}
 		}
 		for _, text := range record {
-			if startsFormula(text) {
+			if capacity.StartsFormula(text) {
 				t.Fatalf("%q begins as a formula", text)
 			}
 		}
@@ -276,7 +276,7 @@ func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, rows
 		billing[c.Name] = c.Billing
 	}
 	for _, c := range a.Contracts {
-		got := contracts[harmless(c.Name)]
+		got := contracts[capacity.GuardFormula(c.Name)]
 		if got == nil {
 			got = new(sums)
 		}
@@ -434,7 +434,7 @@ func checkFocusClasses(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, r
 			}
 			for k, c := range shares.Classes {
 				if sum > 0 {
-					want[harmless(h.Problem.Classes[k].Name)] += used * c.VMs[v] / sum * p.Hours
+					want[capacity.GuardFormula(h.Problem.Classes[k].Name)] += used * c.VMs[v] / sum * p.Hours
 				}
 			}
 		}

@@ -246,7 +246,7 @@ func TestHorizonOfHostileNames(t *testing.T) {
 		}
 		for _, record := range records {
 			for _, field := range record {
-				if startsFormula(field) && !plainNumber.MatchString(strings.TrimPrefix(field, "-")) {
+				if capacity.StartsFormula(field) && !plainNumber.MatchString(strings.TrimPrefix(field, "-")) {
 					t.Errorf("%q is written as it is", field)
 				}
 			}

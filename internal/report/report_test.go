@@ -1,8 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -38,33 +36,6 @@ func TestTextAlignsByWhatIsSeen(t *testing.T) {
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
-}
-
-func TestCSVStartsNoFormula(t *testing.T) {
-	hostile := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x", `=HYPERLINK("http://x","y")`, `-2+3+cmd|' /C calc'!A0`}
-	harmless := []string{"", "nightly-etl", "a=b", `quo"te`, "com,ma", "two\nlines", "'=1", " x", "5"}
-	table := Table{Columns: []string{"name", "x"}}
-	for _, s := range append(hostile, harmless...) {
-		table.Rows = append(table.Rows, []Cell{text(s), number(-1.5)})
-	}
-	var b strings.Builder
-	if err := table.CSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range append(hostile, harmless...) {
-		want := s
-		if i < len(hostile) {
-			want = "'" + s
-		}
-		if got := records[i+1]; got[0] != want || got[1] != "-1.5" {
-			t.Errorf("%q is written as %q, want %q and the number -1.5 as it is", s, got, want)
-		}
-	}
-	t.Attr("S3", fmt.Sprintf("%d hostile names start no formula in CSV", len(hostile)))
 }
 
 // nightlyPlan is one VM contract, 2 jobs admitted of 3.

@@ -190,14 +190,7 @@ func Forecasts(items []capacity.Forecast) Table {
 
 // ForecastHours is one row an hour, with a column for each class.
 func ForecastHours(classes []string, rows ...[]Cell) Table {
-	t := Table{Columns: []string{"hour"}, Rows: rows}
-	for _, name := range classes {
-		if startsFormula(name) {
-			name = "'" + name
-		}
-		t.Columns = append(t.Columns, name)
-	}
-	return t
+	return Table{Columns: append([]string{"hour"}, classes...), Rows: rows}
 }
 
 // ForecastHour is such a row; a class without jobs has an empty cell.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -152,7 +151,11 @@ func printable(s string) bool {
 // for a formula gets an apostrophe in front.
 func (t Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(t.Columns); err != nil {
+	columns := make([]string, len(t.Columns))
+	for i, name := range t.Columns {
+		columns[i] = capacity.GuardFormula(name)
+	}
+	if err := out.Write(columns); err != nil {
 		return err
 	}
 	return t.rows(out)
@@ -167,7 +170,7 @@ func (t Table) rows(out *csv.Writer) error {
 		for j, c := range row {
 			record[j] = c.Text
 			if !c.Number {
-				record[j] = harmless(c.Text)
+				record[j] = capacity.GuardFormula(c.Text)
 			}
 		}
 		if err := out.Write(record); err != nil {
@@ -176,18 +179,4 @@ func (t Table) rows(out *csv.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// harmless is a text with an apostrophe in front where a spreadsheet would take it for a formula.
-func harmless(s string) string {
-	if startsFormula(s) {
-		return "'" + s
-	}
-	return s
-}
-
-// startsFormula also knows the full-width forms, which spreadsheets read alike.
-func startsFormula(s string) bool {
-	first, _ := utf8.DecodeRuneInString(s)
-	return s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first)
 }

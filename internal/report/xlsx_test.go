@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,49 +10,6 @@ import (
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
 )
-
-// TestNothingInAWorkbookIsAFormula writes what spreadsheets take for formulas and reads it back as text.
-func TestNothingInAWorkbookIsAFormula(t *testing.T) {
-	bad := []string{`=HYPERLINK("http://x","y")`, "+1+2", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", "＋1", "－1", "＠x", "=1\x00", "'x", "1e5", "TRUE"}
-	table := Table{Columns: []string{"text", "number", "none", "flag"}}
-	for i, s := range bad {
-		table.Rows = append(table.Rows, []Cell{text(s), {fmt.Sprintf("-%d.25", i), true}, {"", true}, flag(true)})
-	}
-	var b bytes.Buffer
-	if err := Workbook(&b, Sheet{"first", table}, Sheet{"=second", table}); err != nil {
-		t.Fatal(err)
-	}
-	for range 50 { // more than a map's order could meet by chance
-		var again bytes.Buffer
-		if err := Workbook(&again, Sheet{"first", table}, Sheet{"=second", table}); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
-			t.Fatalf("the same tables are written in two ways (%v)", err)
-		}
-	}
-	f, err := excelize.OpenReader(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if diff := cmp.Diff([]string{"first", "=second"}, f.GetSheetList()); diff != "" {
-		t.Error(diff)
-	}
-	for i, s := range bad {
-		for j, want := range []excelize.CellType{excelize.CellTypeInlineString, excelize.CellTypeUnset, excelize.CellTypeUnset, excelize.CellTypeBool} {
-			at := fmt.Sprintf("%c%d", 'A'+j, i+2)
-			kind, err := f.GetCellType("first", at)
-			formula, wrong := f.GetCellFormula("first", at)
-			if kind != want || err != nil || formula != "" || wrong != nil {
-				t.Errorf("%s (%q) has the type %d and the formula %q (%v, %v)", at, s, kind, formula, err, wrong)
-			}
-		}
-		if got, _ := f.GetCellValue("first", fmt.Sprintf("B%d", i+2)); got != fmt.Sprintf("-%d.25", i) {
-			t.Errorf("got the number %q", got)
-		}
-		if got, _ := f.GetCellValue("first", fmt.Sprintf("A%d", i+2)); i < 4 && got != s {
-			t.Errorf("got the text %q, want %q", got, s)
-		}
-	}
-}
 
 func TestSweepTables(t *testing.T) {
 	high := capacity.RoundMoney(0.2)

@@ -2,6 +2,7 @@
 import type { Class, Fault } from "../api/contract.ts";
 import { at, place } from "./pointer.ts";
 import type { Row } from "./rows.ts";
+import { unguard } from "./table.ts";
 import { how, type Kind, read } from "./typed.ts";
 
 const columns: Record<string, { pointer: string; kind: Kind | "json" }> = {
@@ -48,7 +49,7 @@ export function classesOf([head, ...rows]: Row[], before: Class[]): Classes {
   const old = new Map(before.map((c) => [c.name, c]));
   const seen = new Map<string, number>();
   for (const { line, cells } of rows) {
-    const name = plain(cells[keys.indexOf("name")] ?? "").trim();
+    const name = unguard(cells[keys.indexOf("name")] ?? "").trim();
     const was = old.get(name);
     const c = (was ? structuredClone(was) : { name, jobs: { min: 0, max: 1 }, penalty: "0" }) as Class;
     const tell = (field: string, detail: string, change: string) => out.wrong.push({ row: String(line), field, detail, change });
@@ -59,7 +60,7 @@ export function classesOf([head, ...rows]: Row[], before: Class[]): Classes {
     seen.set(name, line);
     keys.forEach((k, i) => {
       const column = columns[k];
-      const text = plain(cells[i] ?? "").trim();
+      const text = unguard(cells[i] ?? "").trim();
       if (!column || text === "") return;
       if (column.kind === "json") {
         try {
@@ -79,9 +80,6 @@ export function classesOf([head, ...rows]: Row[], before: Class[]): Classes {
   if (rows.length === 0) out.wrong.push({ row: "2", field: "", detail: "There are no rows below the head.", change: "Add one row for each class." });
   return out;
 }
-
-/** plain takes away the apostrophe that keeps spreadsheets from taking a text for a formula. */
-const plain = (text: string) => (/^'[=+\-@\t\r\n＝＋－＠]/.test(text) ? text.slice(1) : text);
 
 /** wrongOf are the service's mistakes by the lines and columns of the file. */
 export function wrongOf(faults: Fault[], lines: number[]): Wrong[] {

@@ -27,19 +27,31 @@ export function compare<R>(c: Column<R>, a: R, b: R): number {
 export function csv<R>(columns: Column<R>[], rows: R[]): string {
   const line = (cells: string[]) => cells.map((c) => (/[",\r\n]/.test(c) ? `"${c.replaceAll('"', '""')}"` : c)).join(",") + "\n";
   columns = columns.filter((c) => !c.onScreenOnly);
-  return line(columns.map((c) => c.key)) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
+  return line(columns.map((c) => guard(c.key))) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
 }
 
 /** tsv is what is copied: spreadsheets paste it into cells. */
 export function tsv<R>(columns: Column<R>[], rows: R[]): string {
   const line = (cells: string[]) => cells.map((c) => c.replace(/[\t\r\n]+/g, " ")).join("\t") + "\n";
   columns = columns.filter((c) => !c.onScreenOnly);
-  return line(columns.map((c) => c.title)) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
+  return line(columns.map((c) => guard(c.title))) + rows.map((r) => line(columns.map((c) => cell(c, r)))).join("");
 }
 
 function cell<R>(c: Column<R>, row: R): string {
   const v = c.value(row);
   if (v === null) return "";
   const text = String(v);
-  return !c.number && /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+  return c.number ? text : guard(text);
 }
+
+/** guard puts an apostrophe before what a spreadsheet may take for a formula: also full-width, and after spaces. */
+export function guard(text: string): string {
+  return startsFormula.test(text) ? `'${text}` : text;
+}
+
+/** unguard takes it away again. */
+export function unguard(text: string): string {
+  return text.startsWith("'") && startsFormula.test(text.slice(1)) ? text.slice(1) : text;
+}
+
+const startsFormula = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
