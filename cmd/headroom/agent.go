@@ -101,6 +101,7 @@ all that it needs; with --tasks it takes no other.` + connectionHelp,
 		if f.dryRun {
 			return f.planned(c.OutOrStdout(), settings, commands)
 		}
+		outliveReaders() // tasks would end with the agent
 		return f.run(c, &to, args, settings, commands)
 	})
 }

@@ -36,6 +36,10 @@ func main() {
 	os.Exit(code)
 }
 
+// outliveReaders keeps the program alive when whoever read its output has gone: writing fails, and no signal
+// ends it. Programs that it starts do not inherit that, as they would with signal.Ignore.
+func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // run is the whole program; its answer is the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,7 +66,7 @@ printed then. CLUSTER can be left out where there is only one.`,
 		} else if cluster, err = asking.onlyCluster(c.Context()); err != nil {
 			return err
 		}
-		signal.Ignore(syscall.SIGPIPE) // a reader who has seen enough is no reason to die
+		outliveReaders() // who have seen enough
 		w := planWatch{asking: asking, following: following, cluster: cluster, format: format, once: once, until: until, out: c.OutOrStdout(), notes: c.ErrOrStderr()}
 		return w.follow(c.Context())
 	})

@@ -55,6 +55,7 @@ HEADROOM_COPY=none keeps no copy.
 		if err != nil {
 			return err
 		}
+		outliveReaders()
 		return serve(c.Context(), settings, demo, c.OutOrStdout(), c.ErrOrStderr())
 	})
 }

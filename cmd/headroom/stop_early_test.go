@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"headroom/internal/pgtest"
 )
 
 // A server that is stopped at any moment of its first start ends well, and begins again in the same directory.
@@ -51,5 +55,37 @@ func TestStopsWhileItStarts(t *testing.T) {
 	s := startServing(t, dir, "--demo")
 	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":1`) {
 		t.Errorf("the current plan: got %s", current)
+	}
+}
+
+// A log that nobody takes any more ends no server.
+func TestServesWithAReaderOfItsLogThatIsGone(t *testing.T) {
+	t.Parallel()
+	log, writes, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s := &served{address: testPort(t)}
+	c := exec.Command("headroom", "serve", "--listen", s.address, "--data-dir", dataDirectory(t))
+	c.Env = append(os.Environ(), "DATABASE_URL="+pgtest.Database(t), "HEADROOM_ADMIN_KEY="+crashKey, "HEADROOM_LOG_LEVEL=debug")
+	c.Stdout, c.Stderr = writes, writes
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writes.Close()
+	hard := time.AfterFunc(patience(time.Minute), func() { _ = c.Process.Kill() })
+	defer hard.Stop()
+	for said := bufio.NewScanner(log); said.Scan() && !strings.HasPrefix(said.Text(), "Reference:"); {
+	}
+	log.Close()
+	for range 3 {
+		if status, answer, err := s.ask(t.Context(), crashKey, "/v1/clusters", ""); err != nil || status != http.StatusOK {
+			t.Errorf("a list: got %d %s, %v", status, answer, err)
+		}
+	}
+	_ = c.Process.Signal(syscall.SIGTERM)
+	if err := c.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
 	}
 }
