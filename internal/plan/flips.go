@@ -112,7 +112,11 @@ func (r *flipper) deadlineFlip(i int, now float64, own int) (deadline float64, f
 			continue
 		}
 		slack, ok := c.shape.slackFor(gamma)
-		if d := fixed + slack; ok && d > 0 && (!found || math.Abs(d-c.DeadlineSeconds) < math.Abs(deadline-c.DeadlineSeconds)) {
+		d := fixed + slack
+		if gamma == below && d < c.DeadlineSeconds*(1-1e-12) { // a tie, where a slot per job lets more time change nothing
+			continue
+		}
+		if ok && d > 0 && (!found || math.Abs(d-c.DeadlineSeconds) < math.Abs(deadline-c.DeadlineSeconds)) {
 			deadline, found = d, true
 		}
 	}

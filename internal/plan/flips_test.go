@@ -246,6 +246,8 @@ func TestFlipsByHand(t *testing.T) {
 		// fit until a job takes 2/3 VM (paper eq. 29-30).
 		{"one slot of each kind is more than needed", 4, "9", []capacity.Class{demand(100, 100, 0, 1000, capacity.SlotsPerVM{Map: 3, Reduce: 4}, "3")},
 			63.0 / 12, math.Pow(math.Sqrt(100.0/3)+math.Sqrt(100.0/4), 2) / (2.0 / 3), 36.0 / 7},
+		// One slot is taken from 4 s on, whatever more time there is, and a VM is worth just what it costs.
+		{"a tie that more time does not break", 0, "2.49", []capacity.Class{demand(4, 0, 0, 25, capacity.SlotsPerVM{Map: 1, Reduce: 1}, "2.49")}, 2.49, none, 2.49},
 		// Even a deadline of 0 leaves 50 s, in which a job takes 2 VMs at most.
 		{"fixed time below zero", 0, "1", []capacity.Class{demand(100, 0, -50, 10, capacity.SlotsPerVM{Map: 1, Reduce: 1}, "3")}, 100.0 / 60, none, 1.8},
 	} {

@@ -95,7 +95,7 @@ func (c *class) wholes(jobs, off float64) span {
 
 // now is the whole jobs in the linear program's answer.
 func (c *class) now(jobs float64) span {
-	switch near := 1e-9 * (1 + float(c.max)); {
+	switch near := 1e-13 * (1 + float(c.max)); { // what is further off may be a hair of the classes' own figures
 	case jobs >= float(c.max)-near:
 		return c.wholes(math.Inf(1), 0)
 	case jobs <= float(c.min)+near:
