@@ -11,6 +11,8 @@ import (
 	"os"
 	"runtime/metrics"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -154,6 +156,35 @@ func TestMemoryStaysFlat(t *testing.T) {
 
 // Reading is not much slower than decoding the JSON would be, if anything is. What is measured is logged; a
 // machine that does other things at the same time judges nothing finer than this.
+// A table's executions are put together until all of it is read, so there is an end to what is taken.
+func TestTablesOfTooMuchAreRefused(t *testing.T) {
+	for name, row := range map[string]string{"executions": "j,e#,t,map,3,h\n", "tasks": "j,e,t#,map,3,h\n", "hosts": "j,e,t,map,3,h#\n", "attempts": "j,e,t,map,3,h\n"} {
+		t.Run(name, func(t *testing.T) {
+			if name != "executions" && !wholeSamples {
+				t.Skip("millions of rows")
+			}
+			in := &endless{want: 1 << 30, head: "job,execution,task,kind,duration_s,host\n", block: func(w io.Writer, n int) { _, _ = io.WriteString(w, strings.Replace(row, "#", strconv.Itoa(n), 1)) }}
+			var refused []Refusal
+			to := Sink{
+				Execution: func(*Execution) error { return errors.New("an execution of a table that is too large") },
+				Refused:   func(r Refusal) error { refused = append(refused, r); return nil },
+			}
+			held := peak(func() {
+				if err := Read(in, Options{}, to); err != nil {
+					t.Error(err)
+				}
+			})
+			if len(refused) != 1 || !strings.Contains(refused[0].Detail, "more executions, tasks and attempts") {
+				t.Errorf("after %d MB: %d refused, %.200v", in.sent>>20, len(refused), refused)
+			}
+			t.Logf("%d MB read, %d MB held", in.sent>>20, held>>20)
+			if held > 3*maxTable {
+				t.Errorf("%d MB were held", held>>20)
+			}
+		})
+	}
+}
+
 func TestReadingIsAsFastAsDecoding(t *testing.T) {
 	size, rounds := int64(8<<20), 3
 	if wholeSamples {

@@ -20,6 +20,15 @@ var tableColumns = []string{"job", "execution", "task", "kind", "start", "finish
 // maxRow bounds what is held of a table at a time: of its fields each may take a hundred times the byte that it is written in.
 const maxRow = 256 << 10
 
+// maxTable bounds, in bytes, what is held of a table until all of it is read: about 120,000 executions, or a
+// million names of tasks. The constants are what these come to on the heap, besides their texts.
+const (
+	maxTable       = 128 << 20
+	executionBytes = 1 << 10
+	nameBytes      = 64
+	attemptBytes   = 12
+)
+
 func isTableHeader(line []byte) bool {
 	names := strings.Split(strings.ToLower(string(line)), ",")
 	known := 0
@@ -36,20 +45,20 @@ func readTable(r io.Reader, to Sink) error {
 	guard := &rowGuard{in: r, left: maxRow}
 	in := csv.NewReader(guard)
 	in.ReuseRecord, in.FieldsPerRecord, in.TrimLeadingSpace = true, -1, true
-	t := table{to: to, column: map[string]int{}, known: map[[2]string]*tabled{}}
+	t := table{to: to, column: map[string]int{}, known: map[[2]string]*tabled{}, tasks: map[string]int32{}}
 	header, err := in.Read()
 	if err == nil {
 		err = t.header(header)
 	}
-	for attempts := 0; err == nil; attempts++ {
+	for err == nil {
 		guard.left = maxRow
 		var record []string
 		if record, err = in.Read(); err != nil {
 			break
 		}
 		line, _ := in.FieldPos(0)
-		if attempts == MaxAttempts {
-			return to.refuse(fmt.Sprintf("line %d", line), "The table has more than %d attempts. Divide it by job.", MaxAttempts)
+		if t.held > maxTable {
+			return to.refuse(fmt.Sprintf("line %d", line), "The table has more executions, tasks and attempts than are put together at once. Divide it, so that the rows of an execution stay in one file.")
 		}
 		if wrong := t.row(record); wrong != "" {
 			err = to.refuse(fmt.Sprintf("line %d", line), "%s", wrong)
@@ -94,6 +103,8 @@ type table struct {
 	column map[string]int
 	known  map[[2]string]*tabled // by job and execution
 	all    []*tabled
+	tasks  map[string]int32 // of all executions, which often have the same
+	held   int              // bytes, about
 }
 
 // tabled is an execution of a table so far.
@@ -191,8 +202,10 @@ func (t *table) row(record []string) (wrong string) {
 		}
 	}
 	e.dated, e.undated = e.dated || dated, e.undated || !dated
-	a.Task, a.Host = unnumbered+numberOf(e.tasks, a.Kind.String()+" "+task), e.host(field("host"))
+	names := len(t.tasks) + len(e.hosts)
+	a.Task, a.Host = unnumbered+numberOf(t.tasks, a.Kind.String()+" "+task), e.host(field("host"))
 	e.Attempts.Add(a)
+	t.held += attemptBytes + (len(t.tasks)+len(e.hosts)-names)*(nameBytes+len(task)+len(field("host")))
 	return ""
 }
 
@@ -205,6 +218,7 @@ func (t *table) execution(job, id string) *tabled {
 		e.ID, e.Name, e.Outcome = clip(job+"/"+id), clip(job), Succeeded
 		t.known[[2]string{strings.Clone(job), strings.Clone(id)}] = e
 		t.all = append(t.all, e)
+		t.held += executionBytes + 2*(len(job)+len(id))
 	}
 	return e
 }

@@ -13021,7 +13021,7 @@ type ClientInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -13032,7 +13032,7 @@ type ClientInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -13043,7 +13043,7 @@ type ClientInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `text/plain` content type.
 	//
@@ -15970,7 +15970,7 @@ func (c *Client) PutWeeklyForecast(ctx context.Context, cluster ClusterName, bod
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15991,7 +15991,7 @@ func (c *Client) ImportHistoryWithBody(ctx context.Context, cluster ClusterName,
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -16012,7 +16012,7 @@ func (c *Client) ImportHistory(ctx context.Context, cluster ClusterName, params 
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `text/plain` content type.
 //
@@ -33538,7 +33538,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -33549,7 +33549,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -33560,7 +33560,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 	//
-	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+	// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 	//
 	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -41450,7 +41450,7 @@ func (c *ClientWithResponses) PutWeeklyForecastWithResponse(ctx context.Context,
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -41467,7 +41467,7 @@ func (c *ClientWithResponses) ImportHistoryWithBodyWithResponse(ctx context.Cont
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -41484,7 +41484,7 @@ func (c *ClientWithResponses) ImportHistoryWithResponse(ctx context.Context, clu
 //
 // The body is the history itself, known by its content: Hadoop's `.jhist` (as JSON), a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns `job`, `execution`, `task`, `kind`, and `start` and `finish` or `duration_s` (and `shuffle_s`, `outcome`, `host`); plain or packed with gzip or zstd. It may have gigabytes (`HEADROOM_IMPORT_MAX_BYTES`), but must keep coming.
 //
-// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. Two histories are read at once; a third is asked to come later.
+// What cannot be taken is refused and told, and the rest is taken. Executions are stored while the history comes: of one that breaks off those stay that had come whole, and sending it again makes no doubles. The executions of a table are kept as `job/execution`, because tables number them by job. A table is put together before any of it is stored, so one with more than about 120,000 executions, or a million different tasks, is refused and has to be divided. Two histories are read at once; a third is asked to come later.
 //
 // Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
 //
