@@ -199,6 +199,22 @@ func walkNow(t *testing.T, s *server, browser context.Context) {
 	}
 	looks(t, ctx, "now-idle")
 
+	// Whole VMs may need one on demand where fractions need none: then it is not what room for one more is worth.
+	var nearly map[string]any
+	s.get(t, "/v1/clusters/demo/document", &nearly)
+	nearly["cluster"].(map[string]any)["name"] = "nearly"
+	for _, k := range nearly["contracts"].([]any) {
+		if contract := k.(map[string]any); contract["name"] == "one-year" {
+			contract["vms"] = 23
+		}
+	}
+	s.apply(t, "nearly", nearly)
+	s.planned(t, "nearly", 1)
+	s.open(t, ctx, "/c/nearly/now")
+	until(t, ctx, `document.body.innerText.includes("What room for one more is worth; on demand it costs $0.384.")`)
+	s.open(t, ctx, "/c/demo/now")
+	until(t, ctx, `document.body.innerText.includes("Every further VM is on demand.")`)
+
 	// Ten more such VMs are seen in What if, whose steps lead from one cost to the other.
 	s.open(t, ctx, "/c/odd-amounts/what-if?base=1&ch="+url.QueryEscape("contract:three-year:=100"))
 	more := amountOf(t, "1.57123457", month, false)

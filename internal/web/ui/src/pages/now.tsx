@@ -261,16 +261,18 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const change = nearest(plan, byName(problem));
   const worth = [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0];
   if (!prices && !change) return null;
+  const onDemand = problem.supply.on_demand ? price(units(problem.supply.on_demand.price), cost.currency) : null;
+  const room = prices?.capacity?.high != null ? price(perPeriod(prices.capacity.high, cost.period_s, "hour"), cost.currency) : null;
   return (
     <section class="card span-12" aria-label="What would change it">
       <div class="facts">
-        {prices?.capacity?.high != null && (
+        {room !== null && (
           <div>
             <p class="small muted">Price of one more VM</p>
             <p>
-              <span class="value">{price(perPeriod(prices.capacity.high, cost.period_s, "hour"), cost.currency)}</span> <span class="muted small">an hour</span>
+              <span class="value">{room}</span> <span class="muted small">an hour</span>
             </p>
-            <p class="small muted">{plan.plan.vms.on_demand > 0 ? "Every further VM is on demand." : "What room for one more is worth."}</p>
+            <p class="small muted">{room === onDemand ? "Every further VM is on demand." : `What room for one more is worth${onDemand !== null ? `; on demand it costs ${onDemand}` : ""}.`}</p>
           </div>
         )}
         {worth && units(worth.worth) > 0n && (
