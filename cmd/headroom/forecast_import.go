@@ -111,6 +111,7 @@ func forecastWeeklyCommand(to *connection) *cobra.Command {
 		Long: `Writes a row for every hour from --from until --until, in the place of those of the class. The week is on
 the clocks of the cluster's time zone: the hour skipped in spring is left out, the one repeated in autumn
 comes twice. Growth is smooth, from --from on; a year has 8760 hours and a month 730.
+It makes fractions of jobs, and plans in whole jobs round each hour up.
 
 --week is rules, of which the first that fits an hour counts, or a file with them, with a table of numbers
 (24 a line for seven lines from Monday, or 168 in all), or with what "headroom forecast pattern" writes.`,

@@ -54,7 +54,7 @@ func TestHealth(t *testing.T) {
 		{"one that hangs", []string{"--timeout", "50ms", "--server", "http://" + silent.Addr().String()}, exitError, "no answer within"},
 		{"the one of this machine", []string{"--data-dir", here}, exitOK, ""},
 		{"none on this machine", []string{"--data-dir", nowhere}, exitError, "none runs on this machine"},
-		{"two servers", []string{"--data-dir", here, "--server", "http://127.0.0.1:1"}, exitUsage, "none of the others can be"},
+		{"two servers", []string{"--data-dir", here, "--server", "http://127.0.0.1:1"}, exitUsage, "cannot stand together"},
 		{"no address", []string{"--server", "headroom.example.com"}, exitError, "is not one of a server"},
 		{"no time", []string{"--timeout", "0s"}, exitUsage, "give a time"},
 	} {

@@ -53,7 +53,7 @@ Policies:
 	c.Flags().Int64Var(&q.Seed, "seed", q.Seed, "of the random numbers")
 	c.Flags().Float64Var(&nodes.CapMBPerSecond, "io-cap", 0, "what a data node serves at most, in `MB/s`: say how many tasks may read")
 	c.Flags().Int64Var(&nodes.Count, "data-nodes", 1, "how many `nodes` share what a task reads")
-	c.Flags().StringArrayVar(&readers, "reader", nil, "`NAME:MB/S[:NORMED]`, tasks that read so much on a dedicated node, and take so many times as long; may be repeated")
+	c.Flags().StringArrayVar(&readers, "reader", nil, "tasks, as `NAME:MB/S[:NORMED]`, that read so much on a dedicated node and take so many times as long; may be repeated")
 	c.Flags().StringVar(&q.Host.Cgroup, "cgroup", q.Host.Cgroup, "the batch work's `directory` in the hints")
 	c.Flags().Float64Var(&q.Host.CeilingCores, "ceiling-cores", 0, "so many `cores` at most for the batch work, in the hints")
 	c.Flags().Int64Var(&q.Host.InteractiveWeight, "interactive-weight", q.Host.InteractiveWeight, "cpu.weight of the requests' cgroup")

@@ -112,7 +112,7 @@ func report(stderr io.Writer, asked *cobra.Command, err error) int {
 	}
 	var f *failure
 	if !errors.As(err, &f) {
-		said, similar, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+		said, similar, _ := strings.Cut(flagGroup(err.Error()), "\n\nDid you mean this?\n")
 		if verbs := strings.Fields(similar); len(verbs) > 0 {
 			slices.Sort(verbs)
 			said += "; did you mean " + strings.Join(verbs, " or ") + "?"

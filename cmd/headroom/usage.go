@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,29 @@ func arguments(n int) string {
 func operands(c *cobra.Command) string {
 	_, rest, _ := strings.Cut(c.Use, " ")
 	return rest
+}
+
+var (
+	apartFlags    = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+	missingFlags  = regexp.MustCompile(`^required flag\(s\) "(.*)" not set$`)
+	togetherFlags = regexp.MustCompile(`^if any flags in the group \[(.*)\] are set they must all be set; missing \[(.*)\]$`)
+)
+
+// flagGroup says of flags that exclude one another, or are needed, what cobra tells in a text alone.
+func flagGroup(said string) string {
+	flags := func(names string) string {
+		return listed(strings.Split("--"+strings.ReplaceAll(names, " ", " --"), " "))
+	}
+	if m := apartFlags.FindStringSubmatch(said); m != nil {
+		return flags(m[1]) + " cannot stand together; give one of them"
+	}
+	if m := togetherFlags.FindStringSubmatch(said); m != nil {
+		return fmt.Sprintf("%s belong together; give %s as well", flags(m[1]), flags(m[2]))
+	}
+	if m := missingFlags.FindStringSubmatch(said); m != nil {
+		return flags(strings.ReplaceAll(m[1], `", "`, " ")) + " must be given"
+	}
+	return said
 }
 
 // wrongFlag says what is wrong with a flag.

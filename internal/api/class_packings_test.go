@@ -36,7 +36,7 @@ func TestClassesArePacked(t *testing.T) {
 	// Nothing is known of either class: the answer says of each what to measure.
 	const everything = `{"machines":{"count":6,"disks":4,"hosts_per_extra":2,"penalty":1.1}}`
 	a := s.ask(s.admin, "POST", classPackings, everything).want(t, 422)
-	for _, part := range []string{`"/jobs/0/class"`, `"/jobs/1/class"`, "not_measured", "headroom measurement add mine", "there is no past execution"} {
+	for _, part := range []string{`"/jobs/0/class"`, `"/jobs/1/class"`, "not_measured", "two numbers, for instance 6 and 12", "headroom measurement add mine", "there is no past execution"} {
 		if !strings.Contains(string(a.text), part) {
 			t.Errorf("got %s, want %s in it", a.text, part)
 		}
@@ -46,7 +46,7 @@ func TestClassesArePacked(t *testing.T) {
 	// Executions of one size are too few, and those with a slot for every map are of no known size.
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", etlOn(8, 8, 120, 200)).want(t, 200)
 	a = s.ask(s.admin, "POST", classPackings, everything).want(t, 422)
-	for _, part := range []string{"were made on 4 VMs", "of 2 past executions", "for instance 8"} {
+	for _, part := range []string{"ran on 4 VMs", "of 2 past executions", "for instance 8"} {
 		if !strings.Contains(string(a.text), part) {
 			t.Errorf("got %s, want %s in it", a.text, part)
 		}

@@ -108,7 +108,7 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind capacity.FitK
 		f = perf.FitJob(job, kind, all, ask.Method)
 	}
 	if f.Power == nil && f.TaskTime == nil && f.Rate == nil && f.Usage == nil {
-		return f, fmt.Errorf("nothing can be fitted to the %d measurements of %q of the kind %s: %s: %w", f.Measurements, job, kind, f.Refused, capacity.NotFound)
+		return f, fmt.Errorf("nothing can be fitted to what was measured of %q of the kind %s: %s: %w", job, kind, f.Refused, capacity.NotFound)
 	}
 	var input *capacity.InputError
 	if ask.VMs != nil {

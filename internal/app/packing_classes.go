@@ -176,10 +176,12 @@ func sizesOf(points []capacity.Measurement) []float64 {
 // notMeasured says what is known of a class, and what to measure.
 func notMeasured(cluster string, s capacity.PackingSource, recorded string) string {
 	known := fmt.Sprintf("Nothing says how long %q takes on different numbers of VMs", s.Class)
-	another := int64(capacity.ReferenceVMs)
+	size := int64(capacity.ReferenceVMs)
+	sizes := fmt.Sprintf("two numbers, for instance %d and %d, and add how long each took", size, 2*size)
 	if len(s.VMs) == 1 {
-		known = fmt.Sprintf("All %d measurements and executions of %q were made on %g VMs", s.Measurements+s.Executions, s.Class, s.VMs[0])
-		another = 2 * int64(s.VMs[0])
+		known = fmt.Sprintf("All that is measured of %q ran on %g VMs", s.Class, s.VMs[0])
+		size = max(1, 2*int64(s.VMs[0]))
+		sizes = fmt.Sprintf("another number, for instance %d, and add how long it took", size)
 	}
 	switch {
 	case s.Unsized > 0:
@@ -187,5 +189,5 @@ func notMeasured(cluster string, s capacity.PackingSource, recorded string) stri
 	case s.Executions == 0:
 		known += fmt.Sprintf(", and there is no past execution of %q", recorded)
 	}
-	return fmt.Sprintf("%s. Run it on another number, for instance %d, and add how long it took: headroom measurement add %s %q power --vms %d --seconds S.", known, another, cluster, s.Class, another)
+	return fmt.Sprintf("%s. Run it on %s: headroom measurement add %s %q power --vms %d --seconds S.", known, sizes, cluster, s.Class, size)
 }

@@ -53,7 +53,11 @@ func (r *forecastReader) whole(t time.Time, field int) hourSaid {
 		return hourOnce
 	}
 	begins := t.UTC().Truncate(time.Hour)
-	r.foundIn(field, "not_whole", &Hint{Detail: fmt.Sprintf("The hour it lies in began at %s, which is %s.", begins.In(t.Location()).Format("2006-01-02T15:04:05Z07:00"), begins.Format(time.RFC3339)), Value: begins},
+	began, inUTC := begins.In(t.Location()).Format(time.RFC3339), begins.Format(time.RFC3339)
+	if began != inUTC {
+		began += ", which is " + inUTC
+	}
+	r.foundIn(field, "not_whole", &Hint{Detail: fmt.Sprintf("The hour it lies in began at %s.", began), Value: begins},
 		"%s is %s in UTC; a forecast is for a whole hour of UTC.", t.Format("2006-01-02T15:04:05Z07:00"), t.UTC().Format("15:04:05"))
 	return hourUnread
 }

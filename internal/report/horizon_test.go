@@ -162,8 +162,8 @@ day     10      6.20       3.70  recommended
 
 The recommendation at other demands, beside the best purchase there:
 Demand  Today EUR  Cost EUR  Best EUR  Regret EUR  Best purchase
- 100 %       9.90      6.20      6.20        0.00  10 day
- 200 %      31.50     24.80     24.80        0.00  10 day
+ 100 %       9.90      6.20      6.20        0.00  10 of "day"
+ 200 %      31.50     24.80     24.80        0.00  10 of "day"
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -147,7 +147,12 @@ func regretBrief(a plan.PurchaseAnswer) Table {
 	return tableOf([]string{"Demand", "Today " + a.Currency, "Cost " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
 		var best []string
 		for k, n := range r.Best {
-			best = append(best, fmt.Sprintf("%d %s", n, visible(a.Offers[k].Name, 20)))
+			if n > 0 {
+				best = append(best, fmt.Sprintf("%d of %q", n, visible(a.Offers[k].Name, 30)))
+			}
+		}
+		if best == nil {
+			best = []string{"nothing"}
 		}
 		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
 	})

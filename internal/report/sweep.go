@@ -74,11 +74,17 @@ func SweepText(w io.Writer, a plan.SweepAnswer) error {
 		return err
 	}
 	if c := a.Curve; c != nil {
-		if _, err := fmt.Fprintf(w, "\nThe linear program's cost, %s:\n", c.Shape); err != nil {
+		title := fmt.Sprintf("The linear program's cost, %s:", c.Shape)
+		if len(c.Points) == 0 {
+			title = "The linear program has no plan at any of these values either, so that there is no curve."
+		}
+		if _, err := fmt.Fprintf(w, "\n%s\n", title); err != nil {
 			return err
 		}
-		if err := Curve(a).Text(w); err != nil {
-			return err
+		if len(c.Points) > 0 {
+			if err := Curve(a).Text(w); err != nil {
+				return err
+			}
 		}
 		if c.Least != nil {
 			if _, err := fmt.Fprintf(w, "The promised jobs need %s at least.\n", rounded(*c.Least, 6)); err != nil {
