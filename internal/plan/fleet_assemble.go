@@ -174,14 +174,10 @@ func (t *vmType) rented(n float64, whole bool) capacity.VMs {
 func (d *fleetDecision) price(pl *capacity.Plan) {
 	r := d.relaxed
 	prices := &capacity.Prices{Contracts: []capacity.ContractWorth{}}
-	cheapest := 0
 	for v := range d.types {
 		t := &d.types[v]
 		p := capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow[v]), High: finite(r.nuHigh[v])}
-		if r.nuLow[v] < r.nuLow[cheapest] {
-			cheapest = v
-		}
-		if v == cheapest {
+		if v == 0 || p.Low.LessThan(prices.Capacity.Low.Decimal) {
 			prices.Capacity = p
 		}
 		if d.named() {
@@ -205,9 +201,13 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		kind, more := d.cheapestOn(i, r.nuHigh)
 		if kind >= 0 && !c.impossible {
 			out.BreakEvenPenalty = finite(more)
-			_, now := d.cheapestOn(i, r.nu)
-			if jobs := d.total(r.jobs[i]); c.high > c.low && (jobs >= c.high || jobs <= c.low) {
-				out.Flips.Penalty = finite(now)
+			_, less := d.cheapestOn(i, r.nuLow)
+			switch jobs := d.total(r.jobs[i]); {
+			case c.high <= c.low:
+			case jobs >= c.high:
+				out.Flips.Penalty = finite(less)
+			case jobs <= c.low:
+				out.Flips.Penalty = finite(more)
 			}
 		}
 		out.Reason = d.reasonOf(i, out, kind, more)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -14,12 +15,36 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/capacity"
 	"headroom/internal/proof"
 )
 
 // unchecked is where a plan may be changed and stay accepted: what proof.NotChecked says in words.
-var unchecked = regexp.MustCompile(`^/classes/\d+/reason$|^/warnings(/|$)|^/conflicts(/|$)|^/integer/(objective|vms)$|^/relaxed/capacity$|^/proof/(engine|agreed|solve_ms)$`)
+var unchecked = regexp.MustCompile(`^/classes/\d+/reason$|^/warnings(/|$)|^/conflicts(/|$)|^/integer/(objective|vms|short_vms)$|^/relaxed/capacity$|^/proof/(engine|agreed|solve_ms)$`)
+
+// uncheckedHere is the same of what depends on the plan.
+func uncheckedHere(p capacity.Problem, pl capacity.Plan, at string) bool {
+	switch parts := strings.Split(at, "/"); {
+	case unchecked.MatchString(at):
+		return true
+	case strings.HasSuffix(at, "/worth") && p.Budget != nil && p.Budget.VMCost != nil:
+		var contracts []capacity.Contract
+		for _, s := range p.Supply.Types() {
+			contracts = append(contracts, s.Contracts...)
+		}
+		i, _ := strconv.Atoi(parts[3])
+		return contracts[i].Billing == capacity.BilledAlways && !p.Budget.VMCost.GreaterThan(pl.Cost.Reserved.Add(pl.Cost.ReservedIdle.Decimal))
+	case strings.HasPrefix(at, "/classes/") && len(parts) > 3:
+		i, _ := strconv.Atoi(parts[2])
+		c := &pl.Classes[i]
+		tie := c.BreakEvenPenalty != nil && c.BreakEvenPenalty.Sub(p.Classes[i].Penalty.Decimal).Abs().LessThan(decimal.New(1, -8))
+		least := c.Slots != nil && (c.Slots.Map > 0 && c.Slots.Map < 1e-9 || c.Slots.Reduce > 0 && c.Slots.Reduce < 1e-9)
+		return parts[3] == "flips" && tie || parts[3] == "time_s" && least
+	}
+	return false
+}
 
 // mutant is a plan's text with one thing changed.
 type mutant struct {
@@ -27,7 +52,10 @@ type mutant struct {
 	text    []byte
 }
 
-const removed = "(removed)"
+const (
+	removed = "(removed)"
+	hair    = 1e-5 // no figure is changed by less: floats leave such differences, and so little is nobody's wrong
+)
 
 // mutants changes every leaf, member and entry of a document in its turn, of what stands at like places one of each.
 func mutants(t *testing.T, r *rand.Rand, text []byte, all bool) (made []mutant) {
@@ -81,16 +109,20 @@ func mutants(t *testing.T, r *rand.Rand, text []byte, all bool) (made []mutant) 
 			}
 		case json.Number:
 			f, _ := x.Float64()
-			by := []float64{1.001, 0.999}[r.IntN(2)]
+			by := float64(2*r.IntN(2) - 1)
 			if f == float64(int64(f)) {
 				try(at, "one more or less", x, json.Number(strconv.FormatFloat(f+float64(2*r.IntN(2)-1), 'g', -1, 64)), set)
 			}
 			if f != 0 {
-				try(at, "a thousandth more or less", x, json.Number(strconv.FormatFloat(f*by, 'g', -1, 64)), set)
+				try(at, "a thousandth more or less", x, json.Number(strconv.FormatFloat(f+by*max(math.Abs(f)/1000, hair), 'g', -1, 64)), set)
 			}
 		case string:
 			if f, err := strconv.ParseFloat(x, 64); err == nil {
-				try(at, "a cent more or less", x, strconv.FormatFloat(f+0.01*float64(2*r.IntN(2)-1), 'f', 9, 64), set)
+				cent := 0.01
+				if strings.HasPrefix(at, "/prices/") { // slopes of a program in floating point
+					cent = max(cent, math.Abs(f)/1000)
+				}
+				try(at, "a cent more or less", x, strconv.FormatFloat(f+cent*float64(2*r.IntN(2)-1), 'f', 9, 64), set)
 				return
 			}
 			try(at, "another text", x, x+"x", set)
@@ -107,8 +139,22 @@ func mutants(t *testing.T, r *rand.Rand, text []byte, all bool) (made []mutant) 
 // Whatever is changed in a plan is found, be it when it is read or when it is checked, but for what the check itself
 // says it does not look at.
 func TestEveryChangeOfAPlanIsFound(t *testing.T) {
-	long := os.Getenv("HEADROOM_LONG") != ""
-	r := rand.New(rand.NewPCG(20, 26))
+	seeds := uint64(2)
+	if os.Getenv("HEADROOM_LONG") != "" {
+		seeds = 300
+	}
+	tried, allowed, plans := 0, 0, 0
+	for seed := range seeds {
+		changes, spared, of := everyChangeIsFound(t, seed)
+		tried, allowed, plans = tried+changes, allowed+spared, plans+of
+	}
+	t.Logf("%d changes of %d plans: all found but %d of what is not checked", tried, plans, allowed)
+	t.Attr("R4", fmt.Sprintf("%d changes of the text of %d plans: all found but %d of what the check says it does not look at", tried, plans, allowed))
+}
+
+// everyChangeIsFound changes a plan of every kind.
+func everyChangeIsFound(t *testing.T, seed uint64) (tried, allowed, plans int) {
+	r := rand.New(rand.NewPCG(20, seed))
 	kinds := map[string]capacity.Problem{}
 	for len(kinds) < 10 {
 		p := drawn(r)
@@ -141,8 +187,9 @@ func TestEveryChangeOfAPlanIsFound(t *testing.T) {
 			}
 		}
 	}
-	tried, allowed, missed := 0, 0, map[string][]string{}
-	for kind, p := range kinds {
+	missed := map[string][]string{}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		p := kinds[kind]
 		pl, err := Solve(context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -151,13 +198,13 @@ func TestEveryChangeOfAPlanIsFound(t *testing.T) {
 		if report := proof.Verify(p, pl, proof.Options{}); !report.Accepted() {
 			t.Fatalf("%s: %s\n%s", kind, report, text)
 		}
-		for _, m := range mutants(t, r, text, long) {
+		for _, m := range mutants(t, r, text, seed == 0 && os.Getenv("HEADROOM_LONG") != "") {
 			tried++
 			changed, err := capacity.ReadPlan(m.text)
 			if err != nil || !proof.Verify(p, changed, proof.Options{}).Accepted() {
 				continue
 			}
-			if unchecked.MatchString(m.at) {
+			if uncheckedHere(p, pl, m.at) {
 				allowed++
 				continue
 			}
@@ -166,8 +213,7 @@ func TestEveryChangeOfAPlanIsFound(t *testing.T) {
 		}
 	}
 	for what, where := range missed {
-		t.Errorf("%s: is not found in %q", what, where[:min(3, len(where))])
+		t.Errorf("seed %d: %s: is not found in %q", seed, what, where[:min(3, len(where))])
 	}
-	t.Logf("%d changes of %d plans: all found but %d of what is not checked", tried, len(kinds), allowed)
-	t.Attr("R4", fmt.Sprintf("%d changes of the text of %d plans: all found but %d of what the check says it does not look at", tried, len(kinds), allowed))
+	return tried, allowed, len(kinds)
 }

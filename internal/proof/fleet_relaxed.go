@@ -100,8 +100,9 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 // step of any length the slope to the one side is no higher, and to the other no lower, than any price at the
 // point itself.
 var (
-	stepVMs  = big.NewRat(1, 100)
-	stepPart = big.NewRat(1, 1000) // of the purse
+	stepVMs   = big.NewRat(1, 100)
+	stepPart  = big.NewRat(1, 1000) // of the purse
+	firstStep = big.NewRat(8, 1e7)  // of VMs, and of the purse
 )
 
 const maxMoved = 40_000 // classes times prices that are looked at
@@ -109,38 +110,41 @@ const maxMoved = 40_000 // classes times prices that are looked at
 // hairs, in a step, is within how many of its parts of a kink a plan may take itself to stand on it.
 const hairs = 500
 
-// slope is the interval of what one more of something saves, within a hair of where it stands; high is nil where there
-// may be no less of it.
-func (f *fleet) slope(lp sides, step *big.Rat, move func(p *program, by *big.Rat) bool) (low, high *big.Rat) {
-	try := func(by *big.Rat) (s sides, ok bool) {
+// slope is within what bounds the linear program saves for each one more of something, or loses for each one less
+// where steps are negative: a step far off bounds it from the one side, and the first step of all from the other.
+// A bound is nil where the linear program has no answer.
+func (f *fleet) slope(lp sides, step, first *big.Rat, move func(p *program, by *big.Rat) bool) (low, high *big.Rat) {
+	at := func(by *big.Rat) (s sides, ok bool) {
 		p := f.newProgram(true, objective)
 		if !move(p, by) {
 			return s, false
 		}
-		return p.sides(), true
+		s = p.sides()
+		return s, s.high != nil
 	}
-	hair := quo(step, whole(hairs))
-	beside := func(by *big.Rat) sides { // where the linear program has an answer there
-		if s, ok := try(by); ok && s.high != nil {
-			return s
+	var far, near *big.Rat
+	if end, ok := at(step); ok {
+		hair := quo(step, whole(hairs))
+		start, ok := at(hair)
+		if !ok {
+			start, hair = lp, zero()
 		}
-		return lp
+		far = quo(sub(start.low, end.high), sub(step, hair))
 	}
-	low = zero()
-	if more, ok := try(step); ok && more.high != nil {
-		low = quo(sub(beside(hair).low, more.high), sub(step, hair))
+	if end, ok := at(first); ok {
+		near = quo(sub(lp.high, end.low), first)
 	}
-	if fewer, ok := try(zero().Neg(step)); ok && fewer.high != nil {
-		high = quo(sub(fewer.high, beside(zero().Neg(hair)).low), sub(step, hair))
+	if step.Sign() < 0 {
+		return near, far
 	}
-	return low, high
+	return far, near
 }
 
 // within says whether an amount is a slope; tolerance is that of the linear program's sides.
 func (f *fleet) within(m capacity.Money, low, high *big.Rat) bool {
 	x := amount(m.Decimal)
 	slack := add(add(halfUnit, halfUnit), mul(big.NewRat(1, 1e7), add(whole(1), abs(x))))
-	return !less(add(x, slack), low) && (high == nil || !less(add(high, slack), x))
+	return (low == nil || !less(add(x, slack), low)) && (high == nil || !less(add(high, slack), x))
 }
 
 // pricesFleet checks the prices against the slopes of the linear program.
@@ -189,16 +193,18 @@ func (r *Report) pricesFleet(f *fleet, x capacity.Prices, lp sides) {
 	if f.named {
 		f.cheapestPrice(&all, x)
 	}
-	if x.Budget != nil && f.purse == nil {
+	switch {
+	case f.purse == nil && x.Budget != nil:
 		all.addf("A budget is worth %s, and there is none for VMs.", x.Budget)
-	} else if f.purse != nil {
-		low, high := f.slope(lp, mul(stepPart, add(whole(1), abs(f.purse))), func(p *program, by *big.Rat) bool {
+	case f.purse != nil && x.Budget == nil:
+		all.addf("prices/budget is missing: the problem has a budget for VMs.")
+	case f.purse != nil:
+		size := add(whole(1), abs(f.purse))
+		low, high := f.slope(lp, mul(stepPart, size), mul(firstStep, size), func(p *program, by *big.Rat) bool {
 			p.pay(by)
 			return p.purse.Sign() >= 0
 		})
-		if x.Budget == nil && high != nil { // else less money is no plan, and the worth has no end
-			all.addf("prices/budget is missing: one more in the budget for VMs saves %s.", between(low, high))
-		} else if x.Budget != nil && !f.within(*x.Budget, low, high) {
+		if !f.within(*x.Budget, low, high) {
 			all.addf("One more in the budget for VMs saves %s, not %s.", between(low, high), x.Budget)
 		}
 	}
@@ -206,28 +212,37 @@ func (r *Report) pricesFleet(f *fleet, x capacity.Prices, lp sides) {
 }
 
 func between(low, high *big.Rat) string {
-	if high == nil {
+	switch {
+	case low == nil:
+		low = zero()
+		fallthrough
+	case high == nil:
 		return money(low).String() + " or more"
+	case money(low).Equal(money(high).Decimal):
+		return money(low).String()
 	}
 	return fmt.Sprintf("%s to %s", money(low), money(high))
 }
 
 // priceOf checks what a VM of a type is worth.
 func (f *fleet) priceOf(all *faults, v int, said capacity.CapacityPrice, lp sides) {
-	low, high := f.slope(lp, stepVMs, func(p *program, by *big.Rat) bool {
+	lend := func(p *program, by *big.Rat) bool {
 		p.lend(v, by)
 		return true
-	})
+	}
 	name := "One VM"
 	if f.named {
 		name += " of " + f.types[v].name
 	}
-	if !f.within(said.Low, low, high) {
+	if low, high := f.slope(lp, stepVMs, firstStep, lend); !f.within(said.Low, low, high) {
 		all.addf("%s less costs %s, not %s.", name, between(low, high), said.Low)
 	}
+	low, high := f.slope(lp, zero().Neg(stepVMs), zero().Neg(firstStep), lend)
 	switch {
 	case said.High == nil && high != nil:
 		all.addf("%s more costs %s, and the plan says it cannot be had.", name, between(low, high))
+	case said.High != nil && high == nil && f.lacks(v):
+		all.addf("%s more cannot be had, not even for %s.", name, *said.High)
 	case said.High != nil && !f.within(*said.High, low, high):
 		all.addf("%s more costs %s, not %s.", name, between(low, high), *said.High)
 	case said.High != nil && said.High.LessThan(said.Low.Decimal):
@@ -235,36 +250,37 @@ func (f *fleet) priceOf(all *faults, v int, said capacity.CapacityPrice, lp side
 	}
 }
 
-// worthOf checks what one VM more in a contract saves.
+// lacks says that the promised jobs need all VMs of a type.
+func (f *fleet) lacks(v int) bool {
+	p := f.newProgram(true, missing)
+	p.lend(v, zero().Neg(firstStep))
+	d := p.solve()
+	return less(mul(firstStep, big.NewRat(1, 2)), p.exactly(d.nu, d.mu))
+}
+
+// worthOf checks what one VM more in a contract saves. One that is billed always is paid in any case: what it does
+// is free.
 func (f *fleet) worthOf(all *faults, v, k int, said capacity.Money, lp sides) {
 	c := f.types[v].problem.Supply.Contracts[k]
-	price := mul(amount(c.Price.Decimal), f.hours)
+	price, always := mul(amount(c.Price.Decimal), f.hours), c.Billing == capacity.BilledAlways
 	step := stepVMs
-	if f.purse != nil && price.Sign() > 0 { // a step that the purse pays for
+	if always && f.purse != nil && price.Sign() > 0 { // a step that the purse pays for
 		if step = smaller(step, quo(f.purse, mul(whole(2), price))); step.Sign() <= 0 {
 			return
 		}
 	}
-	more := func(paid bool) (low, high *big.Rat) {
-		return f.slope(lp, step, func(p *program, by *big.Rat) bool {
-			if paid && p.purse != nil {
-				p.pay(zero().Neg(mul(by, price)))
-			}
-			return p.enlarge(v, k, by)
-		})
-	}
-	low, high := more(false)
-	fits := f.within(said, low, high)
-	if c.Billing == capacity.BilledAlways && !fits { // one more is paid in any case; what it does is free
-		low, high = more(true)
-		fits = f.within(money(add(amount(said.Decimal), price)), low, high) || said.IsZero() && low.Cmp(price) <= 0
-		low = sub(low, price)
-		if high != nil {
-			high = sub(high, price)
+	low, high := f.slope(lp, step, mul(step, quo(firstStep, stepVMs)), func(p *program, by *big.Rat) bool {
+		if always && p.purse != nil {
+			p.pay(zero().Neg(mul(by, price)))
 		}
+		return p.enlarge(v, k, by)
+	})
+	saved := said
+	if always {
+		saved = money(add(amount(said.Decimal), price))
 	}
-	if !fits {
-		all.addf("One VM more in contract %s saves %s, not %s.", c.Name, between(low, high), said)
+	if !f.within(saved, low, high) {
+		all.addf("One VM more in contract %s saves %s, and %s is said.", c.Name, between(low, high), saved)
 	}
 }
 
@@ -305,17 +321,17 @@ func (p *program) pay(money *big.Rat) {
 	p.floats.purse = float(p.purse)
 }
 
-// cheapestPrice checks that the price of capacity is that of the cheapest type.
+// cheapestPrice checks that the price of capacity is that of the cheapest type, the first of several.
 func (f *fleet) cheapestPrice(all *faults, x capacity.Prices) {
-	known := false
-	for _, t := range x.Types {
-		if t.Low.LessThan(x.Capacity.Low.Decimal) {
-			all.addf("A VM of %s is worth %s, less than the %s said of the cheapest.", t.Name, t.Low, x.Capacity.Low)
+	cheapest := &x.Types[0]
+	for v := range x.Types {
+		if t := &x.Types[v]; t.Low.LessThan(cheapest.Low.Decimal) {
+			cheapest = t
 		}
-		same := (t.High == nil) == (x.Capacity.High == nil) && (t.High == nil || t.High.Equal(x.Capacity.High.Decimal))
-		known = known || same && t.Low.Equal(x.Capacity.Low.Decimal)
 	}
-	if !known {
-		all.addf("The price of capacity is that of no type.")
+	low, high := x.Capacity.Low, x.Capacity.High
+	if !low.Equal(cheapest.Low.Decimal) || (high == nil) != (cheapest.High == nil) || high != nil && !high.Equal(cheapest.High.Decimal) {
+		all.addf("The price of capacity is that of the cheapest type, %s: one less costs %s and one more %v, not %s and %v.",
+			cheapest.Name, cheapest.Low, orNone(cheapest.High), low, orNone(high))
 	}
 }

@@ -108,7 +108,13 @@ func (f *fleet) averages(pl capacity.Plan) []string {
 	var all faults
 	for i := range pl.Classes {
 		said := &pl.Classes[i]
-		if !f.named || f.classes[i].impossible {
+		if !f.named {
+			continue
+		}
+		if f.classes[i].impossible {
+			if said.VMsPerJob != 0 {
+				all.addf("%s: on no type can it run, and a job is said to take %v VMs.", said.Name, said.VMsPerJob)
+			}
 			continue
 		}
 		gamma, jobs := number(said.VMsPerJob), zero()
@@ -176,7 +182,7 @@ func sameTimes(x, y capacity.Times) bool {
 	same := func(a, b *float64) bool {
 		return a == nil && b == nil || a != nil && b != nil && near(number(*a), number(*b), number(*a))
 	}
-	return same(x.Lower, y.Lower) && same(x.Average, y.Average) && same(x.Upper, y.Upper)
+	return same(x.Lower, y.Lower) && same(x.Average, y.Average) && same(x.Upper, y.Upper) && same(x.Calibrated, y.Calibrated)
 }
 
 // rounding checks that the types' rounding adds up.

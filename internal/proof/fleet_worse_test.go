@@ -98,8 +98,12 @@ func TestNoSuboptimalFleetPlanPassesAsOptimal(t *testing.T) {
 			}
 		}
 		pl.Status, pl.Proof.Bound = capacity.Feasible, best.Objective
-		if size := decimal.Min(pl.Objective.Abs(), pl.Cost.Total.Decimal).InexactFloat64(); size > 0 {
-			pl.Proof.Gap = distance / size
+		pl.Proof.Gap = 1
+		for _, size := range []decimal.Decimal{decimal.Min(pl.Objective.Abs(), pl.Cost.Total.Decimal), pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal)} {
+			if size.IsPositive() {
+				pl.Proof.Gap = distance / size.InexactFloat64()
+				break
+			}
 		}
 		if report := Verify(p, pl, Options{Brief: true}); !report.Accepted() {
 			t.Fatalf("trial %d: with an honest bound: %s\n%s\n%s", trial, report, text(p), text(pl))

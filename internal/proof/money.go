@@ -67,6 +67,19 @@ func (b *bill) sum(m *model, a answer) {
 // say "never" make objectives large, and a small share of them is worth more than all VMs.
 func (b bill) yardstick() *big.Rat { return smaller(abs(b.objective), b.total) }
 
+// fits says whether a gap is the share that a distance is of the yardstick: where that is nothing, of what the VMs
+// cost, and where that is nothing too, of any amount, 1.
+func (b bill) fits(gap, distance, slack *big.Rat) bool {
+	size := b.yardstick()
+	if money(size).IsZero() {
+		size = b.vms
+	}
+	if money(size).IsZero() {
+		return gap.Sign() == 0 && distance.Cmp(larger(smallest, slack)) <= 0 || gap.Cmp(whole(1)) == 0 && distance.Cmp(slack) > 0
+	}
+	return gap.Sign() >= 0 && abs(sub(mul(gap, size), distance)).Cmp(larger(slack, smallest)) <= 0
+}
+
 // noise is how far a bound may be off that came from floating point.
 func (b bill) noise() *big.Rat {
 	return add(b.slack, add(mul(relative, b.yardstick()), mul(digits, sub(b.total, b.objective))))

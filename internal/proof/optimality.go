@@ -23,7 +23,7 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 	if less(add(distance, slack), zero()) {
 		f.addf("The bound %s is above the objective %s, which the plan itself reaches.", pl.Proof.Bound, money(b.objective))
 	}
-	if gap.Sign() < 0 || size.Cmp(smallest) > 0 && abs(sub(mul(gap, size), larger(distance, zero()))).Cmp(slack) > 0 {
+	if !b.fits(gap, larger(distance, zero()), slack) {
 		f.addf("The gap between %s and the bound %s is not %v.", money(b.objective), pl.Proof.Bound, pl.Proof.Gap)
 	}
 	if allowed := number(m.problem.Options.Gap); pl.Status == capacity.Optimal && less(add(larger(smallest, mul(allowed, size)), slack), distance) {

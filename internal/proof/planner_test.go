@@ -403,9 +403,12 @@ func (b *planner) fillPrices(pl *capacity.Plan) {
 	if budget := b.p.Budget; budget != nil && budget.VMCost != nil {
 		pl.Prices.Budget = new(capacity.RoundMoney(0))
 	}
-	for i, c := range b.p.Supply.Contracts {
-		worth := capacity.RoundMoney(math.Max(0, low-b.perPeriod(i)))
-		pl.Prices.Contracts = append(pl.Prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: worth})
+	for _, c := range b.p.Supply.Contracts {
+		worth := low - c.Price.Float()*float64(b.p.PeriodSeconds)/3600
+		if c.Billing != capacity.BilledAlways {
+			worth = math.Max(0, worth)
+		}
+		pl.Prices.Contracts = append(pl.Prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: capacity.RoundMoney(worth)})
 	}
 }
 

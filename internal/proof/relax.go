@@ -239,13 +239,11 @@ func (m *model) pricesAt(x capacity.Prices, lp relaxed) []string {
 			continue
 		}
 		saving := sub(lp.low, mul(amount(c.Price.Decimal), m.hours))
-		fits := same(said.Worth, larger(zero(), saving))
-		if c.Billing == capacity.BilledAlways { // one more is paid in any case; what it does is free
-			fits = fits || same(said.Worth, lp.low) || abs(sub(amount(said.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, lp.low))) <= 0
-			saving = lp.low
+		if c.Billing != capacity.BilledAlways { // else it is paid whether it is used or not
+			saving = larger(zero(), saving)
 		}
-		if !fits {
-			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, money(larger(zero(), saving)), said.Worth)
+		if abs(sub(amount(said.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, lp.low))) > 0 {
+			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, money(saving), said.Worth)
 		}
 	}
 	return f

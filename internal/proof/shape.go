@@ -113,8 +113,8 @@ func (m *model) conversion(pl capacity.Plan, a answer) []string {
 		gamma, share := number(said.VMsPerJob), number(said.VMs)
 		switch {
 		case c.impossible:
-			if gamma.Sign() < 0 || share.Sign() != 0 {
-				f.addf("%s: an impossible class takes no VMs, not %v.", said.Name, said.VMs)
+			if gamma.Sign() != 0 || share.Sign() != 0 {
+				f.addf("%s: an impossible class takes no VMs, not %v and %v a job.", said.Name, said.VMs, said.VMsPerJob)
 			}
 			continue
 		case !c.agrees(gamma):

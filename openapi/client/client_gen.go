@@ -2449,7 +2449,7 @@ type ClassPlan struct {
 	// TimeS The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 	TimeS *Times `json:"time_s"`
 
-	// Types Where the problem has several VM types, what runs on which; those with jobs, in the problem's order. `vms_per_job` of the class is then the average of the admitted jobs, or that of the cheapest type where there are none; `time_s` is that of the slowest type; of the flips only the penalty's is known.
+	// Types Where the problem has several VM types, what runs on which; those with jobs, in the problem's order. `vms_per_job` of the class is then the average of the admitted jobs, or that of the cheapest type where there are none; `time_s` is that of the slowest type; of the flips only the penalty's is known: what a job costs where that is least, by `prices.types`, `low` where all jobs run and `high` where only the promised ones do.
 	Types []ClassOnType `json:"types,omitempty"`
 
 	// Verdict The first that fits: no number of slots meets the deadline; all jobs are admitted; none is; only the promised ones; some.
@@ -9736,7 +9736,7 @@ type Worths struct {
 	Capacity  CapacityPrice   `json:"capacity"`
 	Contracts []ContractWorth `json:"contracts"`
 
-	// Types Where the problem has several VM types; `capacity` is then that of the cheapest one.
+	// Types Where the problem has several VM types; `capacity` is then that of the cheapest one by `low`, the first of several.
 	Types []TypePrice `json:"types,omitempty"`
 }
 
