@@ -137,6 +137,20 @@ const (
 	latest   = 7258118400_000
 )
 
+// maxHeld bounds, in bytes, what is held of an execution besides its attempts, and of a table until all of it is
+// read: about a million names of tasks, 600,000 attempts at once that have not ended, 700,000 stages, or 120,000
+// executions of a table. The constants are what these come to on the heap, besides their texts.
+const (
+	maxHeld        = 128 << 20
+	nameBytes      = 64
+	openBytes      = 192
+	stageBytes     = 192
+	executionBytes = 1 << 10
+	attemptBytes   = 12 // of a table, whose attempts count as well
+)
+
+var tooMuch = fmt.Sprintf("More is open at once or has a name of its own (attempts without an end, tasks, hosts, stages) than the %d MiB that are kept of one execution while it is read. Perhaps ends are missing, or the file is something else.", maxHeld>>20)
+
 // moment is a recorded time where it can be one; records say -1 or 0 for what they do not know.
 func moment(ms int64) int64 {
 	if ms < earliest || ms > latest {
@@ -164,6 +178,7 @@ type builder struct {
 	Execution
 	tasks map[string]int32
 	hosts map[string]int32
+	held  int // bytes, about
 	// places counts the tasks of each kind, for those without ids.
 	places [Other + 1]int32
 }
@@ -182,7 +197,7 @@ func (b *builder) task(id string) int32 {
 			return int32(n)
 		}
 	}
-	return unnumbered + numberOf(b.tasks, id)
+	return unnumbered + b.number(b.tasks, id)
 }
 
 func (b *builder) note(f string, a ...any) { b.Notes = append(b.Notes, fmt.Sprintf(f, a...)) }
@@ -191,18 +206,21 @@ func (b *builder) host(name string) int32 {
 	if name == "" {
 		return -1
 	}
-	n := numberOf(b.hosts, name)
+	n := b.number(b.hosts, name)
 	if int(n) == len(b.Hosts) {
 		b.Hosts = append(b.Hosts, clip(name))
+		b.held += len(b.Hosts[n])
 	}
 	return n
 }
 
-func numberOf(known map[string]int32, id string) int32 {
-	n, is := known[id]
+// number is that of a name among the known ones, to which it is added.
+func (b *builder) number(known map[string]int32, name string) int32 {
+	n, is := known[name]
 	if !is {
 		n = int32(len(known))
-		known[strings.Clone(id)] = n
+		known[strings.Clone(name)] = n
+		b.held += nameBytes + len(name)
 	}
 	return n
 }

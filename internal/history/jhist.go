@@ -157,6 +157,7 @@ func (h *jhist) attemptEnds(where, kind string, r *jhistRecord, outcome Outcome)
 		return err
 	}
 	delete(h.open, r.AttemptID)
+	h.held -= openBytes + len(r.AttemptID)
 	a.Outcome, a.Finish, a.Host = outcome, moment(r.FinishTime), h.host(r.Hostname)
 	if a.Kind == Reduce {
 		a.Shuffled = max(moment(r.ShuffleDone), moment(r.SortDone))
@@ -175,9 +176,13 @@ func (h *jhist) attempt(where, kind string, r *jhistRecord) (*Attempt, error) {
 		if h.Attempts.Len()+len(h.open) == MaxAttempts {
 			return nil, Refusal{where, fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts)}
 		}
+		if h.held > maxHeld {
+			return nil, Refusal{where, tooMuch}
+		}
 		h.opened++
 		a = &openAttempt{Attempt{Task: h.task(r.TaskID), Host: -1, Kind: kindOf(r.TaskType)}, h.opened}
 		h.open[strings.Clone(r.AttemptID)] = a
+		h.held += openBytes + len(r.AttemptID)
 	}
 	return &a.Attempt, nil
 }

@@ -83,10 +83,15 @@ func read(text io.Reader, to Sink) error {
 		}
 		return cmp.Or(tell(Refusal{r.Where, fmt.Sprintf("More than %d things in this file cannot be taken; the rest of it is not read. Perhaps it is damaged, or something else.", maxRefusals)}), errEnough)
 	}
-	if err := reader(in, to); !errors.Is(err, errEnough) {
-		return err
+	err = reader(in, to)
+	var tooLarge Refusal
+	switch {
+	case errors.Is(err, errEnough):
+		return nil
+	case errors.As(err, &tooLarge): // nothing of the execution that it stands in is taken
+		return tell(tooLarge)
 	}
-	return nil
+	return err
 }
 
 type reader func(io.Reader, Sink) error

@@ -98,6 +98,9 @@ func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
 	if b.Attempts.Len()+len(task.Attempts) > MaxAttempts {
 		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts))
 	}
+	if b.held > maxHeld {
+		return t.fault(tooMuch)
+	}
 	kind := map[string]Kind{"mapTasks": Map, "reduceTasks": Reduce, "otherTasks": Other}[list]
 	if task.ID == "" { // its place is its name, then
 		task.ID = fmt.Sprintf("\x00%d", b.places[kind])

@@ -74,6 +74,9 @@ func (t *tokens) addSimulated(b *builder, task *simulatorTask) error {
 	if b.Attempts.Len() == MaxAttempts {
 		return t.fault(fmt.Sprintf("The execution has more than %d attempts.", MaxAttempts))
 	}
+	if b.held > maxHeld {
+		return t.fault(tooMuch)
+	}
 	kind := Other
 	switch task.Type {
 	case "map":

@@ -96,6 +96,9 @@ type spark struct {
 }
 
 func (s *spark) line(where string, line []byte) error {
+	if s.held > maxHeld {
+		return Refusal{where, tooMuch}
+	}
 	var e sparkEvent
 	if err := json.Unmarshal(line, &e); err != nil {
 		return s.to.refuse(where, "This is no event of Spark: %s. Perhaps the log was cut off.", jsonFault(err))
@@ -139,7 +142,9 @@ func (s *spark) line(where string, line []byte) error {
 			parents = append(parents, parent)
 		}
 		info := &s.Stages[n]
+		s.held -= len(info.Name) + 4*len(info.Parents)
 		info.Name, info.Parents = clip(e.Stage.Name), parents
+		s.held += len(info.Name) + 4*len(info.Parents)
 		info.Tasks = max(info.Tasks, e.Stage.Tasks) // a further try may have fewer
 		info.Tries++
 	case "SparkListenerTaskEnd":
@@ -159,6 +164,7 @@ func (s *spark) stage(where string, id int64) (int32, error) {
 		}
 		n = int32(len(s.Stages))
 		s.stages[id] = n
+		s.held += stageBytes
 		s.Stages = append(s.Stages, StageInfo{ID: id, Tasks: -1})
 	}
 	return n, nil

@@ -20,15 +20,6 @@ var tableColumns = []string{"job", "execution", "task", "kind", "start", "finish
 // maxRow bounds what is held of a table at a time: of its fields each may take a hundred times the byte that it is written in.
 const maxRow = 256 << 10
 
-// maxTable bounds, in bytes, what is held of a table until all of it is read: about 120,000 executions, or a
-// million names of tasks. The constants are what these come to on the heap, besides their texts.
-const (
-	maxTable       = 128 << 20
-	executionBytes = 1 << 10
-	nameBytes      = 64
-	attemptBytes   = 12
-)
-
 func isTableHeader(line []byte) bool {
 	names := strings.Split(strings.ToLower(string(line)), ",")
 	known := 0
@@ -57,8 +48,8 @@ func readTable(r io.Reader, to Sink) error {
 			break
 		}
 		line, _ := in.FieldPos(0)
-		if t.held > maxTable {
-			return to.refuse(fmt.Sprintf("line %d", line), "The table has more executions, tasks and attempts than are put together at once. Divide it, so that the rows of an execution stay in one file.")
+		if t.held > maxHeld {
+			return to.refuse(fmt.Sprintf("line %d", line), "The table has more executions, tasks and attempts than the %d MiB hold in which it is put together. Divide it, so that the rows of an execution stay in one file.", maxHeld>>20)
 		}
 		if wrong := t.row(record); wrong != "" {
 			err = to.refuse(fmt.Sprintf("line %d", line), "%s", wrong)
@@ -202,10 +193,10 @@ func (t *table) row(record []string) (wrong string) {
 		}
 	}
 	e.dated, e.undated = e.dated || dated, e.undated || !dated
-	names := len(t.tasks) + len(e.hosts)
-	a.Task, a.Host = unnumbered+numberOf(t.tasks, a.Kind.String()+" "+task), e.host(field("host"))
+	before := e.held
+	a.Task, a.Host = unnumbered+e.number(t.tasks, a.Kind.String()+" "+task), e.host(field("host"))
 	e.Attempts.Add(a)
-	t.held += attemptBytes + (len(t.tasks)+len(e.hosts)-names)*(nameBytes+len(task)+len(field("host")))
+	t.held += attemptBytes + e.held - before
 	return ""
 }
 
