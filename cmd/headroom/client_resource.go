@@ -34,6 +34,7 @@ type resource struct {
 	get     func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error)
 	replace func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error)
 	delete  func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error)
+	version func(ctx context.Context, api *client.Client, cluster, name string, version int64) (*http.Response, error) // nil where the number is the ETag
 }
 
 // memberFlag is a flag that gives one member.
@@ -449,8 +450,12 @@ func (k *resource) deleteCommand(to *connection) *cobra.Command {
 		cluster, rest := k.arguments(args)
 		what := k.named(cluster, rest[0])
 		etag := fmt.Sprint(version)
-		if version == 0 {
-			now, err := s.said(k.get(c.Context(), s.api, cluster, rest[0], nil))
+		if version == 0 || k.version != nil {
+			ask := func() (*http.Response, error) { return k.get(c.Context(), s.api, cluster, rest[0], nil) }
+			if version != 0 {
+				ask = func() (*http.Response, error) { return k.version(c.Context(), s.api, cluster, rest[0], version) }
+			}
+			now, err := s.said(ask())
 			if err != nil {
 				return err
 			}

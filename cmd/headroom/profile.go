@@ -34,6 +34,9 @@ var profiles = resource{
 	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
 		return api.DeleteProfile(ctx, cluster, name, nil, edit...)
 	},
+	version: func(ctx context.Context, api *client.Client, cluster, name string, version int64) (*http.Response, error) {
+		return api.GetProfileVersion(ctx, cluster, name, version, nil)
+	},
 }
 
 func profileCommand() *cobra.Command {

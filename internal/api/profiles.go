@@ -18,20 +18,20 @@ func (s *server) ListProfiles(ctx context.Context, r ListProfilesRequest) (reply
 
 func (s *server) CreateProfile(ctx context.Context, r CreateProfileRequest) (reply[Profile], error) {
 	p, err := s.app.CreateProfile(ctx, r.Cluster, *r.Body)
-	return created(p, p.Version, p.Name, err)
+	return reply[Profile]{body: p, etag: quoted(p.Tag()), created: p.Name}, err
 }
 
 func (s *server) GetProfile(ctx context.Context, r GetProfileRequest) (reply[Profile], error) {
 	p, err := s.app.Profile(ctx, r.Cluster, r.Name, 0)
-	return versioned(p, p.Version, err)
+	return reply[Profile]{body: p, etag: quoted(p.Tag())}, err
 }
 
 func (s *server) DeleteProfile(ctx context.Context, r DeleteProfileRequest) (reply[nothing], error) {
-	version, err := seenVersion(r.Params.IfMatch)
+	tag, err := seenTag(r.Params.IfMatch)
 	if err != nil {
 		return done(err)
 	}
-	return done(s.app.DeleteProfile(ctx, r.Cluster, r.Name, version))
+	return done(s.app.DeleteProfile(ctx, r.Cluster, r.Name, tag))
 }
 
 func (s *server) ListProfileVersions(ctx context.Context, r ListProfileVersionsRequest) (reply[ProfileList], error) {
@@ -45,12 +45,12 @@ func (s *server) AddProfileVersion(ctx context.Context, r AddProfileVersionReque
 		return reply[Profile]{}, err
 	}
 	p, err := s.app.AddProfileVersion(ctx, r.Cluster, *r.Body)
-	return created(p, p.Version, strconv.FormatInt(p.Version, 10), err)
+	return reply[Profile]{body: p, etag: quoted(p.Tag()), created: strconv.FormatInt(p.Version, 10)}, err
 }
 
 func (s *server) GetProfileVersion(ctx context.Context, r GetProfileVersionRequest) (reply[Profile], error) {
 	p, err := s.app.Profile(ctx, r.Cluster, r.Name, r.Version)
-	return versioned(p, p.Version, err)
+	return reply[Profile]{body: p, etag: quoted(p.Tag())}, err
 }
 
 func (s *server) GetDocument(ctx context.Context, r GetDocumentRequest) (reply[Document], error) {

@@ -164,31 +164,41 @@ func matches(lines []string, etag string) bool {
 
 // seenVersion is the version that If-Match names.
 func seenVersion(ifMatch *string) (int64, error) {
-	if ifMatch == nil {
-		return 0, refusal{versionNeeded.problem("The header If-Match is missing; send the ETag that you have read last, so that nobody's change is overwritten unseen.")}
+	tag, err := seenTag(ifMatch)
+	if err != nil {
+		return 0, err
 	}
-	version, ok := parseETag(*ifMatch)
-	switch {
-	case ok:
+	if version, err := strconv.ParseInt(tag, 10, 64); err == nil && version > 0 && strconv.FormatInt(version, 10) == tag {
 		return version, nil
-	case *ifMatch == "*":
-		return 0, refusal{aboutParameter("If-Match", "type", "If-Match: * names no version; send the ETag that you have read last.", nil)}
-	case strings.HasPrefix(*ifMatch, "W/"):
-		return 0, refusal{aboutParameter("If-Match", "type", "If-Match names a weak ETag; send the strong one, without W/.", nil)}
-	case strings.Contains(*ifMatch, ","):
-		return 0, refusal{aboutParameter("If-Match", "type", "If-Match names several ETags; send the one that you have read last.", nil)}
 	}
-	if n, err := strconv.ParseInt(*ifMatch, 10, 64); err == nil {
-		return 0, refusal{aboutParameter("If-Match", "type", "An ETag stands in double quotes.", &capacity.Hint{Detail: "Send " + etagOf(n) + ".", Value: etagOf(n)})}
-	}
-	return 0, refusal{outdated.problem(fmt.Sprintf("%.60q is no ETag of this thing; read it again and repeat your change.", *ifMatch))}
+	return 0, noETag(*ifMatch)
 }
 
-func parseETag(etag string) (version int64, ok bool) {
-	digits, found := strings.CutPrefix(etag, `"`)
-	digits, closed := strings.CutSuffix(digits, `"`)
-	version, err := strconv.ParseInt(digits, 10, 64)
-	return version, found && closed && err == nil && version > 0 && etagOf(version) == etag
+// seenTag is what If-Match has between its quotes.
+func seenTag(ifMatch *string) (string, error) {
+	if ifMatch == nil {
+		return "", refusal{versionNeeded.problem("The header If-Match is missing; send the ETag that you have read last, so that nobody's change is overwritten unseen.")}
+	}
+	tag, opened := strings.CutPrefix(*ifMatch, `"`)
+	tag, closed := strings.CutSuffix(tag, `"`)
+	switch {
+	case opened && closed && !strings.Contains(tag, `"`):
+		return tag, nil
+	case *ifMatch == "*":
+		return "", refusal{aboutParameter("If-Match", "type", "If-Match: * names no version; send the ETag that you have read last.", nil)}
+	case strings.HasPrefix(*ifMatch, "W/"):
+		return "", refusal{aboutParameter("If-Match", "type", "If-Match names a weak ETag; send the strong one, without W/.", nil)}
+	case strings.Contains(*ifMatch, ","):
+		return "", refusal{aboutParameter("If-Match", "type", "If-Match names several ETags; send the one that you have read last.", nil)}
+	}
+	if n, err := strconv.ParseInt(*ifMatch, 10, 64); err == nil {
+		return "", refusal{aboutParameter("If-Match", "type", "An ETag stands in double quotes.", &capacity.Hint{Detail: "Send " + etagOf(n) + ".", Value: etagOf(n)})}
+	}
+	return "", noETag(*ifMatch)
+}
+
+func noETag(ifMatch string) error {
+	return refusal{outdated.problem(fmt.Sprintf("%.60q is no ETag of this thing; read it again and repeat your change.", ifMatch))}
 }
 
 // tableReply is a list as a table, all of whose rows need not be in memory at once.

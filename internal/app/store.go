@@ -40,9 +40,9 @@ type Store interface {
 	// CreateProfile makes version 1 of a new name; AddProfileVersion the next of a known one.
 	CreateProfile(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error)
 	AddProfileVersion(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error)
-	// DeleteProfile deletes a name with all its versions, of which the latest must be this one. It is a
+	// DeleteProfile deletes a name with all its versions, of which the latest must have this tag. It is a
 	// conflict while a class uses one.
-	DeleteProfile(ctx context.Context, cluster, name string, latest int64) error
+	DeleteProfile(ctx context.Context, cluster, name, tag string) error
 
 	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page Page) (Listed[capacity.Forecast], error)
 	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name

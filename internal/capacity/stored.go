@@ -2,6 +2,8 @@ package capacity
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -86,6 +88,11 @@ type ProfileVersion struct {
 	// A JSON object that whoever made the version keeps with it: what job and executions it was made of.
 	// Nothing here reads it; nil is none.
 	Source json.RawMessage `json:"source,omitempty"`
+}
+
+// Tag tells the version from one of the same number of a profile of this name that was deleted before.
+func (p ProfileVersion) Tag() string {
+	return fmt.Sprintf("%d-%s", p.Version, strconv.FormatInt(p.CreatedAt.UnixMicro(), 36))
 }
 
 // ProfileRef names one version of a profile. Where it is written, version 0 (or none) is the latest.

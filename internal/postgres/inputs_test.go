@@ -227,12 +227,13 @@ func TestTypesThingsReferToStay(t *testing.T) {
 	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), capacity.Conflict, "contracts")
 	check(t, s.Contracts().Delete(ctx, night, "three-year", 1))
 	check(t, s.VMTypes().Delete(ctx, night, "small", 1))
-	kindOf(t, s.DeleteProfile(ctx, night, "etl", 1), capacity.Conflict, `"etl" is still used`)
+	etl := must(s.Profile(ctx, night, "etl", 0))(t).Tag()
+	kindOf(t, s.DeleteProfile(ctx, night, "etl", etl), capacity.Conflict, `"etl" is still used`)
 	check(t, s.Classes().Delete(ctx, night, "nightly", 1)) // and its forecasts
 	if rows := must(s.Forecasts(ctx, night, app.ForecastFilter{}, app.Page{}))(t); len(rows.Items) != 0 {
 		t.Errorf("forecasts of a class that is gone: %v", rows.Items)
 	}
-	check(t, s.DeleteProfile(ctx, night, "etl", 1))
+	check(t, s.DeleteProfile(ctx, night, "etl", etl))
 }
 
 func TestEightWritersLoseNoUpdate(t *testing.T) {

@@ -195,7 +195,7 @@ func profileArgs(id int64, p capacity.ProfileVersion) pgx.NamedArgs {
 }
 
 // DeleteProfile deletes a name with all its versions, unless a class uses one.
-func (s *Store) DeleteProfile(ctx context.Context, cluster, name string, latest int64) error {
+func (s *Store) DeleteProfile(ctx context.Context, cluster, name, tag string) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
@@ -205,7 +205,7 @@ func (s *Store) DeleteProfile(ctx context.Context, cluster, name string, latest 
 		if err != nil {
 			return err
 		}
-		if before.Version != latest {
+		if before.Tag() != tag {
 			return outdated(ctx, q, before.Version, cluster, before.Label(), capacity.ProfileKind)
 		}
 		if _, err := q.Exec(ctx, `DELETE FROM profile_versions WHERE cluster_id = @cluster AND name = @name`, pgx.NamedArgs{"cluster": id, "name": name}); err != nil {

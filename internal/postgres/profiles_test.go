@@ -55,9 +55,10 @@ func TestProfiles(t *testing.T) {
 	slices.Sort(want)
 	same(t, names, want)
 
-	wrongVersion(t, s.DeleteProfile(ctx, night, "null", 3), 4)
-	check(t, s.DeleteProfile(ctx, night, "null", 4))
-	kindOf(t, s.DeleteProfile(ctx, night, "null", 4), capacity.NotFound, "no profile")
+	latest := must(s.Profile(ctx, night, "null", 0))(t)
+	wrongVersion(t, s.DeleteProfile(ctx, night, "null", "4"), 4)
+	check(t, s.DeleteProfile(ctx, night, "null", latest.Tag()))
+	kindOf(t, s.DeleteProfile(ctx, night, "null", latest.Tag()), capacity.NotFound, "no profile")
 	for _, unknown := range []string{"null", "", "\x00", "\xff"} {
 		_, err := s.Profile(ctx, night, unknown, 0)
 		kindOf(t, err, capacity.NotFound, "no profile")

@@ -13840,7 +13840,7 @@ type ClientInterface interface {
 
 	// GetProfile Read a profile
 	//
-	// The latest version; its number is the ETag.
+	// The latest version. Its ETag is its number and its moment, because numbers begin anew where a profile is deleted and made again.
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/profiles/{name} (the `GetProfile` operationId).
 	GetProfile(ctx context.Context, cluster ClusterName, name ProfileName, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -17719,7 +17719,7 @@ func (c *Client) DeleteProfile(ctx context.Context, cluster ClusterName, name Pr
 
 // GetProfile Read a profile
 //
-// The latest version; its number is the ETag.
+// The latest version. Its ETag is its number and its moment, because numbers begin anew where a profile is deleted and made again.
 //
 // Corresponds with GET /v1/clusters/{cluster}/profiles/{name} (the `GetProfile` operationId).
 func (c *Client) GetProfile(ctx context.Context, cluster ClusterName, name ProfileName, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -34441,7 +34441,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetProfileWithResponse Read a profile
 	//
-	// The latest version; its number is the ETag.
+	// The latest version. Its ETag is its number and its moment, because numbers begin anew where a profile is deleted and made again.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -42911,7 +42911,7 @@ func (c *ClientWithResponses) DeleteProfileWithResponse(ctx context.Context, clu
 
 // GetProfileWithResponse Read a profile
 //
-// The latest version; its number is the ETag.
+// The latest version. Its ETag is its number and its moment, because numbers begin anew where a profile is deleted and made again.
 //
 // Returns a wrapper object for the known response body format(s).
 //
