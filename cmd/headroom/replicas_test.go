@@ -370,7 +370,7 @@ func (r *replicas) sentAgain(t *testing.T) {
 }
 
 // Three servers on one database, one of which is killed -9 now and then, are one service: a change that needs a plan
-// gets one, no job gets a place too many, who watches misses nothing, and a request that is sent again has no second effect.
+// gets one, no job gets a place too many, who watches hears of plans in order up to the last, and a request that is sent again has no second effect.
 func TestReplicasAreOneService(t *testing.T) {
 	t.Parallel()
 	clusters, changes, kills, watchers := 2, 5, 1, 3
@@ -381,7 +381,7 @@ func TestReplicasAreOneService(t *testing.T) {
 	var all sync.WaitGroup
 	plans := make([]atomic.Int64, clusters)
 	last := make([]atomic.Int64, clusters) // what watchers wait for, once it is known
-	var made, moved atomic.Int64
+	var made, moved, events, skipped atomic.Int64
 	for i := range clusters {
 		name := fmt.Sprint("shared-", i)
 		r.cluster(t, name)
@@ -390,11 +390,15 @@ func TestReplicasAreOneService(t *testing.T) {
 			all.Go(func() {
 				seen, moves := r.follow(t, name, &last[i], rand.New(rand.NewPCG(uint64(w), uint64(i))))
 				moved.Add(int64(moves))
-				for j, number := range seen {
-					if number != int64(j+1) {
+				events.Add(int64(len(seen)))
+				before := int64(0)
+				for _, number := range seen {
+					if number <= before {
 						t.Errorf("a watcher of %s saw %v, with %d moves", name, seen, moves)
 						break
 					}
+					skipped.Add(number - before - 1)
+					before = number
 				}
 			})
 		}
@@ -444,6 +448,9 @@ func TestReplicasAreOneService(t *testing.T) {
 		t.Errorf("of %d plans, numbers of %d clusters have gaps, and %d problems were planned twice", stored, gaps, twice)
 	}
 	verifyStored(t, r.one())
+	if skipped.Load() > events.Load()/50 { // a plan may be replaced before a busy server could tell of it
+		t.Errorf("watchers heard of %d plans, and of %d others nothing", events.Load(), skipped.Load())
+	}
 	t.Logf("%d changes, %d plans, %d moves of watchers", made.Load(), stored, moved.Load())
-	t.Attr("R1", fmt.Sprintf("three servers, %d killed: %d changes each with its one plan, %d moves of watchers without a missed event", kills, made.Load(), moved.Load()))
+	t.Attr("R1", fmt.Sprintf("three servers, %d killed: %d changes each with its one plan, %d moves of watchers who heard %d events in order, %d plans replaced before they could", kills, made.Load(), moved.Load(), events.Load(), skipped.Load()))
 }

@@ -92,17 +92,14 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 	heartbeat, look := time.NewTicker(heartbeatEvery), time.NewTicker(lookEvery)
 	defer heartbeat.Stop()
 	defer look.Stop()
-	sent := ""
-	if last > 0 && !reset {
-		sent = fmt.Sprint(last)
+	var known heard
+	if !reset {
+		known.number, known.elsewhere = last, last > 0
 	}
 	for {
 		shown, changed := s.app.Board.Watch(cluster)
-		if shown != nil && shown.Event().ID != sent {
-			if !w.send(shown.Event().Text) {
-				return
-			}
-			sent = shown.Event().ID
+		if known.next(shown) && !w.send(shown.Event().Text) {
+			return
 		}
 		select {
 		case <-changed:
@@ -121,6 +118,23 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 			return
 		}
 	}
+}
+
+// heard is what a watcher knows.
+type heard struct {
+	number    int64 // of the plan that was told last; 0 is none
+	elsewhere bool  // by another server, of a plan that this one may not have heard of yet
+}
+
+// next says whether a plan is to be told now, and notes it. An older plan than the one told is news where it is pinned,
+// or where the database was put back; not where this server is late.
+func (t *heard) next(shown *app.Shown) bool {
+	if shown == nil || t.elsewhere && shown.Pin == nil && shown.Record.Number < t.number {
+		return false
+	}
+	news := shown.Record.Number != t.number
+	t.number, t.elsewhere = shown.Record.Number, false
+	return news
 }
 
 // comeBack is after how many milliseconds who watched a server that stops should ask another one: soon,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -15,6 +16,7 @@ import (
 
 	"headroom/internal/app"
 	"headroom/internal/auth"
+	"headroom/internal/capacity"
 	"headroom/internal/telemetry"
 )
 
@@ -206,5 +208,36 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 	defer away.close()
 	if missed, then := away.next(), away.next(); missed != -1 || then != newest {
 		t.Errorf("while the database is away there come %d and %d, want a reset and the last plan", missed, then)
+	}
+}
+
+// Who moves to a server that is late hears of nothing older; of an older plan that is pinned, or holds since the database
+// was put back, everybody does.
+func TestPlansAreToldInOrder(t *testing.T) {
+	t.Parallel()
+	plan := func(number int64, pin *capacity.Pin) *app.Shown {
+		return &app.Shown{Current: capacity.Current{Record: capacity.PlanRecord{PlanSummary: capacity.PlanSummary{Number: number}}, Pin: pin}}
+	}
+	for _, c := range []struct {
+		name  string
+		from  heard
+		shown []*app.Shown
+		told  string
+	}{
+		{"new here", heard{}, []*app.Shown{nil, plan(3, nil), plan(3, nil), plan(5, nil)}, "3 5"},
+		{"ahead of this server", heard{9, true}, []*app.Shown{plan(7, nil), plan(8, nil), nil, plan(9, nil), plan(10, nil)}, "10"},
+		{"an older plan is pinned", heard{9, true}, []*app.Shown{plan(7, &capacity.Pin{}), plan(9, nil)}, "7 9"},
+		{"the database is put back", heard{9, false}, []*app.Shown{plan(7, nil)}, "7"},
+		{"put back once this server has caught up", heard{9, true}, []*app.Shown{plan(9, nil), plan(6, nil)}, "6"},
+	} {
+		var told []string
+		for _, shown := range c.shown {
+			if c.from.next(shown) {
+				told = append(told, fmt.Sprint(shown.Record.Number))
+			}
+		}
+		if got := strings.Join(told, " "); got != c.told {
+			t.Errorf("%s: told %s, want %s", c.name, got, c.told)
+		}
 	}
 }
