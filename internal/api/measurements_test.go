@@ -48,7 +48,7 @@ func TestMeasurementsAreFitted(t *testing.T) {
 		t.Errorf("one measurement: got %+v", taken)
 	}
 	a := s.ask(viewer, "GET", fits+"/sort/power", nil).want(t, 404)
-	if !strings.Contains(string(a.text), "1 measurements") || !strings.Contains(string(a.text), "give at least two") {
+	if !strings.Contains(string(a.text), "One measurement does not") || !strings.Contains(string(a.text), "give at least two") {
 		t.Errorf("got %s, want why nothing was fitted", a.text)
 	}
 	first := s.ask(agent, "POST", measurements, someMeasurements, "Idempotency-Key", "k").want(t, 200)
