@@ -268,6 +268,15 @@ func hoursOf(hours, classes int, offers string) string {
 	return b.String()
 }
 
+// ofTwoTypes lets the VMs of hoursOf be of two types, which takes longer to plan.
+func ofTwoTypes(body string) string {
+	const from, to = `"supply":{"on_demand":`, `,"classes":[{`
+	before, rest, _ := strings.Cut(body, from)
+	terms, after, _ := strings.Cut(rest, to)
+	terms = strings.TrimSuffix(terms, "}")
+	return before + `"supply":{"vm_types":[{"name":"one","on_demand":` + terms + `},{"name":"two","on_demand":{"price":"0.31"}}]}` + to + `"speed":{"two":1.5},` + after
+}
+
 const yearOffers = `,"offers":[{"name":"one-year","price":"0.12","billing":"always","term_years":1,"max":5000},{"name":"all upfront","upfront":"900","billing":"always","term_years":1,"max":5000}]`
 
 // TestLongMonthsAreRuns has a horizon and a purchase worked on in the background, ended, and read in every form.
@@ -305,8 +314,8 @@ func TestLongMonthsAreRuns(t *testing.T) {
 		ask, body string
 		steps     int64 // that are waited for: enough for several workers to be past the first hour
 	}{
-		{"horizons", hoursOf(8760, many(40, 60), ""), 50},
-		{"horizons?format=focus", hoursOf(3*8760, 15, ""), 50},
+		{"horizons", hoursOf(8760, 200, ""), 50},
+		{"horizons?format=focus", ofTwoTypes(hoursOf(3*8760, 15, "")), 50},
 		{"purchases", hoursOf(8760, many(40, 60), yearOffers), 1},
 	} {
 		s.ask(limited, "POST", "/v1/"+c.ask, c.body, "Prefer", "respond-async").want(t, 403)

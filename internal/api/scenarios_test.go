@@ -202,7 +202,7 @@ func TestManyScenariosAtOnce(t *testing.T) {
 }
 
 func askMany(t *testing.T, s *service, integrality capacity.Integrality) {
-	text := hundredClasses(t, integrality)
+	text := manyClasses(t, 100, integrality)
 	ask := func(n int) (plan.WhatIf, time.Duration) {
 		var scenarios []string
 		for i := range n {
@@ -234,9 +234,9 @@ func askMany(t *testing.T, s *service, integrality capacity.Integrality) {
 	t.Logf("%s: %d scenarios took %s, %d of them proved; one took %s", integrality, n, took, proved, one)
 }
 
-func hundredClasses(t testing.TB, integrality capacity.Integrality) string {
+func manyClasses(t testing.TB, n int, integrality capacity.Integrality) string {
 	t.Helper()
-	drawn, err := study.Generate("mixed", 100, 1)
+	drawn, err := study.Generate("mixed", n, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,8 +128,8 @@ func TestALongSweepIsARun(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=pdf", nil).want(t, 400)
 
-	// Ten thousand points over a hundred classes are never waited for.
-	long := `{"problem":` + hundredClasses(t, capacity.Executable) + `,"vary":[{"what":"demand","from":0.5,"to":2,"steps":100},{"what":"deadline","from":0.9,"to":1.5,"steps":100}]}`
+	// Ten thousand points over a thousand classes are never waited for.
+	long := `{"problem":` + manyClasses(t, 1000, capacity.Executable) + `,"vary":[{"what":"demand","from":0.5,"to":2,"steps":100},{"what":"deadline","from":0.9,"to":1.5,"steps":100}]}`
 	s.ask(s.key("limited", auth.Planner, []string{"mine"}), "POST", "/v1/sweeps", long, "Prefer", "respond-async").want(t, 403)
 	began := time.Now()
 	started = s.ask(s.admin, "POST", "/v1/sweeps", long).want(t, 202)
