@@ -194,7 +194,7 @@ func (d *door) stop(ctx context.Context) (err error) {
 		if s == nil {
 			continue
 		}
-		if late := s.Shutdown(ending); late != nil {
+		if late := s.Shutdown(ending); late != nil && !errors.Is(late, net.ErrClosed) { // which the listener may be by now
 			_ = s.Close()
 			err = errors.Join(err, fmt.Errorf("requests were still being answered after %s and were cut off", drainTime))
 		}
