@@ -221,6 +221,7 @@ func walkScenarios(t *testing.T, s *server, browser context.Context) {
 	// Anything else is added by typing a word of it; pins stand beside each other.
 	press(t, ctx, "Add a change")
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS(`.choices input`), "price three\r"))
+	until(t, ctx, `!document.querySelector(".choices") && document.activeElement.closest(".knob").textContent.includes("Price of a VM in three-year")`)
 	typed("Price of a VM in three-year", "x1.2")
 	until(t, ctx, `location.search.includes("contract_price")`)
 	press(t, ctx, "Pin this")

@@ -1,6 +1,6 @@
 // What can be changed: a few controls at first, and a list of all the others.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ClassPlan, JobAnswer, ProblemClass } from "../api/contract.ts";
 import { ask } from "../api/client.ts";
 import { perPeriod } from "../model/money.ts";
@@ -58,11 +58,22 @@ function Knobs() {
   const classes = new Map(from.problem.classes.map((c) => [c.name, c]));
   return (
     <>
-      {visible.map((k) => (
-        <Timed key={keyOf(k)} knob={k} of={k.what === "deadline" ? classes.get(k.name) : undefined} />
-      ))}
+      <Listed knobs={visible} classes={classes} added={shown.value.at(-1)} />
       <AddChange hidden={all.filter((k) => !seen.has(keyOf(k)))} add={(k) => (shown.value = [...shown.value, keyOf(k)])} />
     </>
+  );
+}
+
+/** Listed is the knobs; one that is added takes the focus, since setting it is what comes next. */
+function Listed({ knobs, classes, added }: { knobs: Knob[]; classes: Map<string, ProblemClass>; added: string | undefined }) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => list.current!.children[knobs.findIndex((k) => keyOf(k) === added)]?.querySelector("input")?.focus(), [added]);
+  return (
+    <div ref={list} class="knobs">
+      {knobs.map((k) => (
+        <Timed key={keyOf(k)} knob={k} of={k.what === "deadline" ? classes.get(k.name) : undefined} />
+      ))}
+    </div>
   );
 }
 
@@ -90,7 +101,7 @@ function AddChange({ hidden, add }: { hidden: Knob[]; add: (k: Knob) => void }) 
   const open = useSignal(false);
   const word = useSignal("");
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open.value) box.current?.querySelector<HTMLElement>("input")?.focus();
   }, [open.value]);
   if (hidden.length === 0) return null;
@@ -99,7 +110,6 @@ function AddChange({ hidden, add }: { hidden: Knob[]; add: (k: Knob) => void }) 
   const close = () => {
     open.value = false;
     word.value = "";
-    box.current?.querySelector("button")?.focus();
   };
   const choose = (k: Knob) => {
     add(k);
@@ -108,8 +118,10 @@ function AddChange({ hidden, add }: { hidden: Knob[]; add: (k: Knob) => void }) 
   const onKey = (e: KeyboardEvent) => {
     const items = [...box.current!.querySelectorAll<HTMLElement>("input, .choices button")];
     const at = items.indexOf(document.activeElement as HTMLElement);
-    if (e.key === "Escape") close();
-    else if (e.key === "Enter" && at === 0 && found[0]) choose(found[0]);
+    if (e.key === "Escape") {
+      close();
+      box.current!.querySelector("button")!.focus();
+    } else if (e.key === "Enter" && at === 0 && found[0]) choose(found[0]);
     else if (e.key === "ArrowDown") items[Math.min(at + 1, items.length - 1)]?.focus();
     else if (e.key === "ArrowUp") items[Math.max(at - 1, 0)]?.focus();
     else return;
