@@ -83,6 +83,9 @@ func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop fu
 	if absent && !fresh {
 		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom key create\" or \"headroom serve\" makes it", dir)
 	}
+	if absent && d.dir == "" && os.Getenv("HEADROOM_DATA_DIR") == "" && os.Getenv("HEADROOM_URL") != "" {
+		return "", nil, fmt.Errorf("HEADROOM_URL names a server, but keys are made in its database, and there is none in %s. Make the key where that server runs, or name its database with DATABASE_URL; --data-dir makes a database of its own", shown(dir))
+	}
 	url, running, err := postgres.AttachPrivate(dir)
 	if err != nil || running {
 		return url, func() error { return nil }, err

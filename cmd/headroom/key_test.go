@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -30,6 +31,25 @@ func TestEndsOfKeys(t *testing.T) {
 	}
 	if end, err := endOf("", now); end != nil || err != nil {
 		t.Errorf("no end: got %v, %v", end, err)
+	}
+}
+
+// A key for a server elsewhere is none for a database that is made here.
+func TestKeysOfAServerElsewhere(t *testing.T) {
+	home := t.TempDir() // which is not looked at where this is run as root
+	for name, value := range map[string]string{"DATABASE_URL": "", "HEADROOM_DATA_DIR": "", "HEADROOM_URL": "https://headroom.example.com", "HOME": home, "XDG_DATA_HOME": home} {
+		t.Setenv(name, value)
+	}
+	if _, err := os.Stat(defaultDataDir()); err == nil {
+		t.Skipf("this machine has a server's data in %s", defaultDataDir())
+	}
+	var out, trouble bytes.Buffer
+	code := run(t.Context(), []string{"key", "create", "me", "--role", "admin"}, strings.NewReader(""), &out, &trouble)
+	if code == exitOK || !strings.Contains(trouble.String(), "HEADROOM_URL names a server, but keys are made in its database") {
+		t.Errorf("exit code %d: %s%s", code, &out, &trouble)
+	}
+	if _, err := os.Stat(defaultDataDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s was made (%v)", defaultDataDir(), err)
 	}
 }
 

@@ -158,6 +158,15 @@ func TestLiveClustersRefuse(t *testing.T) {
 	if j.State != capacity.JobKilled || !strings.Contains(j.Reason, "root") {
 		t.Errorf("got %+v", j)
 	}
+
+	// A cluster made anew under the name has new settings: who saw those of the old one overwrites nothing.
+	seen := s.ask(s.admin, "GET", at+"/live", nil).want(t, 200).etag()
+	s.ask(s.admin, "DELETE", at, nil, "If-Match", s.ask(s.admin, "GET", at, nil).want(t, 200).etag()).want(t, 204)
+	s.cluster("night")
+	fresh := s.ask(s.admin, "GET", at+"/live", nil).want(t, 200).etag()
+	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"edf"}}`, "If-Match", seen).want(t, 412)
+	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"edf"}}`, "If-Match", etag).want(t, 412)
+	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"edf"}}`, "If-Match", fresh).want(t, 200)
 }
 
 // Heartbeats are read by hand; the schema and the reader refuse the same, where a schema can say it at all.

@@ -89,7 +89,8 @@ func (r *liveRow) lock(b *pgx.Batch, cluster string) {
 func (r *liveRow) make(ctx context.Context, q querier, cluster string) error {
 	var b pgx.Batch
 	b.Queue(`
-		INSERT INTO live_clusters (cluster_id, stamp, settings) SELECT id, @stamp, @settings FROM clusters WHERE name = @cluster AND deleted_at IS NULL
+		INSERT INTO live_clusters (cluster_id, stamp, settings)
+		SELECT id, @stamp, jsonb_set(@settings, '{version}', to_jsonb((`+firstLiveVersion+`))) FROM clusters WHERE name = @cluster AND deleted_at IS NULL
 		ON CONFLICT DO NOTHING`, pgx.NamedArgs{"cluster": cluster, "stamp": rand.Int64(), "settings": capacity.DefaultLiveSettings()})
 	r.lock(&b, cluster)
 	err := q.SendBatch(ctx, &b).Close()

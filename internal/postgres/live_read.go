@@ -13,6 +13,9 @@ import (
 	"headroom/internal/live"
 )
 
+// firstLiveVersion is that of settings that nobody has changed: one after those of deleted clusters of the name.
+const firstLiveVersion = `SELECT coalesce(max((l.settings->>'version')::bigint), 0) + 1 FROM live_clusters l JOIN clusters c ON c.id = l.cluster_id WHERE c.name = @cluster`
+
 // LiveSettings are the defaults where nobody has changed them.
 func (s *Store) LiveSettings(ctx context.Context, cluster string) (settings capacity.LiveSettings, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
@@ -22,7 +25,8 @@ func (s *Store) LiveSettings(ctx context.Context, cluster string) (settings capa
 		}
 		err = q.QueryRow(ctx, `SELECT settings FROM live_clusters WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": id}).Scan(&settings)
 		if errors.Is(err, pgx.ErrNoRows) {
-			settings, err = capacity.DefaultLiveSettings(), nil
+			settings = capacity.DefaultLiveSettings()
+			err = q.QueryRow(ctx, firstLiveVersion, pgx.NamedArgs{"cluster": cluster}).Scan(&settings.Version)
 		}
 		return err
 	})
