@@ -40,7 +40,8 @@ func sweepCommand() *cobra.Command {
   quota, budget, total, spot_share      quota=10,20,40  budget=x0.5..1.5/11
 
 VALUES are a list, or a range with its number of points, 0.5..2/31; 0.1..10/21g has equal ratios. With an x before
-them they multiply what there is, as they do for * without it.
+them they multiply what there is, as they do for * without it. Whole numbers are rounded; a value that comes
+twice is tried once.
 
 --curve adds the linear program's cost with every number at which its slope changes. With --cluster a server
 is asked about one of its clusters; a long sweep is then a run that is waited for.` + connectionHelp,

@@ -53,7 +53,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	for ; ; seq++ {
 		running["node-1"] = append(running["node-1"], s.beat(t, "shop", "node-1", seq, running["node-1"], 1.5)...)
 		running["node-2"] = append(running["node-2"], s.beat(t, "shop", "node-2", seq, running["node-2"], 9)...)
-		if value[bool](t, ctx, `document.querySelector("h1").textContent === "2 nodes are alive (1 dead, 1 overloaded), 8 of 8 slots busy. 2 jobs run."`) {
+		if value[bool](t, ctx, `document.querySelector("h1").textContent === "2 nodes are alive (1 dead, 1 overloaded), 8 of 8 slots busy. 1 job runs, 1 job waits."`) {
 			break
 		}
 		if seq > 150 {

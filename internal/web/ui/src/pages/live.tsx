@@ -66,9 +66,11 @@ function lead(all: LiveNode[], active: LiveJob[], s: LiveSettings): string {
   const busy = alive.reduce((sum, n) => sum + Math.min(n.running ?? 0, slotsOf(n)), 0);
   const fresh = all.length - alive.length - dead;
   const but = [dead > 0 && `${dead} dead`, fresh > 0 && `${fresh} not heard of yet`, over > 0 && `${over} overloaded`].filter(Boolean).join(", ");
-  const run = active.filter((j) => j.state === "active");
-  const late = run.filter((j) => j.late).length;
-  return `${alive.length === 0 ? "No node is" : count(alive.length, "node is", "nodes are")} alive${but ? ` (${but})` : ""}, ${busy} of ${count(slots, "slot", "slots")} busy. ${run.length === 0 ? "No job runs." : `${count(run.length, "job runs", "jobs run")}${late > 0 ? `, ${late} of them late` : ""}.`}`;
+  const open = active.filter((j) => j.state === "active");
+  const run = open.filter((j) => j.maps.running + j.reduces.running > 0).length;
+  const late = open.filter((j) => j.late).length;
+  const jobs = [run > 0 && count(run, "job runs", "jobs run"), open.length > run && count(open.length - run, "job waits", "jobs wait")].filter(Boolean).join(", ");
+  return `${alive.length === 0 ? "No node is" : count(alive.length, "node is", "nodes are")} alive${but ? ` (${but})` : ""}, ${busy} of ${count(slots, "slot", "slots")} busy. ${jobs === "" ? "No job runs." : `${jobs}${late > 0 ? `; ${late === 1 ? "1 is" : `${late} are`} late` : ""}.`}`;
 }
 
 function Empty() {
