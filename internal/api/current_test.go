@@ -98,6 +98,30 @@ func TestLongPoll(t *testing.T) {
 	}
 }
 
+// Who watches a cluster that is deleted hears no more of it, and is told so when he asks again.
+func TestWatchersOfDeletedClustersAreLetGo(t *testing.T) {
+	t.Parallel()
+	s := shownPlan(t)
+	f := s.follow(s.admin, "")
+	defer f.close()
+	if got := f.next(); got != 1 {
+		t.Fatalf("the first event is of plan %d, want 1", got)
+	}
+	const at = "/v1/clusters/night"
+	ended := make(chan int64, 1)
+	go func() { ended <- f.next() }()
+	s.ask(s.admin, "DELETE", at, nil, "If-Match", s.ask(s.admin, "GET", at, nil).want(t, 200).etag()).want(t, 204)
+	select {
+	case got := <-ended:
+		if got != 0 {
+			t.Errorf("after the deletion comes %d, want the end", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the stream goes on")
+	}
+	s.ask(s.admin, "GET", at+"/plans/events", nil).want(t, 404)
+}
+
 func TestPreferredWait(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"wait=5": 5 * time.Second, `respond-async; a=1, Wait = "7"`: 7 * time.Second, "wait=600": time.Minute, "wait=-1": 0, "wait": 0, "": 0, "await=3": 0, "wait=99999999999999": 0} {

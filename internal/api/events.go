@@ -103,6 +103,9 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 		}
 		select {
 		case <-changed:
+			if now, _ := s.app.Board.Watch(cluster); now == nil && s.gone(r.Context(), cluster) {
+				return
+			}
 		case <-heartbeat.C:
 			if !w.send([]byte(":\n\n")) {
 				return
@@ -118,6 +121,12 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 			return
 		}
 	}
+}
+
+// gone says whether a cluster was deleted.
+func (s *server) gone(ctx context.Context, cluster string) bool {
+	_, err := s.app.Cluster(ctx, cluster)
+	return errors.Is(err, capacity.NotFound)
 }
 
 // heard is what a watcher knows.

@@ -13488,8 +13488,8 @@ type ClientInterface interface {
 	// event `reset` comes in their place. A comment comes every 15 seconds.
 	//
 	// The stream ends when the server stops, which it says with `retry`, within a second or so when the
-	// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
-	// browsers do by themselves. While the database is away a `reset` and the last plan come.
+	// key or session ends, when the cluster is deleted, and when nothing is read for 10 seconds; come back
+	// with `Last-Event-ID`, as browsers do by themselves. While the database is away a `reset` and the last plan come.
 	//
 	// Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
 	WatchPlans(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -16937,8 +16937,8 @@ func (c *Client) DiffPlans(ctx context.Context, cluster ClusterName, params *Dif
 // event `reset` comes in their place. A comment comes every 15 seconds.
 //
 // The stream ends when the server stops, which it says with `retry`, within a second or so when the
-// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
-// browsers do by themselves. While the database is away a `reset` and the last plan come.
+// key or session ends, when the cluster is deleted, and when nothing is read for 10 seconds; come back
+// with `Last-Event-ID`, as browsers do by themselves. While the database is away a `reset` and the last plan come.
 //
 // Corresponds with GET /v1/clusters/{cluster}/plans/events (the `WatchPlans` operationId).
 func (c *Client) WatchPlans(ctx context.Context, cluster ClusterName, params *WatchPlansParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -34047,8 +34047,8 @@ type ClientWithResponsesInterface interface {
 	// event `reset` comes in their place. A comment comes every 15 seconds.
 	//
 	// The stream ends when the server stops, which it says with `retry`, within a second or so when the
-	// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
-	// browsers do by themselves. While the database is away a `reset` and the last plan come.
+	// key or session ends, when the cluster is deleted, and when nothing is read for 10 seconds; come back
+	// with `Last-Event-ID`, as browsers do by themselves. While the database is away a `reset` and the last plan come.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -42259,8 +42259,8 @@ func (c *ClientWithResponses) DiffPlansWithResponse(ctx context.Context, cluster
 // event `reset` comes in their place. A comment comes every 15 seconds.
 //
 // The stream ends when the server stops, which it says with `retry`, within a second or so when the
-// key or session ends, and when nothing is read for 10 seconds; come back with `Last-Event-ID`, as
-// browsers do by themselves. While the database is away a `reset` and the last plan come.
+// key or session ends, when the cluster is deleted, and when nothing is read for 10 seconds; come back
+// with `Last-Event-ID`, as browsers do by themselves. While the database is away a `reset` and the last plan come.
 //
 // Returns a wrapper object for the known response body format(s).
 //
