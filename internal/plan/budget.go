@@ -105,13 +105,19 @@ func (m *model) paysWithQuota(quota int64, need float64) bool {
 }
 
 // spend is what so many VMs of each type cost per hour, idle contracts included, exactly.
-func (f *fleet) spend(vms []int64) decimal.Decimal {
+func (f *fleet) spend(vms []float64) decimal.Decimal {
 	sum := decimal.Zero
 	for v := range f.types {
 		t := &f.types[v]
-		sum = sum.Add(t.hourly(t.rented(float64(vms[v]), true)).sum())
+		sum = sum.Add(t.hourly(t.rented(vms[v], f.Options.Integrality != capacity.Relaxed)).sum())
 	}
 	return sum
+}
+
+// overspends says that fractions of VMs cost more than the budget for them. The linear program takes shortages for none
+// that cost little VMs and much money.
+func (f *fleet) overspends(vms []float64) bool {
+	return f.Budget != nil && f.Budget.VMCost != nil && !f.atMost(f.lenient(f.spend(vms)), *f.Budget.VMCost)
 }
 
 // atMost says that so much an hour is at most the amount a period.
@@ -133,14 +139,14 @@ func (f *fleet) affordable(vms []int64) bool {
 	if math.IsInf(f.budget, 1) {
 		return true
 	}
-	spend := 0.0
+	spend, rented := 0.0, make([]float64, len(vms))
 	for v, n := range vms {
-		spend += f.types[v].rental.cost(n)
+		spend, rented[v] = spend+f.types[v].rental.cost(n), float64(n)
 	}
 	if noise := 1e-9 * (1 + math.Abs(f.budget) + f.committed()); math.Abs(spend-f.budget) > noise {
 		return spend < f.budget
 	}
-	return f.atMost(f.spend(vms), *f.Budget.VMCost)
+	return f.atMost(f.spend(rented), *f.Budget.VMCost)
 }
 
 // target is the gap at which the search may stop: the options', and where the plan costs hardly more than the

@@ -139,11 +139,11 @@ func (f *fleet) certifyWhole(pl *capacity.Plan, hourly hourlyCost) error {
 // moneyNoise, relative, is how far sums of the same amounts in other orders may differ.
 var moneyNoise = decimal.New(1, -15)
 
-// lenient leaves a relaxed plan, whose VMs are fractions, the noise of float64: a share of what it spends,
-// and as much money as the linear program cannot tell from none.
+// lenient leaves a relaxed plan, whose VMs are fractions, the noise of float64: a share of what it spends, and the
+// smallest amount there is.
 func (f *fleet) lenient(hourly decimal.Decimal) decimal.Decimal {
 	if f.Options.Integrality == capacity.Relaxed {
-		return hourly.Mul(decimal.NewFromFloat(1 - 1e-9)).Sub(decimal.NewFromFloat(loadNoise / f.hours))
+		return hourly.Mul(decimal.NewFromFloat(1 - 1e-9)).Sub(decimal.NewFromFloat(1e-9 / f.hours))
 	}
 	return hourly
 }

@@ -144,17 +144,14 @@ func (f *fleet) leastSpend(ctx context.Context) (capacity.Money, bool) {
 	if err != nil || pl.Status == capacity.InfeasibleStatus {
 		return capacity.Money{}, false
 	}
-	least := pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal) // of lines that are each rounded
-	if f.Options.Integrality != capacity.Relaxed {
-		vms := []int64{int64(pl.VMs.Total)}
-		if f.named() {
-			vms = vms[:0]
-			for _, of := range pl.VMs.Types {
-				vms = append(vms, int64(of.Total))
-			}
+	vms := []float64{pl.VMs.Total}
+	if f.named() {
+		vms = vms[:0]
+		for _, of := range pl.VMs.Types {
+			vms = append(vms, of.Total)
 		}
-		least = f.spend(vms).Mul(decimal.NewFromInt(f.PeriodSeconds)).Div(decimal.NewFromInt(3600))
 	}
+	least := f.spend(vms).Mul(decimal.NewFromInt(f.PeriodSeconds)).Div(decimal.NewFromInt(3600))
 	return capacity.Money{Decimal: least.RoundCeil(capacity.MoneyPlaces)}, true
 }
 

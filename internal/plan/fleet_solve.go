@@ -24,7 +24,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	relaxed := f.relax()
 	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
 	switch {
-	case relaxed == nil:
+	case relaxed == nil, p.Options.Integrality == capacity.Relaxed && f.overspends(relaxed.vms):
 		return f.infeasible(f.shortages(ctx)), nil
 	case p.Options.Integrality == capacity.Relaxed:
 		d.takeRelaxed()

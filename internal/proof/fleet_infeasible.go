@@ -70,8 +70,9 @@ func (r *Report) overTotal(cheap likelihood) {
 	}
 }
 
-// promised says whether the promised jobs that can run anywhere can all run, within the budget for VMs.
-func (f *fleet) promised(nodes int) (likelihood, string) {
+// promised says whether the promised jobs that can run anywhere can all run, within the budget for VMs; strictly, what
+// fractions of VMs cost a hair more than the budget is not known to do.
+func (f *fleet) promised(nodes int, strictly bool) (likelihood, string) {
 	if f.purse != nil && f.purse.Sign() < 0 {
 		return no, "The contracts that are paid in any case cost more than the budget for VMs."
 	}
@@ -97,10 +98,10 @@ func (f *fleet) promised(nodes int) (likelihood, string) {
 		threshold = add(f.purse, mul(hair, add(whole(1), f.purse)))
 	}
 	found, _ = p.look(threshold, nodes)
-	switch found.below(threshold) {
-	case no:
+	switch there = found.below(threshold); {
+	case there == no:
 		return no, fmt.Sprintf("The VMs of the promised jobs cost more than the %s that the budget leaves for them.", money(f.purse))
-	case yes:
+	case there == yes && !(strictly && linear && less(f.purse, found.better.objective)):
 		return yes, "The budget pays for the VMs of the promised jobs."
 	}
 	return open, "Whether the budget pays for the VMs of the promised jobs is not known."
@@ -122,7 +123,7 @@ func (p *program) largest() *big.Rat {
 // exists says whether the fleet has a plan: its promises can be kept and, if asked, the budget for
 // everything and so much more.
 func (f *fleet) exists(nodes int, total *big.Rat) (likelihood, string) {
-	there, why := f.promised(nodes)
+	there, why := f.promised(nodes, total != nil && total.Sign() < 0)
 	if there == no || total == nil || !f.limited() {
 		return there, why
 	}
@@ -153,7 +154,7 @@ func (f *fleet) impossible() (classes []int) {
 // infeasibleFleet checks that there is no plan and that each cure named removes what it is named for.
 func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
 	impossible := f.impossible()
-	promised, _ := f.promised(o.Nodes)
+	promised, _ := f.promised(o.Nodes, true)
 	if len(impossible) > 0 {
 		r.note(InfeasibilityCheck, OK, fmt.Sprintf("No number of slots of any type meets the deadline of %s, whose jobs are promised.", f.problem.Classes[impossible[0]].Name))
 	} else {

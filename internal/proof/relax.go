@@ -238,11 +238,12 @@ func (m *model) pricesAt(x capacity.Prices, lp relaxed) []string {
 			f.addf("In place %d of the prices stands contract %s, not %s.", k, said.Name, c.Name)
 			continue
 		}
-		saving := sub(lp.low, mul(amount(c.Price.Decimal), m.hours))
+		price := mul(amount(c.Price.Decimal), m.hours)
+		saving := sub(lp.low, price)
 		if c.Billing != capacity.BilledAlways { // else it is paid whether it is used or not
 			saving = larger(zero(), saving)
 		}
-		if abs(sub(amount(said.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, lp.low))) > 0 {
+		if abs(sub(amount(said.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, larger(lp.low, price)))) > 0 {
 			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, money(saving), said.Worth)
 		}
 	}
