@@ -29,13 +29,14 @@ func (m *model) certify(pl *capacity.Plan) error {
 		}
 	}
 	// Money is rounded to nine places where a period is not a whole number of hours; that is all the
-	// objective may be off, on five cost lines.
+	// objective may be off, on five cost lines, and what floats lose of the amounts whose difference it is.
 	objective := pl.Objective.Float() - committed
-	value := 0.0
+	value, magnitude := 0.0, 0.0
 	for j, c := range p.Cost {
 		value += c * x[j]
+		magnitude += math.Abs(c * x[j])
 	}
-	if allowed := 1e-8 + 1e-9*(math.Abs(objective)+committed); math.Abs(value-objective) > allowed {
+	if allowed := 1e-8 + 1e-9*(math.Abs(objective)+committed) + 1e-15*magnitude; math.Abs(value-objective) > allowed {
 		return fmt.Errorf("the plan says its objective is %v, and it adds up to %v", pl.Objective, value+committed)
 	}
 	return lp.Check(p, x, value)
