@@ -42,6 +42,7 @@ func TestWalks(t *testing.T) {
 		{"grid", walkGrid},
 		{"import", walkImport},
 		{"two people", walkTwo},
+		{"late answers", walkLate},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()

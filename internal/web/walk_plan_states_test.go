@@ -14,12 +14,15 @@ import (
 const meddled = `(() => {
 	const over = (into, what) => { for (const [k, v] of Object.entries(what)) if (v !== null && typeof v === "object" && into[k]) over(into[k], v); else into[k] = v; return into; };
 	const real = window.fetch;
-	window.hold = window.held = window.had = 0;
-	window.told = null;
+	window.held = window.had = 0;
+	window.hold = window.told = null;
+	window.late = () => (window.hold = new Promise((then) => (window.letGo = then)), true);
 	window.fetch = async (...of) => {
 		if (!String(of[0]).endsWith("/plans/current")) return real(...of);
-		const [ms, told] = [window.hold, window.told];
-		window.hold = 0;
+		if (window.alone && window.held > 0) return new Promise(() => {});
+		const [hold, told] = [window.hold, window.told];
+		window.hold = null;
+		if (hold) window.held++;
 		if (window.cut) {
 			window.cut = false;
 			const half = new ReadableStream({start(c) { c.enqueue(new TextEncoder().encode('{"number":')); c.error(new TypeError("cut off")); }});
@@ -27,11 +30,10 @@ const meddled = `(() => {
 		}
 		if (told) delete of[1].headers["If-None-Match"];
 		let answer = await real(...of);
-		if (answer.ok) window.had = (await answer.clone().json()).number;
+		window.had = answer.ok ? (await answer.clone().json()).number : answer.status;
 		if (told && answer.ok) answer = new Response(JSON.stringify(over(await answer.json(), told)), {status: 200, headers: {"Content-Type": "application/json", "Date": answer.headers.get("Date"), "ETag": '"told"'}});
-		if (ms > 0) {
-			window.held++;
-			await new Promise((then) => setTimeout(then, ms));
+		if (hold) {
+			await hold;
 			window.held--;
 		}
 		return answer;
@@ -61,15 +63,19 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	}
 	proof := `document.querySelector("#proof").closest("section")`
 
-	// Nothing is known yet; then that there is no plan, though by now there is what one is made of.
-	value[bool](t, ctx, `window.EventSource = class { addEventListener() {} close() {} }, window.hold = 1500, true`)
+	// Nothing is known yet; then that there is no plan, though by now there is what one is made of. No other question
+	// is answered meanwhile.
+	value[bool](t, ctx, `window.EventSource = class { addEventListener() {} close() {} }, window.alone = late()`)
 	show("moody")
 	h1("Reading plan …")
 	if got := value[string](t, ctx, `getComputedStyle(document.querySelector("h1 .late")).animationDelay + document.querySelectorAll(".cards.late .waiting").length`); got != "0.3s3" {
 		t.Errorf("while a plan is read it shows %s, want three places after 0.3 s", got)
 	}
+	until(t, ctx, `window.had === 404`)
 	s.put(t, "/v1/clusters/moody/document", document, s.etag(t, "/v1/clusters/moody/document"))
+	value[bool](t, ctx, `letGo(), true`)
 	h1("The first plan is being computed.")
+	value[bool](t, ctx, `window.alone = false, true`)
 	picture(t, ctx, "first-plan")
 	s.planned(t, "moody", 1)
 	value[bool](t, ctx, look)
@@ -88,10 +94,11 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 		document["prices"].([]any)[0].(map[string]any)["price"] = price
 		s.put(t, "/v1/clusters/moody/document", document, s.etag(t, "/v1/clusters/moody/document"))
 		s.planned(t, "moody", 2+i)
-		value[bool](t, ctx, fmt.Sprintf(`window.hold = %d, `, 2000*(1-i))+look)
+		value[bool](t, ctx, []string{`late(), `, ``}[i]+look)
 		until(t, ctx, fmt.Sprintf(`window.had === %d`, 2+i)) // by then the answer on plan 2 is held back
 	}
 	until(t, ctx, `document.querySelector("header.top").textContent.includes("Plan 3 ")`)
+	value[bool](t, ctx, `letGo(), true`)
 	until(t, ctx, `window.held === 0`)
 	value[bool](t, ctx, painted)
 	if got := value[string](t, ctx, `document.querySelector("header.top").textContent`); !strings.Contains(got, "Plan 3 ") {
@@ -133,7 +140,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 
 	// Who may only read is told whom to ask.
 	reader := s.viewer(t)
-	value[bool](t, ctx, fmt.Sprintf(`fetch("/v1/session", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({token: %q})}).then((a) => a.ok)`, reader.key))
+	becomes(t, ctx, reader.key)
 	value[bool](t, ctx, `window.told = {freshness: {stale: true}}, `+look)
 	press(t, ctx, "Compute now")
 	until(t, ctx, `document.querySelector(".banner [role=alert]")?.textContent === "Your key may read moody but not change it. Ask an administrator for the role planner."`)

@@ -3,7 +3,7 @@ import { effect } from "@preact/signals";
 import { Component, render, type ComponentChildren } from "preact";
 import { Frame } from "./parts/frame.tsx";
 import { pages } from "./pages/pages.ts";
-import { begin, cluster, clusters, follow, lastCluster, remember } from "./state/cluster.ts";
+import { begin, cluster, clusters, current, follow, lastCluster, remember } from "./state/cluster.ts";
 import { finishAll } from "./state/deleting.ts";
 import { addressOf, go, onLink, path, route } from "./state/route.ts";
 import "./state/theme.ts";
@@ -48,7 +48,8 @@ effect(() => {
 
 effect(() => {
   document.title = [pages.find((p) => p.name === route.value.page)?.title, cluster.value?.name, "Headroom"].filter(Boolean).join(" · ");
-  if (cluster.value) remember(cluster.value.name);
+  const open = cluster.value?.name ?? current.value?.plan.cluster; // either may be known first
+  if (open) remember(open);
 });
 
 effect(() => {

@@ -20,7 +20,7 @@ import { cluster } from "../state/cluster.ts";
 import { Editing } from "../state/editing.ts";
 import { Fetched, useFetched } from "../state/fetched.ts";
 import { may } from "../state/rights.ts";
-import { addressOf, choose, go, query, route } from "../state/route.ts";
+import { addressOf, choose, go, query, route, stay } from "../state/route.ts";
 
 const words = ["class", "versions"] as const;
 const texts = { class: "Class", versions: "Versions" };
@@ -111,7 +111,8 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
             aria-label="Class"
             onSubmit={(e) => {
               e.preventDefault();
-              void editing.save().then((taken) => taken && !name && go(addressOfClass(of, editing.base.value.value.class.name)));
+              const here = stay();
+              void editing.save().then((taken) => taken && !name && here() && go(addressOfClass(of, editing.base.value.value.class.name)));
             }}
           >
             <Refused of={editing} name={name || "the class"} />

@@ -110,24 +110,30 @@ function NewKey({ made }: { made: () => void }) {
   const faults = useSignal<Fault[]>([]);
   const key = useSignal<CreatedKey | null>(null);
   const copied = useSignal(false);
+  const busy = useSignal(false);
   const make = async () => {
+    if (busy.value) return; // twice would be two keys
     const expires = read("moment", until.value, null);
     if (expires === undefined) {
       faults.value = [{ code: "unreadable", pointer: "/expires_at", detail: how.moment }];
       return;
     }
     const names = of.value.split(/[\s,]+/).filter(Boolean);
+    const sent = [name, of, until].map((field) => ({ field, text: field.value }));
+    busy.value = true;
     try {
       const answer = await ask("POST /v1/keys", { path: {}, body: { name: name.value.trim(), role: role.value, clusters: names.length ? names : null, expires_at: expires as string | null }, key: crypto.randomUUID() });
       key.value = answer!.value;
       faults.value = [];
-      name.value = of.value = until.value = "";
+      for (const { field, text } of sent) if (field.value === text) field.value = "";
       copied.value = false;
       made();
     } catch (e) {
       if (!(e instanceof Problem)) throw e;
       if (e.status === 401) trouble.value = e;
       faults.value = faultsOf(e);
+    } finally {
+      busy.value = false;
     }
   };
   const secret = key.value?.token ?? "";
@@ -160,7 +166,7 @@ function NewKey({ made }: { made: () => void }) {
         <Field pointer="/expires_at" label="Ends" value={until.value} put={(t) => (until.value = t)} faults={faults.value} hint="Such as 2026-03-01 22:00, in UTC; empty is never." />
       </div>
       <p>
-        <button class="main">Make the key</button>
+        <button class="main" disabled={busy.value}>Make the key</button>
       </p>
     </form>
   );

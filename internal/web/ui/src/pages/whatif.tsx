@@ -1,6 +1,6 @@
 // What if: one moves things and sees at once what the plan would do.
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { Problem } from "../api/client.ts";
 import { fileName, save as keep } from "../model/files.ts";
 import { letters } from "../model/pins.ts";
@@ -19,6 +19,7 @@ import { narrow } from "../state/narrow.ts";
 import { answered, begin, compareWith, wrong } from "../state/whatif.ts";
 import { Change } from "./whatif-change.tsx";
 import { refusal } from "../state/rights.ts";
+import { route } from "../state/route.ts";
 
 const outcome = () => import("./whatif-answer.tsx");
 const Strip = lazy(async () => (await outcome()).Strip, 0);
@@ -26,7 +27,7 @@ const Outcome = lazy(async () => (await outcome()).Outcome);
 const Pinned = lazy(async () => (await import("./whatif-pins.tsx")).Pinned, 0);
 
 export function WhatIf() {
-  useEffect(begin, []);
+  useLayoutEffect(begin, [route.value.cluster]); // all anew where another one is chosen
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       if (!(e.ctrlKey || e.metaKey) || e.key.toLowerCase() !== "z" || (e.target as Element).matches("input:not([type=range], [type=checkbox]), textarea")) return;

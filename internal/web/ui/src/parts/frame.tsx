@@ -1,7 +1,7 @@
 // What stands around every page: where one is, which plan is seen, what is wrong.
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { CurrentPlan } from "../api/contract.ts";
 import { headline, perPeriod } from "../model/money.ts";
 import { age, clock } from "../model/time.ts";
@@ -180,18 +180,21 @@ function spoken(was: CurrentPlan, is: CurrentPlan): string {
 }
 
 /** Heading leads the focus to what a page begins with when another page is opened, for those who would not
- *  notice otherwise. */
+ *  notice otherwise; where that comes late, only if nobody has gone on meanwhile. */
 function Heading() {
   const { page, cluster, rest } = route.value;
   const key = [page, cluster, ...rest].join("/");
   const first = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (first.current) {
       first.current = page === ""; // the page that "/" leads to is the first
       return;
     }
     const main = document.getElementById("content")!;
+    const from = document.activeElement;
     const lead = () => {
+      const at = document.activeElement;
+      if (at !== from && at !== document.body) return true;
       const h1 = main.querySelector<HTMLElement>("h1");
       if (!h1) return false;
       h1.tabIndex = -1;

@@ -20,6 +20,9 @@ interface Result {
   wrong: Wrong[];
 }
 
+/** Checked is what an import would come to, and how to go on with it. */
+type Checked = Result & { go?: () => Promise<Result> };
+
 const bytes = (n: number) => (n >= 1e9 ? `${(n / 1e9).toFixed(2)} GB` : n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.ceil(n / 1e3)} kB`);
 const stepTexts = ["Choose a file", "What it is", "First rows", "Result"];
 
@@ -27,7 +30,7 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
   const file = useSignal<File | null>(null);
   const beginning = useSignal<Beginning | null>(null);
   const kind = useSignal<Brought | null>(null);
-  const checked = useSignal<(Result & { go?: () => Promise<Result> }) | null>(null);
+  const checked = useSignal<Checked | null>(null);
   const result = useSignal<Result | null>(null);
   const sending = useSignal<{ sent: number; stop: AbortController } | null>(null);
   const region = useSignal("");
@@ -43,6 +46,7 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
     checked.value = result.value = beginning.value = null;
     file.value = f;
     const b = await begin(f);
+    if (file.value !== f) return;
     beginning.value = b;
     kind.value = b.kind ?? null;
     if (b.kind && b.kind !== "history" && b.kind !== "prices") await check();
@@ -65,18 +69,20 @@ export function Importer({ cluster, only, done }: { cluster: string; only?: Brou
       }
       return refused(e, []);
     } finally {
-      sending.value = null;
+      if (sending.value?.stop === stop) sending.value = null;
     }
   };
 
   const check = async () => {
-    checked.value = await checks(kind.value!, file.value!, cluster, () => send(true)).catch((e: unknown) => refused(e, []));
-    const c = checked.value;
-    if (c && !c.go && kind.value === "prices" && c.taken) checked.value = { ...c, go: () => send(false) };
+    const of = file.value!;
+    const c: Checked = await checks(kind.value!, of, cluster, () => send(true)).catch((e: unknown) => refused(e, []));
+    if (file.value !== of) return; // another one has been chosen meanwhile
+    checked.value = !c.go && kind.value === "prices" && c.taken ? { ...c, go: () => send(false) } : c;
   };
   const go = async () => {
+    const of = file.value;
     const r = kind.value === "history" ? await send(false) : checked.value?.go ? await checked.value.go().catch((e: unknown) => refused(e, [])) : null;
-    if (!r) return;
+    if (!r || file.value !== of) return;
     result.value = r;
     if (r.taken) done?.(kind.value!);
   };
@@ -221,7 +227,7 @@ const summary = (a: Applied) => {
 };
 
 /** checks asks what an import would come to; what it gives back can be gone on with where nothing is wrong. */
-async function checks(kind: Brought, file: File, cluster: string, dry: () => Promise<Result>): Promise<Result & { go?: () => Promise<Result> }> {
+async function checks(kind: Brought, file: File, cluster: string, dry: () => Promise<Result>): Promise<Checked> {
   if (kind === "prices") return dry();
   if (file.size > whole) return { taken: false, wrong: [], said: `This file has ${bytes(file.size)}; ${broughtTexts[kind]} may have ${bytes(whole)}. Import it in parts.` };
   const text = await file.text();

@@ -48,7 +48,8 @@ export class Asked<T> {
     }
   }
 
-  /** show is start for a run that is there already; false says that there is no such run of this kind. */
+  /** show is start for a run that is there already; false says that there is no such run of this kind, and that
+   *  nothing else was asked meanwhile. */
   async show(id: string): Promise<boolean> {
     const mine = this.#begin();
     try {
@@ -64,7 +65,8 @@ export class Asked<T> {
         return true;
       }
     }
-    if (mine === this.#newest) this.since.value = 0;
+    if (mine !== this.#newest) return true;
+    this.since.value = 0;
     return false;
   }
 

@@ -4,7 +4,7 @@ import { computed, effect, type Signal, signal, untracked } from "@preact/signal
 import { ask, get, Problem } from "../api/client.ts";
 import type { Batch, ClassBatch, KeptPacking, Packing, PackingAnswer, Run } from "../api/contract.ts";
 import { secondsOf } from "../model/batch.ts";
-import { choose, chooseAll, query, route } from "./route.ts";
+import { choose, chooseAll, query, route, stay } from "./route.ts";
 import { ended, followRun, isRun } from "./runs.ts";
 
 /** given is a batch that somebody brought, in place of the cluster's classes. */
@@ -92,6 +92,7 @@ export const keeping = signal<Run | null>(null);
 
 /** keep packs a batch, keeps the packing and shows it. It gives back what went wrong in a word, if it is no Problem. */
 export async function keep(batch: Batch): Promise<string> {
+  const here = stay();
   const answer = await ask("POST /v1/clusters/{cluster}/packings", { path: { cluster: route.value.cluster }, body: batch, key: crypto.randomUUID() });
   let made = answer!.value;
   if (isRun(made)) {
@@ -99,6 +100,7 @@ export async function keep(batch: Batch): Promise<string> {
     if (r.state !== "succeeded") return ending(r);
     made = (await get("GET /v1/runs/{id}/result", { id: r.id })) as KeptPacking;
   }
+  if (!here()) return "";
   given.value = kept.value = null;
   for (const k of ["m", "d", "h", "p", "job"]) choose(k, null);
   choose("kept", made.id);
@@ -246,16 +248,19 @@ export async function findFewest(): Promise<void> {
   const end = secondsOf(by.value);
   if (end === null) return;
   const hours = ((end - begin.value + 86_400) % 86_400 || 86_400) / 3600;
-  const question = { key: `${key.value} ${hours}`, asked: asked.value, query: { by_hours: hours } };
+  const about = key.value;
+  const question = { key: `${about} ${hours}`, asked: asked.value, query: { by_hours: hours } };
   fewest.forget();
   await fewest.send(() => question);
   const found = fewest.answer.value?.value.machines;
-  if (found) choose("m", String(found.machines));
+  if (found && here() && key.value === about) choose("m", String(found.machines));
 }
 
 /** open shows what is kept. */
 export async function open(id: string): Promise<void> {
+  const here = stay();
   const answer = await get("GET /v1/clusters/{cluster}/packings/{packing}", { cluster: route.value.cluster, packing: id });
+  if (!here() || query.value.get("kept") !== id) return;
   kept.value = answer;
   given.value = answer.batch;
 }

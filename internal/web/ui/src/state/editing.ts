@@ -86,13 +86,14 @@ export class Editing<T extends object> {
     this.faults.value = faults;
     if (faults.length > 0 || this.saving.value) return false;
     this.saving.value = true;
+    const sent = this.typed.value;
     try {
       const answer = await this.send(value, etag);
       batch(() => {
         if (answer) this.base.value = answer;
-        this.typed.value = {};
+        this.typed.value = Object.fromEntries(Object.entries(this.typed.value).filter(([pointer, text]) => text !== sent[pointer])); // meanwhile
         this.conflict.value = null;
-        this.saved.value = Date.now();
+        this.saved.value = this.dirty ? 0 : Date.now();
       });
       return true;
     } catch (e) {

@@ -5,7 +5,7 @@ import { ask, get, Problem } from "../api/client.ts";
 import type { Problem as PlannedProblem } from "../api/contract.ts";
 import { type Pin, readPins, writePins } from "../model/pins.ts";
 import { change, type Edit, editOf, inOrder, isThere, keyOf, read, write } from "../model/scenario.ts";
-import { query, rewrite, route } from "./route.ts";
+import { query, rewrite, route, stay } from "./route.ts";
 
 /** base is the plan that is compared with, and what it was asked. */
 export const base = signal<{ number: number; problem: PlannedProblem } | null>(null);
@@ -134,8 +134,10 @@ export const longest = 4000;
 /** save keeps the changes under a name, which then stands in the address in their place. */
 export async function save(name: string, problem: PlannedProblem): Promise<void> {
   settle();
+  const here = stay();
   const now = edits.value;
   const made = (await ask("POST /v1/clusters/{cluster}/scenarios", { path: { cluster: route.value.cluster }, body: { name, changes: inOrder(now).map((e) => change(e, problem)) } }))!.value;
+  if (!here()) return;
   const of = base.value?.number ?? null;
   batch(() => {
     saved.value = { name: made.name, edits: now, unread: [] };
@@ -154,8 +156,10 @@ export function follow(): () => void {
 }
 
 async function load(name: string, p: PlannedProblem): Promise<void> {
+  const counts = () => savedName.value === name && base.value?.problem === p;
   try {
     const found = await get("GET /v1/clusters/{cluster}/scenarios/{name}", { cluster: route.value.cluster, name });
+    if (!counts()) return;
     const all = found.changes.map((c) => ({ c, e: editOf(c, p) }));
     batch(() => {
       saved.value = { name, edits: all.flatMap(({ e }) => (e ? [e] : [])), unread: all.flatMap(({ c, e }) => (e ? [] : [`${c.what} of scenario ${name}`])) };
@@ -163,7 +167,7 @@ async function load(name: string, p: PlannedProblem): Promise<void> {
     });
   } catch (e) {
     if (!(e instanceof Problem)) throw e;
-    savedWrong.value = e;
+    if (counts()) savedWrong.value = e;
   }
 }
 

@@ -1,7 +1,7 @@
 // What was asked for: the last value that came, and beside it what went wrong since; never one instead of
 // the other.
 import { batch, type Signal, signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { Problem } from "../api/client.ts";
 
 export class Fetched<T> {
@@ -47,7 +47,7 @@ export class Fetched<T> {
 /** useFetched asks when a component comes and whenever its keys change; what another key had is forgotten. */
 export function useFetched<T>(ask: () => Promise<T | null>, ...keys: unknown[]): Fetched<T> {
   const fetched = useMemo(() => new Fetched<T>(), []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     fetched.forget();
     void fetched.load(ask);
   }, keys);

@@ -26,6 +26,12 @@ function readPart(text: string): string {
   }
 }
 
+/** stay remembers which page of which cluster is open; what it gives back says whether that still is so. */
+export function stay(): () => boolean {
+  const { page, cluster } = route.peek();
+  return () => route.peek().page === page && route.peek().cluster === cluster;
+}
+
 /** path is where one is, whatever is chosen there. */
 export const path = computed(() => here.value.path);
 

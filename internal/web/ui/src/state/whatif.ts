@@ -6,7 +6,7 @@ import type { ScenarioAnswer, ScenarioOutcome } from "../api/contract.ts";
 import { change, type Edit, inOrder, write } from "../model/scenario.ts";
 import { current, session } from "./cluster.ts";
 import { base, edits, follow, forget, pins, wantedBase } from "./edits.ts";
-import { rewrite, route } from "./route.ts";
+import { rewrite, route, stay } from "./route.ts";
 import { work } from "./working.ts";
 
 export interface Answered {
@@ -204,12 +204,14 @@ export function begin(): () => void {
 }
 
 async function load(name: string, number: number): Promise<void> {
+  const here = stay();
+  const counts = () => here() && wantedBase.value === number;
   try {
     const problem = await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(number) });
-    base.value = { number, problem };
+    if (counts()) base.value = { number, problem };
   } catch (e) {
     if (!(e instanceof Problem)) throw e;
-    wrong.value = e;
+    if (counts()) wrong.value = e;
   }
 }
 
