@@ -68,6 +68,7 @@ type Options struct {
 	Nodes   int       // most search nodes; 0 for no limit
 	Seconds float64   // elapsed time; 0: only the context limits
 	Start   []float64 // a feasible point to start from, or nil
+	Cuts    bool      // let CBC preprocess and cut: good plans come early, but its "optimal" and "infeasible" may be false
 	Ranging bool      // linear programs: also say how far costs and right-hand sides may move
 }
 

@@ -19,6 +19,7 @@ type largeFleet struct {
 	classes, types      int
 	equal               bool // every type costs nearly the same for the same work
 	tight, budget, spot bool // quotas everywhere, a budget, or spot VMs
+	promised            bool // half the classes are promised half their jobs
 	integrality         capacity.Integrality
 }
 
@@ -71,7 +72,7 @@ func (l largeFleet) problem(t testing.TB, seed uint64) capacity.Problem {
 			Name: fmt.Sprintf("class-%04d", i), SlotsPerVM: capacity.SlotsPerVM{ByType: slots}, Speed: speed,
 			DeadlineSeconds: round(within(1200, 3600), 0), Jobs: capacity.JobRange{Min: 0, Max: high},
 		}
-		if r.IntN(2) == 0 && !l.tight {
+		if r.IntN(2) == 0 && l.promised {
 			c.Jobs.Min = math.Ceil(high * 0.5)
 		}
 		phase := func(most float64) (avg, longest float64) {
@@ -95,19 +96,16 @@ func (l largeFleet) problem(t testing.TB, seed uint64) capacity.Problem {
 		}
 		amount := capacity.RoundMoney(round((pl.Cost.Total.Float()-pl.Cost.Penalties.Float())*0.8, 2))
 		p.Budget = &capacity.Budget{VMCost: &amount}
-		for i := range p.Classes {
-			p.Classes[i].Jobs.Min = 0
-		}
 	}
 	return p
 }
 
 var largeFleets = map[string]largeFleet{
-	"free":   {},
-	"equal":  {equal: true},
+	"free":   {promised: true},
+	"equal":  {equal: true, promised: true},
 	"tight":  {tight: true},
 	"budget": {budget: true},
-	"spot":   {spot: true},
+	"spot":   {spot: true, promised: true},
 	"nasty":  {equal: true, tight: true, spot: true},
 }
 

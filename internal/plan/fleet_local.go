@@ -42,7 +42,7 @@ func (s *fleetSearch) lookAround(n *treeNode, p *prices) (complete bool) {
 	if math.IsInf(below, 1) {
 		below = s.wide(n)
 	}
-	d.list(n, p, below)
+	d.list(n, below)
 	d.start(p)
 	if first || len(d.lists) > fewClasses {
 		d.improve()
@@ -145,12 +145,13 @@ func wholeJobs(jobs []float64) []int64 {
 	return whole
 }
 
-func (d *field) list(n *treeNode, p *prices, below float64) {
+// list lists the mixes of every class that are worth less than below more than its cheapest.
+func (d *field) list(n *treeNode, below float64) {
 	d.lists = make([][]alternative, len(d.penalty))
 	most := max(listedLeast, listedMost/len(d.penalty))
 	d.chosen = make([]int, len(d.penalty))
 	for i := range d.lists {
-		prices := pricing{p.nu, d.penalty[i], n.limits[i]}
+		prices := pricing{d.nu, d.penalty[i], n.limits[i]}
 		_, _, least, _ := d.cheapest(i, prices)
 		all := false
 		d.lists[i], all = d.alternatives(i, prices, least, below+1e-12*math.Abs(least), most)
@@ -162,6 +163,32 @@ func (d *field) list(n *treeNode, p *prices, below float64) {
 			d.lists[i] = []alternative{{jobs: jobs, loads: d.loadsOf(i, jobs)}}
 		}
 	}
+}
+
+// polish improves the best plan by exchanges near the prices at the root of the tree.
+func (s *fleetSearch) polish() {
+	if s.best == nil {
+		return
+	}
+	n := s.root
+	d := &field{fleetSearch: s, nu: n.nu, mu: n.mu, bound: n.bound}
+	d.list(n, s.best.cost-n.bound)
+	for i, mix := range s.best.jobs {
+		at := slices.IndexFunc(d.lists[i], func(a alternative) bool { return slices.Equal(a.jobs, mix) })
+		if at < 0 {
+			_, _, least, _ := d.cheapest(i, pricing{d.nu, d.penalty[i], nil})
+			total, worth := int64(0), 0.0
+			for v, h := range mix {
+				total += h
+				worth += d.worthOn(i, v, h, d.nu[v])
+			}
+			at = len(d.lists[i])
+			d.lists[i] = append(d.lists[i], alternative{mix, d.loadsOf(i, mix), total, worth - d.penalty[i]*float64(total) - least})
+		}
+		d.chosen[i] = at
+	}
+	d.ready()
+	d.improve()
 }
 
 // start begins at the choices that the linear program takes most of, where they are listed.
@@ -178,6 +205,11 @@ func (d *field) start(p *prices) {
 		jobs := wholeJobs(best.jobs)
 		d.chosen[i] = max(0, slices.IndexFunc(d.lists[i], func(a alternative) bool { return slices.Equal(a.jobs, jobs) }))
 	}
+	d.ready()
+}
+
+// ready adds the chosen mixes up and prices VMs near what they need.
+func (d *field) ready() {
 	d.load = make([]int64, len(d.types))
 	d.least = make([]int64, len(d.types))
 	d.rents = make([][]float64, len(d.types))
@@ -258,66 +290,113 @@ const (
 // improve changes one class, or two at once where one alone is no help, for as long as that makes the plan
 // cheaper. Two extras that exceed what whole VMs cost now cannot pay.
 func (d *field) improve() {
-	one, two := make([]int64, len(d.load)), make([]int64, len(d.load))
-	var steps []step
+	steps := d.steps()
 	for range roundsMost {
 		if d.exhausted() {
 			break
 		}
-		steps = d.steps(steps[:0])
 		now := d.above(d.load)
 		excess := now - (d.bound - d.worth)
-		best, first, second := -1e-12*(1+math.Abs(now)), -1, -1
-		for a := range steps {
-			if steps[a].extra >= excess {
+		change := -1e-12 * (1 + math.Abs(now))
+		first, second := d.bestStep(steps, now, excess, change), -1
+		if first < 0 {
+			if first, second = d.bestPair(steps[:min(len(steps), stepsTried)], now, excess, change); first < 0 {
 				break
 			}
-			d.shift(one, d.load, steps[a])
-			if change := steps[a].extra + d.above(one) - now; change < best {
-				best, first = change, a
-			}
 		}
-		if first < 0 {
-			steps = steps[:min(len(steps), stepsTried)]
-			for a := range steps {
-				d.shift(one, d.load, steps[a])
-				for b := a + 1; b < len(steps) && steps[a].extra+steps[b].extra < excess; b++ {
-					if steps[b].class == steps[a].class {
-						continue
-					}
-					d.shift(two, one, steps[b])
-					if change := steps[a].extra + steps[b].extra + d.above(two) - now; change < best {
-						best, first, second = change, a, b
-					}
-				}
-			}
-		}
-		if first < 0 {
-			break
-		}
+		moved := []int{steps[first].class}
 		d.chosen[steps[first].class] = steps[first].to
 		if second >= 0 {
+			moved = append(moved, steps[second].class)
 			d.chosen[steps[second].class] = steps[second].to
 		}
 		d.sum()
+		steps = d.stepsAfter(steps, moved)
 	}
 	d.take()
 }
 
-// steps lists the changes of one class, the cheapest first.
-func (d *field) steps(dst []step) []step {
-	for i, list := range d.lists {
-		for k := range list {
-			if k != d.chosen[i] {
-				dst = append(dst, step{i, k, list[k].extra - list[d.chosen[i]].extra})
-			}
+// bestStep returns the step that changes the cost most, where that is less than change; -1 where there is none.
+func (d *field) bestStep(steps []step, now, excess, change float64) (best int) {
+	best = -1
+	load := make([]int64, len(d.load))
+	for a := range steps {
+		if steps[a].extra >= excess {
+			break
+		}
+		d.shift(load, d.load, steps[a])
+		if by := steps[a].extra + d.above(load) - now; by < change {
+			change, best = by, a
 		}
 	}
-	slices.SortFunc(dst, func(a, b step) int {
-		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class), cmp.Compare(a.to, b.to))
-	})
-	d.work += 10 * len(dst)
+	return best
+}
+
+// bestPair returns the first step that helps with another one, and the best such other.
+func (d *field) bestPair(steps []step, now, excess, change float64) (first, second int) {
+	one, two := make([]int64, len(d.load)), make([]int64, len(d.load))
+	for a := range steps {
+		second = -1
+		d.shift(one, d.load, steps[a])
+		for b := a + 1; b < len(steps) && steps[a].extra+steps[b].extra < excess; b++ {
+			if steps[b].class == steps[a].class {
+				continue
+			}
+			d.shift(two, one, steps[b])
+			if by := steps[a].extra + steps[b].extra + d.above(two) - now; by < change {
+				change, second = by, b
+			}
+		}
+		if second >= 0 {
+			return a, second
+		}
+	}
+	return -1, -1
+}
+
+// steps lists the changes of one class, the cheapest first.
+func (d *field) steps() (list []step) {
+	for i := range d.lists {
+		list = d.stepsOf(i, list)
+	}
+	slices.SortFunc(list, cheaperStep)
+	d.work += 10 * len(list)
+	return list
+}
+
+func (d *field) stepsOf(class int, dst []step) []step {
+	list := d.lists[class]
+	for k := range list {
+		if k != d.chosen[class] {
+			dst = append(dst, step{class, k, list[k].extra - list[d.chosen[class]].extra})
+		}
+	}
 	return dst
+}
+
+func cheaperStep(a, b step) int {
+	return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class), cmp.Compare(a.to, b.to))
+}
+
+// stepsAfter lists the steps again after few classes have moved.
+func (d *field) stepsAfter(steps []step, moved []int) []step {
+	var own []step
+	for _, i := range moved {
+		own = d.stepsOf(i, own)
+	}
+	slices.SortFunc(own, cheaperStep)
+	list := make([]step, 0, len(steps))
+	for _, s := range steps {
+		if slices.Contains(moved, s.class) {
+			continue
+		}
+		for len(own) > 0 && cheaperStep(own[0], s) < 0 {
+			list, own = append(list, own[0]), own[1:]
+		}
+		list = append(list, s)
+	}
+	d.work += len(steps)
+	return append(list, own...)
 }
 
 func (d *field) shift(dst, from []int64, s step) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"headroom/internal/capacity"
 )
@@ -19,6 +20,9 @@ type fleetRelaxation struct {
 	// more unit of the budget saves. nuHigh is +Inf where nothing more can be had.
 	nuLow, nuHigh []float64
 	budgetWorth   float64
+
+	prices *prices
+	box    box
 }
 
 // straight weighs the choices of a class in the linear program: all jobs or the promised ones alone, on
@@ -77,14 +81,13 @@ func (f *fleet) linearly() (*prices, box, bool) {
 	return p, b, p.solve() == 0 || !f.provedMissing(&b, p)
 }
 
-// relax is the fleet's linear program solved, with what a little more or less is worth; nil where not
-// even the promised jobs fit.
+// relax solves the fleet's linear program; nil where not even the promised jobs fit.
 func (f *fleet) relax() *fleetRelaxation {
 	p, b, ok := f.linearly()
 	if !ok {
 		return nil
 	}
-	r := &fleetRelaxation{nu: p.nu, mu: p.mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}
+	r := &fleetRelaxation{prices: p, box: b, nu: slices.Clone(p.nu), mu: p.mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}
 	var sum capacity.Sum
 	var list []share
 	for i := range r.jobs {
@@ -108,7 +111,6 @@ func (f *fleet) relax() *fleetRelaxation {
 	}
 	r.objective = sum.Value()
 	r.bound = min(r.objective, f.boundAt(&b, f.straightWeigher, p.nu, p.mu, false))
-	f.margins(r, &b)
 	return r
 }
 
@@ -130,28 +132,33 @@ func (f *fleet) provedMissing(b *box, p *prices) bool {
 // prices are those of the piece of the line it comes to.
 const marginStep = 1e-6
 
-// margins solves the linear program a little to either side of each type's capacity.
-func (f *fleet) margins(r *fleetRelaxation, b *box) {
-	moved := func(row int, by float64) (*prices, bool) {
-		near := *b
+// margins finds what a little more or less is worth, from the linear program a little to either side of each
+// type's capacity. Where the time is up, the prices themselves stand for both sides.
+func (f *fleet) margins(r *fleetRelaxation) {
+	moved := func(row int, by float64) (nu []float64, mu float64, ok bool) {
+		if r.prices.stands(row, by) || f.ended() {
+			return r.nu, r.mu, true
+		}
+		near := r.box
 		near.more = make([]float64, len(f.types)+1)
 		near.more[row] = by
 		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
-		return p, p.solve() == 0
+		ok = p.solve() == 0
+		return p.nu, p.mu, ok
 	}
 	for v := range f.types {
 		low, high := r.nu[v], math.Inf(1)
-		if p, ok := moved(v, marginStep*(1+r.vms[v])); ok {
-			low = min(low, p.nu[v])
+		if nu, _, ok := moved(v, marginStep*(1+r.vms[v])); ok {
+			low = min(low, nu[v])
 		}
-		if p, ok := moved(v, -marginStep*(1+r.vms[v])); ok {
-			high = max(r.nu[v], p.nu[v])
+		if nu, _, ok := moved(v, -marginStep*(1+r.vms[v])); ok {
+			high = max(r.nu[v], nu[v])
 		}
 		r.nuLow, r.nuHigh = append(r.nuLow, low), append(r.nuHigh, high)
 	}
 	if !math.IsInf(f.budget, 1) {
-		if p, ok := moved(len(f.types), marginStep*(1+math.Abs(f.budget))); ok {
-			r.budgetWorth = min(r.mu, p.mu)
+		if _, mu, ok := moved(len(f.types), marginStep*(1+math.Abs(f.budget))); ok {
+			r.budgetWorth = min(r.mu, mu)
 		}
 	}
 }

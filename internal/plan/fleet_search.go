@@ -36,6 +36,7 @@ type fleetSearch struct {
 	bound    float64 // no plan costs less
 	open     openNodes
 	root     *treeNode
+	made     int // parts of the tree so far, and one
 	effort   int // in all
 	patience int // likewise, while no plan has been found
 }
@@ -97,34 +98,53 @@ func (s *fleetSearch) exhausted() bool {
 // search finds the best plan and the proof; best stays nil where there is none, or none was found.
 // It is decided where open is empty.
 func (f *fleet) search(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
+	s := f.newSearch(ctx, target, nu)
+	s.allow(1)
+	s.run()
+	return s
+}
+
+// newSearch prepares a search of everything.
+func (f *fleet) newSearch(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
 	f.done = expired(ctx)
-	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), all: f.wanted(), bound: math.Inf(-1), effort: f.work + f.effortFor()}
-	s.patience = max(s.effort, f.work+int(f.Options.MaxSolveMs)*effortPerMs)
-	if f.trial {
-		s.patience = f.work + f.effortFor()/trialShare
+	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), all: f.wanted(), bound: math.Inf(-1), made: 1}
+	s.root = &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
+	s.open = openNodes{s.root}
+	return s
+}
+
+// allow lets the search do a share of its work from now on.
+func (s *fleetSearch) allow(share float64) {
+	allowed := s.effortFor()
+	patience := max(allowed, int(s.Options.MaxSolveMs)*effortPerMs)
+	if s.trial {
+		patience = allowed / trialShare
 	}
-	f.most = max(s.effort, s.patience)
-	if f.trial {
-		f.most = s.patience
+	s.effort, s.patience = s.work+int(share*float64(allowed)), s.work+int(share*float64(patience))
+	s.most = max(s.effort, s.patience)
+	if s.trial {
+		s.most = s.patience
 	}
-	root := &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
-	s.open, s.root = openNodes{root}, root
+}
+
+// run goes on with the search for as long as it is allowed to.
+func (s *fleetSearch) run() {
 	dive := -1 // where in open the part stands that the last split leaned to
-	for made := 1; len(s.open) > 0; {
+	for len(s.open) > 0 {
 		s.bound = max(s.bound, min(s.open[0].bound, s.costOfBest()))
 		if s.settled(s.open[0].bound) {
 			s.open = s.open[:0]
 			break
 		}
-		if s.exhausted() && made > 1 {
-			return s
+		if s.exhausted() && s.made > 1 {
+			return
 		}
 		n := heap.Remove(&s.open, max(dive, 0)).(*treeNode)
 		dive = -1
 		parts := s.visit(n)
 		for k := len(parts) - 1; k >= 0; k-- { // the one to go on with is made last
-			parts[k].rank = made
-			made++
+			parts[k].rank = s.made
+			s.made++
 			heap.Push(&s.open, parts[k])
 		}
 		if len(parts) > 0 && !s.hopeless(parts[0].bound) {
@@ -132,7 +152,6 @@ func (f *fleet) search(ctx context.Context, target func(objective float64) float
 		}
 	}
 	s.bound = max(s.bound, min(s.costOfBest(), s.closed()))
-	return s
 }
 
 // closed is what is known of the parts that were left for being hardly better than the best plan.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -21,22 +23,29 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	if conflicts := f.impossibleClasses(ctx); len(conflicts) > 0 {
 		return f.infeasible(conflicts), nil
 	}
+	searching, cancel := f.sparing(ctx)
+	defer cancel()
+	f.done, f.most = expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*effortPerMs)
 	relaxed := f.relax()
 	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
 	switch {
 	case relaxed == nil, p.Options.Integrality == capacity.Relaxed && f.overspends(relaxed.vms):
 		return f.infeasible(f.shortages(ctx)), nil
+	case p.Options.Integrality == capacity.Relaxed && relaxed.prices.phaseOne: // it is open whether the promised jobs fit
+		return capacity.Plan{}, undecided(ctx)
 	case p.Options.Integrality == capacity.Relaxed:
 		d.takeRelaxed()
 		d.settleRelaxed(ctx, solver)
 	default:
-		if decided := d.takeWhole(ctx, solver); !decided {
+		if decided := d.takeWhole(searching, solver); !decided {
 			return capacity.Plan{}, undecided(ctx)
 		}
 		if d.jobs == nil {
 			return f.infeasible(f.shortages(ctx)), nil
 		}
 	}
+	f.most = math.MaxInt
+	f.margins(relaxed)
 	pl := d.plan()
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return capacity.Plan{}, ctx.Err()
@@ -53,6 +62,22 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	pl.Proof.Checked = true
 	return pl, nil
 }
+
+// relaxShare is the linear program's share of the time; what it has found by then is a start and a bound.
+const relaxShare = 0.5
+
+// sparing ends a little before ctx does, so that there is time to put the plan into words and check it.
+func (f *fleet) sparing(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	spared := time.Duration(len(f.classes)*len(f.types)) * wordsFor
+	return context.WithDeadline(ctx, end.Add(-min(spared, time.Duration(f.Options.MaxSolveMs)*time.Millisecond/10)))
+}
+
+// wordsFor is what the words and the check take for a class on a type.
+const wordsFor = time.Microsecond
 
 // undecided is the answer where the time was too short to find a plan or to prove that there is none.
 func undecided(ctx context.Context) error {
@@ -82,7 +107,7 @@ func (d *fleetDecision) takeRelaxed() {
 
 // takeWhole searches for the best whole plan; false where it is open whether there is one.
 func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decided bool) {
-	s := d.search(ctx, d.target(), d.relaxed.nu)
+	s := d.find(ctx, solver)
 	if s.best == nil && len(s.open) > 0 {
 		return false
 	}
@@ -90,7 +115,6 @@ func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decide
 		return true
 	}
 	d.method = methodCore
-	d.settle(ctx, solver, s)
 	best := s.best
 	d.gap = max(0, best.cost-s.bound)
 	if d.Options.Near != nil {

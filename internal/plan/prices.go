@@ -55,7 +55,8 @@ type prices struct {
 	random   splitMix
 	work     *int
 	ended    func() bool
-	block    int // classes from here on are priced next
+	block    int  // classes from here on are priced next
+	solved   bool // the basis is the best one, and inverse its inverse
 
 	nu []float64
 	mu float64
@@ -77,6 +78,38 @@ func (f *fleet) line(b *box, v int, dst []segment) (start float64, line []segmen
 		return r.straight(b.low[v], b.high[v], dst)
 	}
 	return r.segments(b.low[v], min(b.high[v], r.limit), dst)
+}
+
+// stands says that the solution keeps its prices where a row has a little more, or less: the basis stays feasible.
+func (p *prices) stands(row int, by float64) bool {
+	if !p.solved {
+		return false
+	}
+	n := len(p.basis)
+	rest := map[int]float64{} // of the classes that mix choices: the part of the key
+	for k := range p.basis {
+		b, change := &p.basis[k], p.inverse[k][n+row]*by
+		value := p.value[k] + change
+		if value < 0 {
+			return false
+		}
+		if b.class < 0 {
+			if value > p.columns[b.column].upper {
+				return false
+			}
+			continue
+		}
+		if _, known := rest[b.class]; !known {
+			rest[b.class] = 1
+		}
+		rest[b.class] -= value
+	}
+	for _, part := range rest {
+		if part < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // pricesStep, relative to the costs, is the gain below which a step is not worth it.
@@ -294,7 +327,7 @@ func (p *prices) steps() {
 			return
 		}
 		enter, up, found := p.entering()
-		if !found || !p.step(enter, up) {
+		if p.solved = !found && !p.phaseOne; !found || !p.step(enter, up) {
 			break
 		}
 	}

@@ -15,16 +15,19 @@ import (
 	"headroom/internal/lp"
 )
 
-// pinned are the settings no caller may change. With CBC's own preprocessing and cuts, about 3 in
-// 1,000 small planning programs came back "optimal" with a wrong optimum, and some "infeasible" that
-// were not; with both off none did, at no cost in time.
+// pinned are the settings no caller may change.
 var pinned = []setting{
-	{"preprocess", "off"},
-	{"cuts", "off"},
 	{"timeMode", "elapsed"}, // otherwise seconds are the CPU seconds of the whole process
 	{"logLevel", "0"},
 	{"slogLevel", "0"},
 }
+
+// plain turns off CBC's preprocessing and cuts. With them, about 3 in 1,000 small planning programs came back
+// "optimal" with a wrong optimum, and some came back "infeasible" that were not. Without them, none did.
+var plain = []setting{{"preprocess", "off"}, {"cuts", "off"}}
+
+// hasty finds good plans early: two rounds of cuts at the root instead of a hundred, and little strong branching.
+var hasty = []setting{{"passCuts", "2"}, {"strongBranching", "1"}}
 
 type setting struct{ name, value string }
 
@@ -33,6 +36,11 @@ const otherSeed = 20011
 
 func settings(o lp.Options, variation int) []setting {
 	list := append([]setting(nil), pinned...)
+	if o.Cuts && variation == 0 {
+		list = append(list, hasty...)
+	} else {
+		list = append(list, plain...)
+	}
 	number := func(name string, v float64) {
 		list = append(list, setting{name, strconv.FormatFloat(v, 'g', -1, 64)})
 	}

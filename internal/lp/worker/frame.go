@@ -14,7 +14,7 @@ import (
 // A frame is a magic word, a kind, the length of the payload, and the payload; all little-endian.
 // The two sides are built together, so the magic word names the version of the whole protocol.
 const (
-	magic      = 0x31535248 // "HRS1"
+	magic      = 0x32535248 // "HRS2"
 	headerSize = 16
 	maxPayload = 1 << 30
 	maxText    = 4 << 10 // bytes of a text in an answer
@@ -98,6 +98,7 @@ func encodeRequest(q request) []byte {
 	e.float(o.AbsGap)
 	e.float(o.Seconds)
 	e.count(o.Nodes)
+	e.flag(o.Cuts)
 	e.flag(o.Ranging)
 	e.floats(o.Start)
 	e.count(columns)
@@ -122,7 +123,7 @@ func encodeRequest(q request) []byte {
 func decodeRequest(payload []byte) (request, error) {
 	d := decoder{rest: payload}
 	q := request{variation: d.count()}
-	q.options = lp.Options{Gap: d.float(), AbsGap: d.float(), Seconds: d.float(), Nodes: d.count(), Ranging: d.flag(), Start: d.floats()}
+	q.options = lp.Options{Gap: d.float(), AbsGap: d.float(), Seconds: d.float(), Nodes: d.count(), Cuts: d.flag(), Ranging: d.flag(), Start: d.floats()}
 	columns, rows, entries := d.count(), d.count(), d.count()
 	p := &lp.Program{
 		Cost: d.raw(columns), Lower: d.raw(columns), Upper: d.raw(columns),

@@ -1,0 +1,302 @@
+package plan
+
+import (
+	"math"
+	"slices"
+)
+
+// annealing changes a fleet's plan at random, by a job or a few at a time, and accepts what makes it dearer the
+// less often, the more of its work is done. Lists of alternatives cannot do this: where types cost nearly the same, a
+// class has thousands of mixes that are worth the same, and only some of them fill whole VMs.
+type annealing struct {
+	*fleetSearch
+	random splitMix
+	jobs   [][]int64 // of each class on each type
+	total  []int64   // of each class
+	load   []int64   // of each type
+	vms    []int64
+	rent   []float64
+	spend  float64 // the sum of rent
+	cost   float64 // spend less the penalties that are avoided
+
+	places  [][]int // of each class: where its jobs may be
+	movable []int   // the classes with more than one
+
+	moves   []jobMove // of the trial
+	touched []int     // the types that the trial changes
+	worth   float64
+}
+
+// jobMove takes jobs of a class from one type to another.
+type jobMove struct {
+	class, from, to int // outside for jobs that are refused
+	jobs            int64
+}
+
+const outside = -1
+
+var warmest, coldest = 0.005, 0.00005
+
+const (
+	// warmest and coldest are the temperatures at the start and at the end, in prices of a VM.
+	trialWork   = 8 // of one trial, see fleetEffort
+	secondTries = 8 // classes that are looked at for the second move of a trial
+	timeChecked = 256
+)
+
+// anneal looks for better plans from the best one on, with the work that is left.
+func (s *fleetSearch) anneal() {
+	if s.best == nil || len(s.penalty) == 0 {
+		return
+	}
+	a := newAnnealing(s)
+	a.choose(s.root.nu, s.best.cost-s.bound)
+	if len(a.movable) == 0 {
+		return
+	}
+	best, cost := s.best.jobs, a.cost
+	keep := func() {
+		if a.cost < cost-1e-12*math.Abs(cost) {
+			best, cost = cloneMixes(a.jobs), a.cost
+			s.work += len(a.total) * len(s.types) / 4
+		}
+	}
+	start, scale := s.work, a.vmPrice()
+	length := annealShare * float64(s.Options.MaxSolveMs) * effortPerMs
+	s.effort = start + int(length)
+	s.most = max(s.most, s.effort)
+	for s.work < s.effort {
+		temperature := scale * warmest * math.Pow(coldest/warmest, float64(s.work-start)/length)
+		for range timeChecked {
+			change, ok := a.try()
+			if !ok {
+				a.undo()
+				continue
+			}
+			if change > 0 && change > -temperature*math.Log(a.fraction()) {
+				a.undo()
+				continue
+			}
+			if change > 0 {
+				keep()
+			}
+			a.accept(change)
+		}
+		s.work += timeChecked * trialWork
+		if s.done() {
+			break
+		}
+	}
+	keep()
+	s.consider(best)
+}
+
+func newAnnealing(s *fleetSearch) *annealing {
+	a := &annealing{
+		fleetSearch: s, random: 1, jobs: cloneMixes(s.best.jobs), total: make([]int64, len(s.penalty)),
+		load: make([]int64, len(s.types)), vms: slices.Clone(s.best.vms), rent: make([]float64, len(s.types)),
+	}
+	for i, mix := range a.jobs {
+		for v, h := range mix {
+			if h > 0 {
+				a.total[i] += h
+				a.load[v] += s.types[v].loads.units(i, h)
+			}
+		}
+		a.cost -= s.penalty[i] * float64(a.total[i])
+	}
+	for v := range s.types {
+		a.rent[v] = s.types[v].rental.cost(a.vms[v])
+		a.spend += a.rent[v]
+	}
+	a.cost += a.spend
+	return a
+}
+
+// vmPrice returns the mean price of the VMs that are rented.
+func (a *annealing) vmPrice() float64 {
+	vms := 0.0
+	for _, n := range a.vms {
+		vms += float64(n)
+	}
+	if vms == 0 {
+		return 1
+	}
+	return a.spend / vms
+}
+
+func (a *annealing) fraction() float64 {
+	return (float64(a.random.below(1<<53)) + 1) / (1 << 53)
+}
+
+// choose lists where the jobs of each class may be without costing more than what is open: a job in another place
+// costs at least what the place is worth more than the cheapest, so no better plan has it there.
+func (a *annealing) choose(nu []float64, gap float64) {
+	a.places = make([][]int, len(a.penalty))
+	for i := range a.penalty {
+		least := math.Inf(1)
+		worth := make([]float64, len(a.on[i]))
+		for k, v := range a.on[i] {
+			worth[k] = a.types[v].classes[i].gamma * nu[v]
+			least = min(least, worth[k])
+		}
+		var places []int
+		for k, v := range a.on[i] {
+			if extra := worth[k] - max(least, min(least, a.penalty[i])); extra <= gap {
+				places = append(places, v)
+			}
+		}
+		if math.Abs(least-a.penalty[i]) <= gap && a.low[i] < a.high[i] {
+			places = append(places, outside)
+		}
+		a.places[i] = places
+		for _, v := range places {
+			if len(places) > 1 || a.total[i] > 0 && a.jobs[i][max(0, v)] < a.total[i] {
+				a.movable = append(a.movable, i)
+				break
+			}
+		}
+	}
+}
+
+// try makes one or two moves at random and returns how much dearer the plan becomes; false where it cannot be.
+func (a *annealing) try() (change float64, ok bool) {
+	a.moves, a.touched, a.worth = a.moves[:0], a.touched[:0], 0
+	i := a.movable[a.random.below(len(a.movable))]
+	from, ok := a.source(i)
+	if !ok {
+		return 0, false
+	}
+	to, ok := a.target(i, from)
+	if !ok {
+		return 0, false
+	}
+	a.move(jobMove{i, from, to, 1})
+	for a.random.below(4) > 0 && len(a.moves) < 4 {
+		if !a.second(from, to) {
+			return 0, false
+		}
+	}
+	return a.change()
+}
+
+// second makes room where the first move went, or fills what it left.
+func (a *annealing) second(from, to int) bool {
+	for range secondTries {
+		i := a.movable[a.random.below(len(a.movable))]
+		if to != outside && (from == outside || a.random.below(2) == 0) {
+			if a.jobs[i][to] == 0 {
+				continue
+			}
+			next, ok := a.target(i, to)
+			if !ok {
+				continue
+			}
+			a.move(jobMove{i, to, next, 1})
+			return true
+		}
+		if !slices.Contains(a.places[i], from) {
+			continue
+		}
+		source, ok := a.source(i)
+		if !ok || source == from {
+			continue
+		}
+		a.move(jobMove{i, source, from, 1})
+		return true
+	}
+	return false
+}
+
+// source draws where a job of the class is taken from.
+func (a *annealing) source(i int) (from int, ok bool) {
+	at := a.random.below(len(a.on[i]) + 1)
+	for range len(a.on[i]) + 1 {
+		if at == len(a.on[i]) {
+			if a.total[i] < a.high[i] {
+				return outside, true
+			}
+		} else if a.jobs[i][a.on[i][at]] > 0 {
+			return a.on[i][at], true
+		}
+		at = (at + 1) % (len(a.on[i]) + 1)
+	}
+	return 0, false
+}
+
+// target draws where it goes.
+func (a *annealing) target(i, from int) (to int, ok bool) {
+	places := a.places[i]
+	if len(places) == 0 {
+		return 0, false
+	}
+	to = places[a.random.below(len(places))]
+	if to == from {
+		to = places[a.random.below(len(places))]
+	}
+	return to, to != from && (to != outside || a.total[i] > a.low[i])
+}
+
+func (a *annealing) move(m jobMove) {
+	a.moves = append(a.moves, m)
+	a.shift(m.class, m.from, -m.jobs)
+	a.shift(m.class, m.to, m.jobs)
+}
+
+// shift adds jobs of a class on a type.
+func (a *annealing) shift(i, v int, jobs int64) {
+	if v == outside {
+		a.total[i] -= jobs
+		a.worth += a.penalty[i] * float64(jobs)
+		return
+	}
+	loads := a.types[v].loads
+	before := a.jobs[i][v]
+	a.jobs[i][v] += jobs
+	a.load[v] += loads.units(i, before+jobs) - loads.units(i, before)
+	if !slices.Contains(a.touched, v) {
+		a.touched = append(a.touched, v)
+	}
+}
+
+// change returns what the trial costs.
+func (a *annealing) change() (change float64, ok bool) {
+	for _, v := range a.touched {
+		n := a.need(v)
+		if n == a.vms[v] {
+			continue
+		}
+		if n > a.types[v].rental.most {
+			return 0, false
+		}
+		change += a.types[v].rental.cost(n) - a.rent[v]
+	}
+	if a.spend+change > a.budget {
+		return 0, false
+	}
+	return change + a.worth, true
+}
+
+func (a *annealing) need(v int) int64 {
+	g := &a.types[v].loads.grid
+	return ceilDiv(max(0, a.load[v]-g.tolerance), g.perVM)
+}
+
+func (a *annealing) accept(change float64) {
+	a.cost += change
+	for _, v := range a.touched {
+		if n := a.need(v); n != a.vms[v] {
+			rent := a.types[v].rental.cost(n)
+			a.spend += rent - a.rent[v]
+			a.vms[v], a.rent[v] = n, rent
+		}
+	}
+}
+
+func (a *annealing) undo() {
+	for k := len(a.moves) - 1; k >= 0; k-- {
+		m := a.moves[k]
+		a.shift(m.class, m.to, -m.jobs)
+		a.shift(m.class, m.from, m.jobs)
+	}
+}
