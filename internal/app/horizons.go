@@ -93,7 +93,7 @@ func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredH
 			tell(course.Done()+1, course.Total())
 			return pl, err
 		})
-		return a.together(ctx, int(course.Total()), func() error { return course.Work(ctx) })
+		return a.together(ctx, int(course.Total()), course.Work)
 	})
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report fun
 	solve := a.planLike(asked.Problem)
 	show := func() { report(capacity.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
 	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-		leave, err := a.turn(ctx)
+		ctx, leave, err := a.turn(ctx)
 		if err != nil {
 			return capacity.Plan{}, err
 		}

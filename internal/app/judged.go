@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
+	"headroom/internal/plan"
 )
 
 // How long work may take to be answered at once: what it will take is judged by its first pieces, and
@@ -41,23 +42,29 @@ func judged(ctx context.Context, work func(ctx context.Context, tell func(done, 
 	return err
 }
 
-// turn is a place for one piece of work in the background. It waits like the planner, so that users, who come
-// and go, get most places while both wait, and long work keeps none from them.
-func (a *App) turn(ctx context.Context) (leave func(), err error) {
-	return a.solves.enterAs(ctx, planner.ID)
+// turn is a place for one piece of work in the background.
+func (a *App) turn(ctx context.Context) (in context.Context, leave func(), err error) {
+	return a.solves.enterAs(ctx, background)
 }
 
-// free takes so many places as are free and as nobody waits for, at most.
-func (a *App) free(ctx context.Context, most int) (taken int, leave func()) {
+// crew works in the caller's place and, of at most so many, in those that are free.
+func (a *App) crew(ctx context.Context, most int) (c plan.Crew, leave func()) {
+	places := make(chan context.Context, most)
+	places <- ctx
 	var leaves []func()
-	for len(leaves) < most {
-		one := a.solves.enterFree(auth.From(ctx).ID)
+	for len(leaves) < most-1 {
+		in, one := a.solves.enterFree(ctx)
 		if one == nil {
 			break
 		}
+		places <- in
 		leaves = append(leaves, one)
 	}
-	return len(leaves), func() {
+	turn := func(context.Context) (context.Context, func(), error) {
+		in := <-places
+		return in, func() { places <- in }, nil
+	}
+	return plan.Crew{Workers: len(places), Turn: turn}, func() {
 		for _, one := range leaves {
 			one()
 		}
@@ -67,14 +74,14 @@ func (a *App) free(ctx context.Context, most int) (taken int, leave func()) {
 // answerOrRun answers what read asks in a place to solve in, or with the run that is given it where it takes long
 // or the caller does not want to wait. The run begins anew.
 func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background bool, read func() (Q, error), here func(context.Context, Q) (*A, error)) (*A, capacity.Run, error) {
-	leave, err := a.solves.enter(ctx)
+	in, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return nil, capacity.Run{}, err
 	}
 	asked, answer, err := func() (asked Q, answer *A, err error) {
 		defer leave()
 		if asked, err = read(); err == nil && !background {
-			answer, err = here(ctx, asked)
+			answer, err = here(in, asked)
 		}
 		return asked, answer, err
 	}()

@@ -29,7 +29,7 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask capacity.Pol
 	if err := ask.Validate(); err != nil {
 		return result, err
 	}
-	leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return result, err
 	}
@@ -66,6 +66,9 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask capacity.Pol
 			for len(rest) > 0 && rest[0].at <= at {
 				rest[0].happens(replay)
 				rest = rest[1:]
+			}
+			if err := capacity.Pause(ctx); err != nil {
+				return result, err
 			}
 			if err := replay.Heartbeat(at, b.Node, []byte(b.Body), []byte(b.Answer)); err != nil {
 				return result, err

@@ -42,7 +42,7 @@ func (a *App) PackForRun(ctx context.Context, claim RunClaim, report func(capaci
 	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "packings"}) }
 	tell(0, 0)
 	answer, err := pack.Answer(ctx, q, func(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
-		leave, err := a.turn(ctx)
+		ctx, leave, err := a.turn(ctx)
 		if err != nil {
 			return capacity.Packing{}, err
 		}
@@ -112,7 +112,7 @@ func (a *App) KeepPackingForRun(ctx context.Context, claim RunClaim) (save func(
 	if err := json.Unmarshal(claim.Input, &p); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	leave, err := a.turn(ctx)
+	ctx, leave, err := a.turn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (a *App) MaySolve(ctx context.Context) error { return a.solves.room(auth.Fr
 // problem there, so that those who wait cost nothing; when too many wait already it is capacity.Busy
 // at once.
 func (a *App) Solve(ctx context.Context, read func() (capacity.Problem, error)) (capacity.Plan, error) {
-	leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return capacity.Plan{}, err
 	}
@@ -62,7 +62,8 @@ func (a *App) planLike(base capacity.Problem) plan.Planner {
 }
 
 func (a *App) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner) (capacity.Plan, error) {
-	began := time.Now() // a duration, not a moment: the clock of App is for moments
+	_ = capacity.Pause(ctx) // what solves many problems comes by here
+	began := time.Now()     // a duration, not a moment: the clock of App is for moments
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
 	defer context.AfterFunc(a.ended, cancel)()
@@ -187,12 +188,12 @@ func (a *App) VerifyPlan(ctx context.Context, cluster string, ref PlanRef) (proo
 	if err != nil {
 		return proof.Report{}, err
 	}
-	leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return proof.Report{}, err
 	}
 	defer leave()
-	return proof.Verify(answered.Problem, answered.Plan, proof.Options{}), nil
+	return proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }}), nil
 }
 
 // DiffPlans says how two stored plans differ, and which inputs did.

@@ -214,7 +214,7 @@ func (a *App) poolRecord(ctx context.Context, f capacity.PoolFacts, b capacity.P
 	}
 	first := true
 	course, err := a.poolRounds(ctx, p, func(ctx context.Context, q capacity.PoolProblem) (capacity.PoolPlan, error) {
-		leave, err := a.turn(ctx)
+		ctx, leave, err := a.turn(ctx)
 		if err != nil {
 			return capacity.PoolPlan{}, err
 		}

@@ -131,7 +131,7 @@ func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report fun
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	report(capacity.Progress{Total: 1, Unit: unit})
-	leave, err := a.turn(ctx)
+	ctx, leave, err := a.turn(ctx)
 	if err != nil {
 		return RunResult{}, err
 	}
@@ -146,7 +146,7 @@ func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report fun
 
 // EvaluatePool says what a given mix comes to. It takes a linear program at most.
 func (a *App) EvaluatePool(ctx context.Context, read func() (capacity.PoolProblem, error)) (answer capacity.PoolEvaluation, err error) {
-	leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return answer, err
 	}
@@ -224,7 +224,7 @@ func (a *App) PoolRoundsForRun(ctx context.Context, claim RunClaim, report func(
 	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "rounds"}) }
 	tell(0, int64(p.Rounds()))
 	answer, err := a.poolRounds(ctx, p, func(ctx context.Context, q capacity.PoolProblem) (capacity.PoolPlan, error) {
-		leave, err := a.turn(ctx)
+		ctx, leave, err := a.turn(ctx)
 		if err != nil {
 			return capacity.PoolPlan{}, err
 		}

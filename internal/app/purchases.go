@@ -84,11 +84,11 @@ func (a *App) standingOffers(ctx context.Context, o *capacity.Outlook, q capacit
 }
 
 func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
-	others, leaveOthers := a.free(ctx, a.solves.places-1)
-	defer leaveOthers()
 	var answer plan.PurchaseAnswer
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
-		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), plan.Crew{Workers: 1 + others}, func(done, total int) { tell(int64(done), int64(total)) })
+		crew, leave := a.crew(ctx, a.solves.places)
+		defer leave()
+		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
 		return err
 	})
 	if err != nil {

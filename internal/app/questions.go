@@ -12,7 +12,7 @@ import (
 // Ask answers a question that brings its problem along, which is read once there is a place to solve in. Where
 // the demands cannot be met it is an *InfeasibleError.
 func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, error)) (plan.QuestionAnswer, error) {
-	leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return plan.QuestionAnswer{}, err
 	}

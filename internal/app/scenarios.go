@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/auth"
 	"headroom/internal/capacity"
 	"headroom/internal/plan"
 )
@@ -25,7 +24,7 @@ func (a *App) Scenarios() Inputs[capacity.Scenario] {
 
 // WhatIf answers a question that brings its problem along, which is read once there is a place to solve in.
 func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (plan.WhatIf, error) {
-	leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return plan.WhatIf{}, err
 	}
@@ -104,7 +103,7 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.What
 	}
 	w := plan.WhatIf{Base: base.Outcome(full), Scenarios: make([]plan.ScenarioAnswer, len(q.Scenarios))}
 	var next atomic.Int64
-	work := func() error {
+	work := func(ctx context.Context) error {
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= len(q.Scenarios) {
@@ -123,7 +122,7 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.What
 
 // together runs work in the caller's place and, of at most so many, in those that are free; the first
 // error is its own.
-func (a *App) together(ctx context.Context, most int, work func() error) error {
+func (a *App) together(ctx context.Context, most int, work func(context.Context) error) error {
 	var others sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
@@ -135,30 +134,18 @@ func (a *App) together(ctx context.Context, most int, work func() error) error {
 		}
 	}
 	for range most - 1 {
-		leave := a.solves.enterFree(auth.From(ctx).ID)
+		in, leave := a.solves.enterFree(ctx)
 		if leave == nil {
 			break
 		}
 		others.Go(func() {
 			defer leave()
-			note(work())
+			note(work(in))
 		})
 	}
-	note(work())
+	note(work(ctx))
 	others.Wait()
 	return failed
-}
-
-// enterFree takes a place that is free and that nobody waits for; nil where there is none.
-func (t *turnstile) enterFree(key string) (leave func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed || t.passing >= t.places || len(t.users)+len(t.planners) > 0 {
-		return nil
-	}
-	t.passing++
-	t.byKey[key]++
-	return func() { t.leave(key) }
 }
 
 // under puts findings below a pointer.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"headroom/internal/auth"
 	"headroom/internal/capacity"
@@ -52,38 +53,43 @@ func TestScenariosShareFreePlaces(t *testing.T) {
 
 // TestFreePlacesAreThoseNobodyWaitsFor takes places beside the one that a question has.
 func TestFreePlacesAreThoseNobodyWaitsFor(t *testing.T) {
-	ts := newTurnstile(2, 8)
-	leave, err := ts.enter(context.Background())
+	synctest.Test(t, freePlaces)
+}
+
+func freePlaces(t *testing.T) {
+	ts, mine := newTurnstile(2, 8), as(context.Background(), "mine")
+	_, leave, err := ts.enter(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := ts.enterFree("mine")
+	_, other := ts.enterFree(mine)
 	if other == nil {
 		t.Fatal("a free place was not given")
 	}
-	if ts.enterFree("mine") != nil {
+	if _, leave := ts.enterFree(mine); leave != nil {
 		t.Error("a place was given that is not there")
 	}
-	waiting, err := ts.queue("theirs")
-	if err != nil {
-		t.Fatal(err)
+	let := make(chan func())
+	go func() {
+		_, leave, err := ts.enter(as(context.Background(), "theirs"))
+		if err != nil {
+			t.Error(err)
+		}
+		let <- leave
+	}()
+	synctest.Wait()
+	if _, leave := ts.enterFree(mine); leave != nil {
+		t.Error("a place was given that somebody waits for")
 	}
 	other()
-	select {
-	case err := <-waiting:
-		if err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Error("who waited was not let in")
-	}
-	if ts.enterFree("mine") != nil {
+	others := <-let
+	if _, leave := ts.enterFree(mine); leave != nil {
 		t.Error("a place was given that somebody else has")
 	}
 	leave()
-	ts.leave("theirs")
+	others()
 	ts.close()
-	if ts.enterFree("mine") != nil {
+	if _, leave := ts.enterFree(mine); leave != nil {
 		t.Error("a place was given although the server stops")
 	}
 }

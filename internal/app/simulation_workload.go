@@ -44,9 +44,8 @@ func (a *App) workloadAtOnce(ctx context.Context, asked AskedSimulation) (*sim.R
 		if s, err = sim.New(*asked.Workload); err != nil {
 			return err
 		}
-		here := func(context.Context) (func(), error) { return func() {}, nil }
 		return watched(s, tell, func() error {
-			return a.together(ctx, max(1, asked.Workload.Replications), func() error { return steps(ctx, s, here) })
+			return a.together(ctx, max(1, asked.Workload.Replications), func(ctx context.Context) error { return steps(ctx, s, here) })
 		})
 	})
 	if err != nil {

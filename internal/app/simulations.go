@@ -134,18 +134,23 @@ func watched(t replicated, tell func(done, total int64), work func() error) erro
 }
 
 // steps simulates until nothing is left, each replication in the place that enter gives.
-func steps(ctx context.Context, t replicated, enter func(context.Context) (leave func(), err error)) error {
+func steps(ctx context.Context, t replicated, enter func(context.Context) (in context.Context, leave func(), err error)) error {
 	for {
-		leave, err := enter(ctx)
+		in, leave, err := enter(ctx)
 		if err != nil {
 			return err
 		}
-		more, err := t.Step(ctx)
+		more, err := t.Step(in)
 		leave()
 		if err != nil || !more {
 			return err
 		}
 	}
+}
+
+// here stays in the caller's place.
+func here(ctx context.Context) (in context.Context, leave func(), err error) {
+	return ctx, func() {}, nil
 }
 
 func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial.Answer, error) {
@@ -154,9 +159,8 @@ func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial
 		if t, err = a.trial(ctx, asked); err != nil {
 			return err
 		}
-		here := func(context.Context) (func(), error) { return func() {}, nil }
 		return watched(t, tell, func() error {
-			return a.together(ctx, int(asked.Options.Replications), func() error { return steps(ctx, t, here) })
+			return a.together(ctx, int(asked.Options.Replications), func(ctx context.Context) error { return steps(ctx, t, here) })
 		})
 	})
 	if err != nil {
@@ -176,11 +180,11 @@ func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(
 	if asked.Workload != nil {
 		return a.workloadForRun(ctx, claim, *asked.Workload, report)
 	}
-	leave, err := a.turn(ctx)
+	in, leave, err := a.turn(ctx)
 	if err != nil {
 		return RunResult{}, err
 	}
-	t, err := a.trial(ctx, asked)
+	t, err := a.trial(in, asked)
 	leave()
 	if err != nil {
 		return RunResult{}, err

@@ -37,7 +37,7 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.SweepAnswer, error) {
 	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
-		return a.together(ctx, int(s.Total()), func() error {
+		return a.together(ctx, int(s.Total()), func(ctx context.Context) error {
 			told := func(solve plan.Planner) plan.Planner {
 				return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 					pl, err := solve(ctx, p)
@@ -75,7 +75,7 @@ func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capac
 	worked := a.allPlaces(ctx, func(ctx context.Context) error {
 		inTurn := func(solve plan.Planner) plan.Planner {
 			return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-				leave, err := a.turn(ctx)
+				ctx, leave, err := a.turn(ctx)
 				if err != nil {
 					return capacity.Plan{}, err
 				}

@@ -3,6 +3,8 @@ package pack
 import (
 	"context"
 	"math"
+
+	"headroom/internal/capacity"
 )
 
 // matchBlossom pairs things by Edmonds' method. Every thing has a potential, no pair costs less than the
@@ -15,7 +17,7 @@ import (
 func matchBlossom(ctx context.Context, cost [][]float64) ([]int, error) {
 	m := newMatching(cost)
 	for range len(cost) / 2 {
-		if ctx.Err() != nil {
+		if capacity.Pause(ctx) != nil {
 			return nil, context.Cause(ctx)
 		}
 		m.round()

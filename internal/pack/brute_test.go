@@ -191,7 +191,7 @@ func TestFreedomNeverCosts(t *testing.T) {
 		if multi.BusySeconds > pair.BusySeconds*rounding || pair.BusySeconds > sequential.BusySeconds*rounding {
 			t.Fatalf("multi takes %g s, pairs %g s, one after the other %g s: %+v", multi.BusySeconds, pair.BusySeconds, sequential.BusySeconds, p)
 		}
-		f := newFitter(b, newLadder(b))
+		f := newFitter(b, newLadder(t.Context(), b))
 		for i := range b.kinds {
 			for j := range i {
 				alone := b.kinds[i].alone() + b.kinds[j].alone()

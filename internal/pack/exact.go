@@ -3,6 +3,8 @@ package pack
 import (
 	"context"
 	"math"
+
+	"headroom/internal/capacity"
 )
 
 // Most that is packed exactly: the ways to split every part of the batch in two, 3^17 for seventeen different jobs
@@ -60,7 +62,7 @@ func exact(ctx context.Context, f *fitter, p parts) ([]contents, error) {
 	var c contents
 	var phases []int
 	for part := 1; part < p.count; part++ {
-		if part&0xff == 0 && ctx.Err() != nil {
+		if part&0xff == 0 && capacity.Pause(ctx) != nil {
 			return nil, context.Cause(ctx)
 		}
 		c = p.read(part, c)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // mostTimedSplits bounds the ways to divide parts of the batch when phases and their order are chosen at once:
@@ -60,7 +62,7 @@ func (b *batch) byRelease(ctx context.Context) (phases []contents, err error) {
 		for _, i := range kinds[release] {
 			part.kinds = append(part.kinds, b.kinds[i])
 		}
-		packed, err := part.multi(ctx, newFitter(&part, newLadder(&part)), 0, nil)
+		packed, err := part.multi(ctx, newFitter(&part, newLadder(ctx, &part)), 0, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +85,7 @@ func (b *batch) everyCourse(ctx context.Context, f *fitter, p parts) ([]phase, e
 	var c contents
 	var last []int
 	for part := 1; part < p.count; part++ {
-		if part&0xf == 0 && ctx.Err() != nil {
+		if part&0xf == 0 && capacity.Pause(ctx) != nil {
 			return nil, context.Cause(ctx)
 		}
 		c = p.read(part, c)

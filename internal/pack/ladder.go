@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"context"
 	"slices"
 
 	"headroom/internal/capacity"
@@ -28,7 +29,7 @@ type ladder struct {
 // impossible is more VMs than there are.
 const impossible = int16(2 * capacity.MaxPackedVMs)
 
-func newLadder(b *batch) *ladder {
+func newLadder(ctx context.Context, b *batch) *ladder {
 	l := &ladder{width: len(b.kinds), whole: true}
 	for i := range b.kinds {
 		k := &b.kinds[i]
@@ -39,7 +40,9 @@ func newLadder(b *batch) *ladder {
 			}
 		}
 	}
+	_ = capacity.Pause(ctx)
 	slices.Sort(l.times)
+	_ = capacity.Pause(ctx)
 	l.times = slices.Compact(l.times)
 	if most := max(2, mostNeeds/l.width); len(l.times) > most {
 		l.whole = false
@@ -49,18 +52,19 @@ func newLadder(b *batch) *ladder {
 		}
 		l.times = thin
 	}
-	l.plain = l.needs(b, 1)
+	l.plain = l.needs(ctx, b, 1)
 	l.special = l.plain
 	if b.penalty > 1 {
-		l.special = l.needs(b, b.penalty)
+		l.special = l.needs(ctx, b, b.penalty)
 	}
 	return l
 }
 
 // needs is the fewest VMs for every rung and kind, where all take so many times as long.
-func (l *ladder) needs(b *batch, factor float64) []int16 {
+func (l *ladder) needs(ctx context.Context, b *batch, factor float64) []int16 {
 	table := make([]int16, len(l.times)*l.width)
 	for i := range b.kinds {
+		_ = capacity.Pause(ctx)
 		k := &b.kinds[i]
 		n := len(k.times) // one more than there are
 		for rung, t := range l.times {

@@ -47,11 +47,11 @@ func (b *batch) large(ctx context.Context, f *fitter, seed uint64, solver lp.Sol
 	prices := s.ownPrices(best)
 	bound := b.weakBound()
 	raise := func(most int) (short []contents, ratio float64) {
-		value, short, ratio := s.price(prices, most)
+		value, short, ratio := s.price(ctx, prices, most)
 		bound = max(bound, value*(1-same))
 		return short, ratio
 	}
-	proved := func() bool { return ctx.Err() != nil || bound >= best.time*(1-provedGap) }
+	proved := func() bool { return capacity.Pause(ctx) != nil || bound >= best.time*(1-provedGap) }
 	advised := solver != nil
 	if advised {
 		pool := s.pool(prices, best, math.Inf(1), poolSize)
@@ -251,5 +251,5 @@ func (s *seen) combine(ctx context.Context, solver lp.Solver, pool []column, bes
 			return division{}, false
 		}
 	}
-	return s.division(phases), true
+	return s.division(ctx, phases), true
 }

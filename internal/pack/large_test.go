@@ -24,11 +24,11 @@ func TestSearchesAndBoundsEncloseTheShortest(t *testing.T) {
 		}
 		want := packed(t, p, capacity.PackMulti).BusySeconds
 		for name, solver := range map[string]lp.Solver{"alone": nil, "advised": cbc} {
-			got, err := b.large(t.Context(), newFitter(b, newLadder(b)), 1, solver)
+			got, err := b.large(t.Context(), newFitter(b, newLadder(t.Context(), b)), 1, solver)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := newFitter(b, newLadder(b))
+			f := newFitter(b, newLadder(t.Context(), b))
 			busy := total(f.phases(got.phases))
 			if busy < want*(1-1e-9) || got.bound > want*(1+1e-9) {
 				t.Fatalf("%s: found %g s and bound %g s, the shortest takes %g s: %+v", name, busy, got.bound, want, p)

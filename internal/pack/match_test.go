@@ -210,7 +210,7 @@ func TestPairsOfBatchesAreTheCheapest(t *testing.T) {
 			}
 		}
 		want := singles(b, jobs)
-		f := newFitter(b, newLadder(b))
+		f := newFitter(b, newLadder(t.Context(), b))
 		for name, how := range map[string]matcher{"match": match, "blossom": matchBlossom, "greedy": matchGreedily} {
 			phases, err := b.pairs(t.Context(), how)
 			if err != nil {

@@ -36,7 +36,7 @@ func TestOrdersMissFewest(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		f := newFitter(b, newLadder(b))
+		f := newFitter(b, newLadder(t.Context(), b))
 		phases := f.phases(b.oneByOne())
 		want := bestCourse(b, phases, 0)
 		if proved := b.order(phases); !proved {
@@ -113,7 +113,7 @@ func TestDeadlinesAreMetWhereTheyCanBe(t *testing.T) {
 			continue
 		}
 		a := packed(t, p, capacity.PackMulti)
-		f := newFitter(b, newLadder(b))
+		f := newFitter(b, newLadder(t.Context(), b))
 		left := map[int]int{}
 		for i := range b.kinds {
 			left[i] = b.kinds[i].count

@@ -72,6 +72,7 @@ func (b *batch) pairs(ctx context.Context, match matcher) ([]contents, error) {
 	}
 	matrix := make([][]float64, len(jobs)+len(jobs)%2)
 	for i := range matrix {
+		_ = capacity.Pause(ctx)
 		matrix[i] = make([]float64, len(matrix))
 		for j := range i {
 			if i == len(jobs) {

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"container/heap"
+	"context"
 	"math"
 
 	"headroom/internal/capacity"
@@ -42,7 +43,7 @@ func (h *worstFirst) Pop() any {
 
 // price is what a bound by prices comes to, the phases met on the way that are shorter than their prices, and the
 // ratio by which prices are too high at most. It looks at knapsacks of so many cells, and at a few at least.
-func (s *seen) price(prices []float64, cells int) (bound float64, short []contents, ratio float64) {
+func (s *seen) price(ctx context.Context, prices []float64, cells int) (bound float64, short []contents, ratio float64) {
 	sum := 0.0
 	for i, p := range prices {
 		sum += p * float64(s.kinds[i].count)
@@ -77,6 +78,7 @@ func (s *seen) price(prices []float64, cells int) (bound float64, short []conten
 	push(0, top, worth(top))
 	limit := s.cells + cells
 	for asked := 1; asked < fewest || s.cells < limit; asked++ {
+		_ = capacity.Pause(ctx) // who asked looks whether the time is up
 		worst := open[0]
 		if worst.low == worst.high || worst.ratio >= actual*(1-nearWorst) {
 			break

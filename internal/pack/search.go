@@ -3,6 +3,8 @@ package pack
 import (
 	"context"
 	"math/rand/v2"
+
+	"headroom/internal/capacity"
 )
 
 // A search by moves between two phases: one job goes over, two change places, the phases become one, or a job gets
@@ -21,7 +23,7 @@ func (s *seen) improve(ctx context.Context, d *division, work int) {
 		better = false
 		for i := 0; i < len(d.phases); i++ {
 			for j := i + 1; j <= len(d.phases); j++ { // the last is a new phase
-				if s.asked > work || ctx.Err() != nil {
+				if s.asked > work || capacity.Pause(ctx) != nil {
 					s.settle(d)
 					return
 				}
@@ -132,7 +134,7 @@ func (s *seen) search(ctx context.Context, starts [][]contents, seed uint64) div
 	var best division
 	work := s.asked + mostSearched
 	for i, start := range starts {
-		d := s.division(start)
+		d := s.division(ctx, start)
 		s.improve(ctx, &d, work)
 		if i == 0 || d.time < best.time {
 			best = d
@@ -140,7 +142,7 @@ func (s *seen) search(ctx context.Context, starts [][]contents, seed uint64) div
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range kicks {
-		if s.asked > work || ctx.Err() != nil {
+		if s.asked > work || capacity.Pause(ctx) != nil {
 			break
 		}
 		d := best.clone()

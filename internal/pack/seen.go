@@ -1,7 +1,10 @@
 package pack
 
 import (
+	"context"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // seen is every phase that was looked at, with its rung: nothing is worked out twice, and the phases are columns
@@ -83,8 +86,9 @@ type division struct {
 	time   float64
 }
 
-func (s *seen) division(phases []contents) (d division) {
+func (s *seen) division(ctx context.Context, phases []contents) (d division) {
 	for _, c := range phases {
+		_ = capacity.Pause(ctx)
 		d.phases = append(d.phases, slices.Clone(c))
 		d.rungs = append(d.rungs, s.look(c, 0))
 	}

@@ -31,7 +31,7 @@ type found struct {
 }
 
 func (b *batch) pack(ctx context.Context, o capacity.PackingOptions, solver lp.Solver) (capacity.Packing, error) {
-	f := newFitter(b, newLadder(b))
+	f := newFitter(b, newLadder(ctx, b))
 	var (
 		plan found
 		err  error

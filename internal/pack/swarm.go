@@ -67,7 +67,7 @@ func (b *batch) swarm(ctx context.Context, seed uint64) ([][]member, error) {
 		}
 	}
 	for range iterations {
-		switch err := ctx.Err(); {
+		switch err := capacity.Pause(ctx); {
 		case err == context.Canceled:
 			return nil, context.Cause(ctx)
 		case err != nil:

@@ -152,9 +152,9 @@ func horizon(ctx context.Context, h capacity.Horizon, solve Planner, crew Crew, 
 // Crew is who does work that falls into many pieces.
 type Crew struct {
 	Workers int
-	// Turn, if given, is asked before every piece, and waits until it may be done: so that others get their
-	// turn in between.
-	Turn func(ctx context.Context) (leave func(), err error)
+	// Turn, if given, is asked before every piece, and waits until it may be done, under the context that it gives:
+	// so that others get their turn in between.
+	Turn func(ctx context.Context) (in context.Context, leave func(), err error)
 }
 
 // Course is a horizon at work: any number of workers take situations until none is left.
@@ -196,7 +196,7 @@ func (c *Course) Done() int64 { return c.done.Load() }
 // Work solves until nothing is left or the context ends; several may work at once.
 func (c *Course) Work(ctx context.Context) error {
 	for {
-		if err := ctx.Err(); err != nil {
+		if err := capacity.Pause(ctx); err != nil {
 			return err
 		}
 		i := int(c.next.Add(1)) - 1
@@ -250,7 +250,7 @@ func each(ctx context.Context, total int, crew Crew, progress func(done, total i
 				if i >= total {
 					return
 				}
-				err := ctx.Err()
+				err := capacity.Pause(ctx)
 				if err == nil {
 					err = crew.piece(ctx, i, work)
 				}
@@ -277,12 +277,12 @@ func (c *Crew) piece(ctx context.Context, i int, work func(ctx context.Context, 
 	if c.Turn == nil {
 		return work(ctx, i)
 	}
-	leave, err := c.Turn(ctx)
+	in, leave, err := c.Turn(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return work(ctx, i)
+	return work(in, i)
 }
 
 // contractsOf is all contracts of a horizon as totals that are still empty.

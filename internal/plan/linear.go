@@ -49,12 +49,9 @@ func (in Instance) wanted() (sum float64) {
 // proof that reaches it is complete.
 const proofResolution = 1e-9
 
-// expired tells the inner loops that the context's time is up.
+// expired lets others go first and tells the inner loops that the context's time is up.
 func expired(ctx context.Context) func() bool {
-	if ctx.Done() == nil {
-		return func() bool { return false }
-	}
-	return func() bool { return ctx.Err() != nil }
+	return func() bool { return capacity.Pause(ctx) != nil }
 }
 
 // linear is an Instance on its grid: every job of a class costs the same load. It is the front of

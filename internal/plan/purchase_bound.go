@@ -196,10 +196,13 @@ func (w *weighing) cutAt(ctx context.Context, bought []float64) (cut, error) {
 	const chunk = 512 // stages summed by themselves, so that the sum is the same for any number of workers
 	n := (len(w.stages) + chunk - 1) / chunk
 	parts := make([]cut, n)
-	err := each(ctx, n, w.crew, nil, func(_ context.Context, part int) error {
+	err := each(ctx, n, w.crew, nil, func(ctx context.Context, part int) error {
 		var sum capacity.Sum
 		slope, short := make([]float64, len(w.offers)), false
 		for i := part * chunk; i < min(len(w.stages), (part+1)*chunk); i++ {
+			if i%64 == 0 {
+				_ = capacity.Pause(ctx)
+			}
 			s := &w.stages[i]
 			cost, price := w.lowest(s, bought)
 			sum.Add(s.scale * cost)

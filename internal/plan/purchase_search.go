@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"headroom/internal/capacity"
 )
 
 // The integer program's cost is not convex in what is bought: a neighbour that costs more proves nothing
@@ -150,6 +152,9 @@ const cutsMost = 1_000
 // settleRoot lowers the convex program in all purchases and proves its bound by prices alone.
 func (s *weighSearch) settleRoot(ctx context.Context, root region) (bound float64, at []float64, err error) {
 	for {
+		if err := capacity.Pause(ctx); err != nil {
+			return 0, nil, err
+		}
 		value, point, share := lowestPoint(s.cuts, root)
 		lowest := math.Inf(1)
 		for i := range s.cuts {
@@ -186,6 +191,9 @@ func (s *weighSearch) try(ctx context.Context, n []int64) error {
 
 // split looks at a region once more: its bound rises, or it falls into parts.
 func (s *weighSearch) split(ctx context.Context, r openRegion, age int) error {
+	if err := capacity.Pause(ctx); err != nil {
+		return err
+	}
 	value, at, _ := lowestPoint(s.cuts, r.region)
 	value = max(r.bound, value-boundNoise*math.Abs(value))
 	if value >= s.best.cost-s.target {

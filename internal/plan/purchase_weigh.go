@@ -33,7 +33,7 @@ func newWeighing(ctx context.Context, q *capacity.PurchaseQuestion, crew Crew) (
 	w.base.keepWholeSlots()
 	hulls := newHulls(w.base)
 	for _, jobs := range w.calendar.jobs {
-		if err := ctx.Err(); err != nil {
+		if err := capacity.Pause(ctx); err != nil {
 			return nil, err
 		}
 		w.curves = append(w.curves, hulls.curve(jobs))
@@ -178,7 +178,7 @@ func (w *weighing) exactStage(ctx context.Context, i int, bought []int64) (kept,
 	v := m.least(ctx)
 	v.cost += curve.never
 	v.gap += coreNoise * curve.all
-	if err := ctx.Err(); err != nil {
+	if err := capacity.Pause(ctx); err != nil {
 		return v, err
 	}
 	if w.kept.count.Add(1) <= keptMost {

@@ -71,7 +71,7 @@ func (s *Sweep) Done() int64 { return s.done.Load() }
 // no more is told than its figures.
 func (s *Sweep) Work(ctx context.Context, solve, brief Planner) error {
 	for {
-		if err := ctx.Err(); err != nil {
+		if err := capacity.Pause(ctx); err != nil {
 			return err
 		}
 		i := int(s.next.Add(1)) - 1

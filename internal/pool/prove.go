@@ -86,7 +86,7 @@ func (s *search) prove(ctx context.Context, solver lp.Solver) (float64, error) {
 		}
 		return least
 	}
-	for nodes := 0; len(open) > 0 && nodes < s.nodes && entries < mostEntries && ctx.Err() == nil; nodes++ {
+	for nodes := 0; len(open) > 0 && nodes < s.nodes && entries < mostEntries && capacity.Pause(ctx) == nil; nodes++ {
 		at := 0
 		for i := range open {
 			if open[i].bound < open[at].bound {

@@ -61,6 +61,8 @@ type Report struct {
 	NotChecked []string        `json:"not_checked"`
 	Bound      *capacity.Money `json:"bound,omitempty"`  // no plan's objective is lower; found here
 	Better     *Better         `json:"better,omitempty"` // a plan that beats the one checked by more than it allows
+
+	pause func() `json:"-"`
 }
 
 // Better is a plan found here that refutes a claim of optimality.
@@ -95,8 +97,9 @@ func (r Report) String() string {
 
 // Options limits the search for a better plan. The zero value takes well under a second.
 type Options struct {
-	Nodes int  // most states the search keeps; 0 for 300,000
-	Brief bool // the plan may lack what brief plans lack: relaxed, prices and integer
+	Nodes int    // most states the search keeps; 0 for 300,000
+	Brief bool   // the plan may lack what brief plans lack: relaxed, prices and integer
+	Pause func() // called between checks, so that others get the processor; nil is not called
 }
 
 const (
@@ -112,7 +115,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	if o.Nodes <= 0 {
 		o.Nodes = defaultNodes
 	}
-	r := &Report{Outcome: OK, NotChecked: NotChecked}
+	r := &Report{Outcome: OK, NotChecked: NotChecked, pause: o.Pause}
 	if faults := readable(p); !r.add(ProblemCheck, faults, "The problem can be read.") {
 		return *r
 	}
@@ -189,6 +192,9 @@ func (r *Report) note(name string, o Outcome, detail string) {
 	r.Checks = append(r.Checks, Check{name, o, detail})
 	if o == Failed || o == NotProved && r.Outcome == OK {
 		r.Outcome = o
+	}
+	if r.pause != nil {
+		r.pause()
 	}
 }
 

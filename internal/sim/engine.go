@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"headroom/internal/capacity"
 	"headroom/internal/dispatch"
 )
 
@@ -197,7 +198,7 @@ func (e *engine) run(ctx context.Context, tell func(events int64, now float64)) 
 		}
 		if e.events >= look {
 			look = e.events + betweenLooks
-			if err := ctx.Err(); err != nil {
+			if capacity.Pause(ctx) != nil {
 				return context.Cause(ctx)
 			}
 			tell(e.events, e.now)

@@ -160,7 +160,7 @@ func (l coreLoad) run(ctx context.Context, p capacity.CorePolicy, requests int64
 	warmUp := requests / (parts + 1)
 	var warm, gaps float64 // what belongs to the warm-up; arrivals so far
 	for n := range requests {
-		if n%watched == 0 && ctx.Err() != nil {
+		if n%watched == 0 && capacity.Pause(ctx) != nil {
 			return nil, context.Cause(ctx)
 		}
 		gap := arrivals.exponential(l.every)
