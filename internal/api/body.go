@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -69,7 +70,7 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 		_, err = io.CopyN(text, body, room-int64(text.Len()))
 	}
 	if err != io.EOF {
-		return nil, s.cutOff(r, err)
+		return nil, s.cutOff(err)
 	}
 	if text.Len() == 0 && !of.Required {
 		return nil, nil
@@ -90,12 +91,15 @@ func roomFor(announced int64) *bytes.Buffer {
 }
 
 // cutOff is why a body could not be read to its end.
-func (s *server) cutOff(r *http.Request, err error) error {
-	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) || r.Context().Err() != nil {
+func (s *server) cutOff(err error) error {
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 		return err
 	}
 	if s.draining() {
 		return refusal{unavailable("The server is stopping and did not read the body to its end; send it again.")}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return refusal{tooSlow.problem("The body did not come to its end in time; send it again, and faster.")}
 	}
 	return refusal{malformed.problem("The body could not be read to its end; send it again.")}
 }

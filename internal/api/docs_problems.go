@@ -22,6 +22,9 @@ var problemHelps = map[string]problemHelp{
 	methodNotAllowed.name: {
 		"The address exists, but not with this method.",
 		"Use one of the methods in the header Allow."},
+	tooSlow.name: {
+		"The body, or the next part of a file, did not come within the time that the server waits for it.",
+		"Send it again over a connection that is fast enough, or in parts. Nothing was written."},
 	conflict.name: {
 		"The name is taken, the thing is still used by another one, two periods overlap, the same request is being answered already, or a place is asked for in a cluster that has no plan.",
 		"Read what \"detail\" names, then change one of the two. Nothing was written."},

@@ -55,7 +55,7 @@ func (s *server) importForecasts(r *http.Request, dryRun bool) (capacity.Written
 	body := &watchedReader{in: r.Body}
 	done, err := s.app.ImportForecasts(r.Context(), pathValue(r, "cluster"), body, holes, dryRun)
 	if body.err != nil {
-		return done, s.cutOff(r, body.err)
+		return done, s.cutOff(body.err)
 	}
 	return done, readingProblem(err)
 }

@@ -242,8 +242,8 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 		body   func(net.Conn)
 		want   string
 	}{
-		"nothing":      {1000, func(net.Conn) {}, "HTTP/1.1 400"},
-		"half":         {len(sheet), func(c net.Conn) { _, _ = io.WriteString(c, sheet[:150]) }, "HTTP/1.1 400"},
+		"nothing":      {1000, func(net.Conn) {}, "HTTP/1.1 408"},
+		"half":         {len(sheet), func(c net.Conn) { _, _ = io.WriteString(c, sheet[:150]) }, "HTTP/1.1 408"},
 		"half and end": {len(sheet), func(c net.Conn) { _, _ = io.WriteString(c, sheet[:150]); _ = c.(*net.TCPConn).CloseWrite() }, "HTTP/1.1 400"},
 		"a trickle": {1 << 20, func(c net.Conn) {
 			for { // until it is cut off
@@ -252,7 +252,7 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 				}
 				time.Sleep(20 * time.Millisecond)
 			}
-		}, "HTTP/1.1 400"},
+		}, "HTTP/1.1 408"},
 		"too much": {1<<20 + 1, func(net.Conn) {}, "HTTP/1.1 413"},
 		"the whole, slowly": {len(sheet), func(c net.Conn) {
 			for i := range len(sheet) / 50 {

@@ -57,6 +57,7 @@ var (
 	forbidden        = problemKind{"forbidden", http.StatusForbidden, "The key may not do this"}
 	notFound         = problemKind{"not-found", http.StatusNotFound, "There is no such thing"}
 	methodNotAllowed = problemKind{"method-not-allowed", http.StatusMethodNotAllowed, "This address knows other methods"}
+	tooSlow          = problemKind{"request-timeout", http.StatusRequestTimeout, "The body did not come in time"}
 	conflict         = problemKind{"conflict", http.StatusConflict, "It is in the way of something else"}
 	gone             = problemKind{"gone", http.StatusGone, "The lease is over"}
 	outdated         = problemKind{"outdated", http.StatusPreconditionFailed, "It has changed in the meantime"}
@@ -74,7 +75,7 @@ var (
 
 // problemKinds are all of them.
 var problemKinds = []problemKind{
-	malformed, unauthenticated, forbidden, notFound, methodNotAllowed, conflict, gone, outdated, tooLarge, unsupportedMedia,
+	malformed, unauthenticated, forbidden, notFound, methodNotAllowed, tooSlow, conflict, gone, outdated, tooLarge, unsupportedMedia,
 	beyondEnd, misdirection, invalid, infeasible, versionNeeded, tooManyRequests, internalError, busy,
 }
 

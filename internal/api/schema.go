@@ -29,6 +29,9 @@ func readableTime(text string) error {
 	if err := t.UnmarshalText([]byte(text)); err != nil {
 		return err
 	}
+	if _, err := t.MarshalText(); err != nil { // such as one in the zone +24:00, which can be read alone
+		return err
+	}
 	if year := t.UTC().Year(); t.IsZero() || year < 1 || year > 9999 { // which could not be written again
 		return errors.New("no time")
 	}

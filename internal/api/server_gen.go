@@ -390,6 +390,26 @@ type ExecutionBatch = executionBatch
 // ExecutionRecord What one record of a cluster tells of one execution. Either `sample` or `chain` is there, or `refused` says why not.
 type ExecutionRecord = history.Record
 
+// Fault One thing that is wrong, with the member or the parameter it concerns.
+type Fault struct {
+	// Code A stable word for programs, such as unknown_member, missing, type, range.
+	Code   string `json:"code"`
+	Column *int64 `json:"column,omitempty"`
+	Detail string `json:"detail"`
+
+	// Hint A cure that a program can apply by putting `value` at `pointer`.
+	Hint *Hint `json:"hint,omitempty"`
+
+	// Line Where the text cannot be read at all.
+	Line *int64 `json:"line,omitempty"`
+
+	// Parameter The name of a path or query parameter or header.
+	Parameter *string `json:"parameter,omitempty"`
+
+	// Pointer JSON pointer (RFC 6901) into the body; "" is the whole of it.
+	Pointer *string `json:"pointer,omitempty"`
+}
+
 // FieldChange One member before and after.
 type FieldChange = capacity.FieldChange
 
@@ -491,6 +511,9 @@ type KeyList = list[auth.Key]
 
 // Knowledge What the policy learned has learned.
 type Knowledge = dispatch.Knowledge
+
+// LastChange Who changed what was asked for since you read it (412), or deleted it (404).
+type LastChange = app.LastChange
 
 // LateJob An accepted job that would miss its deadline.
 type LateJob = capacity.LateJob
@@ -803,6 +826,32 @@ type Problem = capacity.Problem
 
 // ProblemClass A kind of job. What a job needs is said by exactly one of `profile`, `demand` and `vms_per_job`; the first two need `deadline_s` and `slots_per_vm`.
 type ProblemClass = capacity.Class
+
+// ProblemDetails Why a request was refused, and what to change (RFC 9457).
+type ProblemDetails struct {
+	// Conflicts No plan meets the demands: what contradicts what, with cures.
+	Conflicts []Finding `json:"conflicts,omitempty"`
+	Detail    string    `json:"detail"`
+
+	// Errors Everything that is wrong, up to 50.
+	Errors []Fault `json:"errors,omitempty"`
+
+	// Hint A cure that a program can apply by putting `value` at `pointer`.
+	Hint *Hint `json:"hint,omitempty"`
+
+	// Instance The id of the request; the server's log has it as well.
+	Instance string `json:"instance"`
+
+	// LastChange Who changed what was asked for since you read it (412), or deleted it (404).
+	LastChange *LastChange `json:"last_change,omitempty"`
+	Status     int64       `json:"status"`
+	Title      string      `json:"title"`
+
+	// Type The kind of error, an address of this server that explains it.
+	//
+	// Example: /problems/malformed
+	Type string `json:"type"`
+}
 
 // Profile One version of a named profile; it never changes.
 type Profile = capacity.ProfileVersion
@@ -1254,6 +1303,9 @@ type VMTypeName = string
 
 // WebhookID defines model for WebhookID.
 type WebhookID = string
+
+// RequestTimeout Why a request was refused, and what to change (RFC 9457).
+type RequestTimeout = ProblemDetails
 
 // ListAllowedHostsParams defines parameters for ListAllowedHosts.
 type ListAllowedHostsParams struct {
@@ -11114,6 +11166,8 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 
 	return r
 }
+
+type RequestTimeoutApplicationProblemPlusJSONResponse ProblemDetails
 
 // ListAllowedHostsRequest is what ListAllowedHosts is asked.
 type ListAllowedHostsRequest struct {

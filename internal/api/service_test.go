@@ -33,12 +33,13 @@ func TestMain(m *testing.M) {
 // service is a whole service on a database of its own.
 type service struct {
 	testing.TB
-	app   *app.App
-	store *postgres.Store
-	url   string
-	log   *logged
-	doc   *openapi3.T
-	admin string // a token that may everything
+	app     *app.App
+	store   *postgres.Store
+	url     string
+	log     *logged
+	handler http.Handler
+	doc     *openapi3.T
+	admin   string // a token that may everything
 
 	database string // its address
 }
@@ -82,6 +83,7 @@ func newService(t testing.TB, configure ...func(*app.Config)) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.handler = handler
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	s.url = server.URL

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -120,8 +121,10 @@ func (u *upload) Read(p []byte) (int, error) {
 		u.err = refusal{u.words.tooLarge(u.limit)}
 	case u.s.draining():
 		u.err = refusal{unavailable(fmt.Sprintf("The server is stopping and did not read the %s to its end; %s. Send it again.", u.words.name, u.words.kept))}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		u.err = refusal{tooSlow.problem(fmt.Sprintf("The %s did not come to its end: less than %d KiB came in %s; %s. Send it again.", u.words.name, leastPassed>>10, u.s.config.UploadWithin, u.words.kept))}
 	default:
-		u.err = refusal{malformed.problem(fmt.Sprintf("The %s did not come to its end: the connection broke, or less than %d KiB came in %s; %s. Send it again.", u.words.name, leastPassed>>10, u.s.config.UploadWithin, u.words.kept))}
+		u.err = refusal{malformed.problem(fmt.Sprintf("The %s did not come to its end, because the connection broke; %s. Send it again.", u.words.name, u.words.kept))}
 	}
 	if u.err != nil {
 		err = u.err

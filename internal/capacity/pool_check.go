@@ -20,6 +20,7 @@ const (
 	MaxPoolRate      = 1e6
 	MinPoolRate      = 1e-6 // but 0, which is not at all
 	MaxPoolGB        = 1e12
+	MinPoolGB        = 1e-6 // of data, but 0: by less no disk can be divided
 	MinPoolDeadline  = 1e-4 // hours
 	MaxShareWeight   = 1e6
 	MaxSharedSlots   = 1_000_000
@@ -149,8 +150,20 @@ func checkRates(c *checker, rates map[string]float64, types names, known []strin
 	c.leave()
 }
 
+// data checks an amount of data.
+func (c *checker) data(member, what string, gb float64) bool {
+	if !c.number(member, what, "GB", gb, MaxPoolGB) {
+		return false
+	}
+	if gb > 0 && gb < MinPoolGB {
+		c.refuse(member, "range", "%s is %s GB; give at least %s GB, or 0 where there is none.", what, plain(gb), plain(MinPoolGB))
+		return false
+	}
+	return true
+}
+
 func (s PoolStorage) check(c *checker) {
-	c.number("data_gb", "The data", "GB", s.DataGB, MaxPoolGB)
+	c.data("data_gb", "The data", s.DataGB)
 	if c.finite("replication", "The replication", s.Replication) && !(s.Replication >= 1 && s.Replication <= 100) {
 		c.refuse("replication", "range", "The replication is %s; it must be from 1, a single copy, to 100.", plain(s.Replication))
 	}

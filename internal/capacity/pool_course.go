@@ -176,7 +176,7 @@ func (p PoolCourseProblem) check(c *checker) {
 	data := p.Storage.DataGB
 	for k, gb := range p.IncomingGB {
 		c.element(k)
-		if c.number("", "The incoming data", "GB", gb, MaxPoolGB) {
+		if c.data("", "The incoming data", gb) {
 			if data += gb; data > MaxPoolGB {
 				c.refuse("", "range", "With it there are %s GB; at most %s GB are planned.", plain(data), plain(MaxPoolGB))
 			}

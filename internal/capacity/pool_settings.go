@@ -107,7 +107,7 @@ func (s PoolSettings) Validate() error {
 		if s.Storage.DataGB != nil {
 			p.Storage.DataGB = max(1, *s.Storage.DataGB)
 			c.enter("storage")
-			c.number("data_gb", "The data", "GB", *s.Storage.DataGB, MaxPoolGB)
+			c.data("data_gb", "The data", *s.Storage.DataGB)
 			c.leave()
 		}
 		var free Money
@@ -240,7 +240,7 @@ func CheckSamples(sent []StorageSampleRequest, now time.Time) ([]StorageSample, 
 				}
 			}
 			kept.At = kept.At.Truncate(time.Microsecond)
-			c.number("data_gb", "The data", "GB", s.DataGB, MaxPoolGB)
+			c.data("data_gb", "The data", s.DataGB)
 			if n, twice := places[kept.At]; twice {
 				all[n] = kept
 			} else {

@@ -117,7 +117,7 @@ func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r ca
 		r, err = one[capacity.PlanRecord](ctx, q, `
 			SELECT `+planColumns+`, p.plan::text, p.problem::text FROM plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND (@id::uuid IS NULL OR p.id = @id)
-			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number <> 0 THEN @number 
+			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number::bigint <> 0 THEN @number::bigint
 			                 ELSE (SELECT g.current_number FROM planning g WHERE g.cluster_id = @cluster) END`,
 			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number})
 		switch {

@@ -115,7 +115,7 @@ func profile(ctx context.Context, q querier, id int64, cluster, name string, ver
 	}
 	rows, err := q.Query(ctx, `
 		SELECT `+profileColumns+` FROM profile_versions p
-		WHERE p.cluster_id = @cluster AND p.name = @name AND (@version = 0 OR p.version = @version)
+		WHERE p.cluster_id = @cluster AND p.name = @name AND (@version::bigint = 0 OR p.version = @version::bigint)
 		ORDER BY p.version DESC LIMIT 1`,
 		pgx.NamedArgs{"cluster": id, "name": name, "version": version})
 	if err != nil {
