@@ -28,7 +28,7 @@ type Config struct {
 	MigrateURL     string        // who may change the schema; default URL
 	SkipMigrations bool          // the schema is known to be there
 	MaxConns       int           // default 20; at most half of them carry idempotent requests
-	AcquireTimeout time.Duration // to wait for a connection; default 2 s
+	AcquireTimeout time.Duration // to wait for a connection, and to make one at first; default 2 s
 	Statement      time.Duration // the longest a statement may take; default 5 s (bulk work 30 s)
 	Log            *slog.Logger  // told about a schema newer than this release; default none
 }
@@ -120,8 +120,12 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, &badAddress{err}
 	}
 	config.MaxConns = int32(min(c.MaxConns, 1000))
-	config.ConnConfig.ConnectTimeout = c.AcquireTimeout
-	config.ConnConfig.DialFunc = dialer.DialContext
+	dial := dialer
+	dial.Timeout = c.AcquireTimeout // a busy machine still accepts; what does not is not there
+	config.ConnConfig.DialFunc = dial.DialContext
+	heart := newPulse()
+	connects := newGate(c.AcquireTimeout, heart)
+	config.BeforeConnect = connects.before
 	setting := fmt.Sprintf("SET statement_timeout = %d; SET lock_timeout = %d; SET timezone = 'UTC'; SET application_name = 'headroom'; ",
 		c.Statement.Milliseconds(), c.Statement.Milliseconds()*4/5) + ifGone(c.idle())
 	if status.Role {
@@ -129,11 +133,13 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		timesInUTC(conn.TypeMap())
+		place := conn.Config().Tracer.(*connecting)
+		ctx, cancel := context.WithTimeout(ctx, place.limit)
+		defer cancel()
 		_, err := conn.Exec(ctx, setting)
+		place.done(err)
 		return err
 	}
-	heart := newPulse()
-	config.ConnConfig.Tracer = heart
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, &badAddress{err}

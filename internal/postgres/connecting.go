@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// gate lets only a few connections be made at once. A server that has lost all of them, after a failover or a crash of
+// the database, would ask for as many as it may have; on a busy machine none of them is ready before its time is up,
+// and all are asked for again, for ever.
+//
+// Of the places one is patient: its limit doubles with every time-out, so that a slow database is reached in the end.
+// The others keep to the usual limit, because a connection that nobody answers must not hold up one that would be.
+type gate struct {
+	least  time.Duration
+	places chan *connecting
+
+	mu      sync.Mutex
+	patient time.Duration // the limits; a connection that was made sets both, from how long it took
+	usual   time.Duration
+	wave    *wave // who waits for a place now
+}
+
+// wave is all who wait for a place. One that the database refuses speaks for all of them.
+type wave struct {
+	refused chan struct{} // closed when err is there
+	err     error
+}
+
+const (
+	connectsAtOnce = 2
+	longestConnect = 16 * time.Second
+	shortestPause  = 50 * time.Millisecond // after a connection that was not made, and up to three times that
+)
+
+// connecting is a place in the gate, and the tracer of the connection that is made in it.
+type connecting struct {
+	*pulse
+	gate    *gate
+	patient bool
+	limit   time.Duration
+	began   time.Time
+}
+
+func newGate(least time.Duration, heart *pulse) *gate {
+	g := &gate{least: least, places: make(chan *connecting, connectsAtOnce), patient: least, usual: least, wave: &wave{refused: make(chan struct{})}}
+	for i := range connectsAtOnce {
+		g.places <- &connecting{pulse: heart, gate: g, patient: i == 0}
+	}
+	return g
+}
+
+// before waits for a place to connect in. It is pgxpool's BeforeConnect, whose context ends with the pool.
+func (g *gate) before(ctx context.Context, c *pgx.ConnConfig) error {
+	g.mu.Lock()
+	mine := g.wave
+	g.mu.Unlock()
+	select {
+	case place := <-g.places:
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		now := *place
+		if now.limit = g.usual; now.patient {
+			now.limit = g.patient
+		}
+		now.began = time.Now()
+		c.Tracer, c.ConnectTimeout = &now, now.limit
+		return nil
+	case <-mine.refused:
+		return mine.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TraceConnectEnd gives the place back where no connection was made; else that is done once it is ready.
+func (c *connecting) TraceConnectEnd(ctx context.Context, data pgx.TraceConnectEndData) {
+	c.pulse.TraceConnectEnd(ctx, data)
+	if data.Err != nil {
+		c.done(data.Err)
+	}
+}
+
+// done gives the place back, after a pause where no connection was made.
+func (c *connecting) done(err error) {
+	g := c.gate
+	took := time.Since(c.began)
+	free := func() { g.places <- &connecting{pulse: c.pulse, gate: g, patient: c.patient} }
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case err == nil:
+		g.usual = min(max(g.least, 2*took), longestConnect)
+		g.patient = g.usual
+		free()
+		return
+	case pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded):
+		if g.usual = g.least; c.patient {
+			g.patient = min(2*c.limit, longestConnect)
+		}
+	default:
+		g.wave.err = err
+		close(g.wave.refused)
+		g.wave = &wave{refused: make(chan struct{})}
+	}
+	time.AfterFunc(shortestPause+rand.N(2*shortestPause), free)
+}
