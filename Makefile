@@ -3,7 +3,7 @@
 .PHONY: help build ui run test test-long test-faults soak promises fuzz check generate bench bench-compare release clean setup
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-GOBUILD = go build -ldflags '-X main.version=$(VERSION)'
+GOBUILD = go build -ldflags '-s -w -X main.version=$(VERSION)'
 GOTEST  = HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go test -vet=off -timeout 30m
 
 # All is built, checked and tested as it is shipped, without C and paths, so that what one step compiles serves the others;
