@@ -25,11 +25,12 @@ func purchaseCommand() *cobra.Command {
 	var vmType string
 	c := &cobra.Command{
 		Use:   "purchase [FILE|-]",
-		Short: "Say how many VMs of each offer to buy, and what that saves",
+		Short: "Say how many VMs of each offer to buy, and what that does to the bill",
 		Long: `Weighs contracts that may be bought (for a year, three years, paid upfront or by the hour) for a time, and says how
-many VMs of each to buy: what that saves against today and against VMs on demand only, in which month it has paid for
-itself, how much of it is used, what other numbers would come to, and what it costs more than the best purchase if
-demand turns out 30 % lower to 30 % higher. The answer says how far from the cheapest it can be.
+many VMs of each to buy: what the VM bill falls or rises by against today, what refused jobs, which are on no bill, are
+valued at before and after, in which month it has paid for itself, how much of it is used, what other numbers would
+come to, and what it costs more than the best purchase if demand turns out 30 % lower to 30 % higher. The cost made as
+low as possible is that of VMs and refused jobs together. The answer says how far from the cheapest it can be.
 
 FILE has a problem, its periods and contracts as for "months", and offers, unless --offer gives them. An offer is
 written name=…,price=…,upfront=…,term_years=1,billing=always,max=50: the price by the VM-hour, the upfront payment by

@@ -23,12 +23,16 @@ type PurchaseAnswer struct {
 	Recommended  PurchaseCost       `json:"recommended"`
 	Today        PurchaseCost       `json:"today"`          // without any offer
 	OnDemandOnly PurchaseCost       `json:"on_demand_only"` // without any contract either
-	Saving       *Saving            `json:"saving"`         // against today; null where today is infeasible
+	BillSaving   *Saving            `json:"bill_saving"`    // of the VM bill, against today; negative where it rises; null where today is infeasible
+	BillOnly     *Saving            `json:"bill_saving_against_on_demand"`
+	Avoided      *capacity.Money    `json:"penalties_avoided"` // today's penalties less those of the recommendation, which are on no bill
+	Saving       *Saving            `json:"saving"`            // both together
 	SavingOnly   *Saving            `json:"saving_against_on_demand"`
 	Coverage     *float64           `json:"coverage"`    // VM-hours on contracts and offers, of all
 	Utilisation  *float64           `json:"utilisation"` // VM-hours used of those bought; null where nothing is
 	Months       []SavingMonth      `json:"months"`
-	BreakEven    *time.Time         `json:"break_even_month"` // from the end of which on the balance is never negative; null: not in the horizon
+	BillEven     *time.Time         `json:"bill_break_even_month"` // from the end of which on the bill's balance is never negative; null: not in the horizon
+	BreakEven    *time.Time         `json:"break_even_month"`      // the same of the balance that counts penalties
 	Curves       []SavingCurve      `json:"curves"`
 	Regret       []RegretPoint      `json:"regret"`
 	Proof        PurchaseProof      `json:"proof"`
@@ -50,9 +54,11 @@ type OfferAnswer struct {
 	Utilisation *float64       `json:"utilisation"`
 }
 
-// PurchaseCost is what the horizon costs. Total is its cost and the upfront payments' share.
+// PurchaseCost is what the horizon costs. Total is its cost and the upfront payments' share, Bill is Total without
+// the penalties of refused jobs, which nobody pays.
 type PurchaseCost struct {
 	Status  capacity.Status `json:"status"`
+	Bill    capacity.Money  `json:"bill"`
 	Cost    SpanCost        `json:"cost"`
 	Upfront capacity.Money  `json:"upfront"`
 	Total   capacity.Money  `json:"total"`
@@ -65,12 +71,14 @@ type Saving struct {
 }
 
 // SavingMonth is what the offers save in a month of the calendar by lower running costs, what is paid upfront
-// for them in it, in full, and what remains of both since the start.
+// for them in it, in full, and what remains of both since the start: of the bill, and with penalties as well.
 type SavingMonth struct {
-	Month   time.Time      `json:"month"`
-	Saved   capacity.Money `json:"saved"`
-	Paid    capacity.Money `json:"paid"`
-	Balance capacity.Money `json:"balance"`
+	Month       time.Time      `json:"month"`
+	BillSaved   capacity.Money `json:"bill_saved"`
+	Paid        capacity.Money `json:"paid"`
+	BillBalance capacity.Money `json:"bill_balance"`
+	Saved       capacity.Money `json:"saved"`
+	Balance     capacity.Money `json:"balance"`
 }
 
 // SavingCurve is what other numbers of one offer come to, the others as recommended.
@@ -84,15 +92,20 @@ type SavingCurve struct {
 
 // SavingPoint is one number of VMs.
 type SavingPoint struct {
-	VMs    int64           `json:"vms"`
-	Cost   *capacity.Money `json:"cost"`   // null where promised jobs do not fit
-	Saving *capacity.Money `json:"saving"` // against today
+	VMs        int64           `json:"vms"`
+	Bill       *capacity.Money `json:"bill"`        // null where promised jobs do not fit, or the curve is not exact
+	BillSaving *capacity.Money `json:"bill_saving"` // against today
+	Cost       *capacity.Money `json:"cost"`        // the bill and penalties; null where promised jobs do not fit
+	Saving     *capacity.Money `json:"saving"`      // against today
 }
 
 // RegretPoint is the recommendation at another demand, beside the best purchase there.
 type RegretPoint struct {
 	Factor    float64         `json:"factor"`
-	TodayCost *capacity.Money `json:"today_cost"` // of buying nothing; null where promised jobs do not fit
+	TodayBill *capacity.Money `json:"today_bill"` // of buying nothing; null where promised jobs do not fit
+	Bill      *capacity.Money `json:"bill"`       // of the recommendation; likewise
+	BestBill  *capacity.Money `json:"best_bill"`
+	TodayCost *capacity.Money `json:"today_cost"` // the bill and penalties
 	Cost      *capacity.Money `json:"cost"`       // of the recommendation; likewise
 	Best      []int64         `json:"best"`       // by offer; null where nothing fits
 	BestCost  *capacity.Money `json:"best_cost"`
@@ -200,10 +213,11 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 		for k := range c.Points {
 			p := &c.Points[k]
 			if c.Exact && p.VMs == c.Bought && p.Cost != nil {
-				p.Cost = new(a.Recommended.Total)
+				p.Cost, p.Bill = new(a.Recommended.Total), new(a.Recommended.Bill)
 			}
 			if c.Exact && p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
 				p.Saving = &capacity.Money{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
+				p.BillSaving = &capacity.Money{Decimal: a.Today.Bill.Sub(p.Bill.Decimal)}
 			}
 		}
 	}
@@ -211,9 +225,10 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 		p := &a.Regret[i]
 		if p.Factor == 1 && slices.Equal(p.Best, bought) {
 			p.Cost, p.BestCost = new(a.Recommended.Total), new(a.Recommended.Total)
+			p.Bill, p.BestBill = new(a.Recommended.Bill), new(a.Recommended.Bill)
 		}
 		if p.Factor == 1 && p.TodayCost != nil && a.Today.Status != capacity.InfeasibleStatus {
-			p.TodayCost = new(a.Today.Total)
+			p.TodayCost, p.TodayBill = new(a.Today.Total), new(a.Today.Bill)
 		}
 		if p.Regret != nil {
 			p.Regret = &capacity.Money{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
@@ -288,16 +303,22 @@ func withoutContracts(h capacity.Horizon) capacity.Horizon {
 }
 
 func costOf(h *HorizonAnswer) PurchaseCost {
+	total := h.Total.Cost.Total.Add(h.Upfront.Decimal)
 	return PurchaseCost{Status: h.Status, Cost: h.Total.Cost, Upfront: h.Upfront,
-		Total: capacity.Money{Decimal: h.Total.Cost.Total.Add(h.Upfront.Decimal)}}
+		Bill: capacity.Money{Decimal: total.Sub(h.Total.Cost.Penalties.Decimal)}, Total: capacity.Money{Decimal: total}}
 }
 
-func saving(from, to *PurchaseCost) *Saving {
+// savings is what the bill falls by against another cost, and what bill and penalties together fall by.
+func (to *PurchaseCost) savings(from *PurchaseCost) (bill, both *Saving) {
 	if from.Status == capacity.InfeasibleStatus {
-		return nil
+		return nil, nil
 	}
-	s := &Saving{Amount: capacity.Money{Decimal: from.Total.Sub(to.Total.Decimal)}}
-	if total := from.Total.Float(); total > 0 {
+	return saving(from.Bill, to.Bill), saving(from.Total, to.Total)
+}
+
+func saving(from, to capacity.Money) *Saving {
+	s := &Saving{Amount: capacity.Money{Decimal: from.Sub(to.Decimal)}}
+	if total := from.Float(); total > 0 {
 		s.Share = s.Amount.Float() / total
 	}
 	return s
@@ -346,7 +367,11 @@ func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) 
 		share := t.ReservedHours / t.VMHours
 		a.Coverage = &share
 	}
-	a.Saving, a.SavingOnly = saving(&a.Today, &a.Recommended), saving(&a.OnDemandOnly, &a.Recommended)
+	a.BillSaving, a.Saving = a.Recommended.savings(&a.Today)
+	a.BillOnly, a.SavingOnly = a.Recommended.savings(&a.OnDemandOnly)
+	if a.Saving != nil {
+		a.Avoided = &capacity.Money{Decimal: a.Today.Cost.Penalties.Sub(a.Recommended.Cost.Penalties.Decimal)}
+	}
 }
 
 // follow looks at the recommendation month by month, as money moves: upfront payments in full when they are due.
@@ -354,7 +379,7 @@ func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *HorizonAnsw
 	if today.Status == capacity.InfeasibleStatus {
 		return
 	}
-	balance := decimal.Zero
+	balance, bill := decimal.Zero, decimal.Zero
 	for i := range a.Horizon.Months {
 		m := &a.Horizon.Months[i]
 		paid := decimal.Zero
@@ -364,20 +389,29 @@ func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *HorizonAnsw
 				paid = paid.Add(a.Offers[k].Paid.Decimal)
 			}
 		}
-		saved := today.Months[i].Cost.Total.Sub(m.Cost.Total.Decimal)
-		balance = balance.Add(saved).Sub(paid)
-		a.Months = append(a.Months, SavingMonth{m.Start, capacity.Money{Decimal: saved}, capacity.Money{Decimal: paid}, capacity.Money{Decimal: balance}})
-		switch {
-		case balance.IsNegative():
-			a.BreakEven = nil
-		case a.BreakEven == nil:
-			month := m.Start
-			a.BreakEven = &month
-		}
+		before := &today.Months[i].Cost
+		saved := before.Total.Sub(m.Cost.Total.Decimal)
+		billSaved := saved.Sub(before.Penalties.Sub(m.Cost.Penalties.Decimal))
+		balance, bill = balance.Add(saved).Sub(paid), bill.Add(billSaved).Sub(paid)
+		a.Months = append(a.Months, SavingMonth{Month: m.Start, Paid: capacity.Money{Decimal: paid},
+			BillSaved: capacity.Money{Decimal: billSaved}, BillBalance: capacity.Money{Decimal: bill},
+			Saved: capacity.Money{Decimal: saved}, Balance: capacity.Money{Decimal: balance}})
+		a.BreakEven, a.BillEven = evenSince(a.BreakEven, balance, m.Start), evenSince(a.BillEven, bill, m.Start)
 	}
 	if !slices.ContainsFunc(a.Offers, func(o OfferAnswer) bool { return o.VMs > 0 }) {
-		a.BreakEven = nil // nothing that could pay for itself
+		a.BreakEven, a.BillEven = nil, nil // nothing that could pay for itself
 	}
+}
+
+// evenSince is the month since which a balance has not been negative, given that of the months before.
+func evenSince(since *time.Time, balance decimal.Decimal, month time.Time) *time.Time {
+	switch {
+	case balance.IsNegative():
+		return nil
+	case since == nil:
+		return &month
+	}
+	return since
 }
 
 // curveMost bounds the stages solved exactly for one curve; beyond it the convex program answers.
@@ -395,16 +429,15 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
 	c := SavingCurve{Offer: w.question.Offers[offer].Name, Exact: len(numbers)*len(w.stages) <= curveMost}
-	cost := func(bought []int64) (float64, error) {
+	cost := func(bought []int64) (kept, error) {
 		if c.Exact {
-			cost, _, err := w.exactCost(ctx, bought)
-			return cost, err
+			return w.exactAll(ctx, bought)
 		}
 		line, err := w.cutAt(ctx, floats(bought))
 		if line.short {
 			line.value = math.Inf(1)
 		}
-		return line.value, err
+		return kept{cost: line.value}, err
 	}
 	c.Bought = n
 	today, err := cost(make([]int64, len(bought)))
@@ -418,9 +451,12 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 		if err != nil {
 			return c, err
 		}
-		point := SavingPoint{VMs: vms, Cost: finite(x)}
-		if point.Cost != nil && !math.IsInf(today, 1) {
-			point.Saving = finite(today - x)
+		point := SavingPoint{VMs: vms, Cost: finite(x.cost)}
+		if point.Cost != nil && !math.IsInf(today.cost, 1) {
+			point.Saving = finite(today.cost - x.cost)
+		}
+		if c.Exact {
+			point.Bill = x.bill()
 		}
 		c.Points = append(c.Points, point)
 	}
@@ -445,17 +481,18 @@ func (w *weighing) regret(ctx context.Context, factor float64, recommended *choi
 	if math.IsInf(best.cost, 1) {
 		return point, nil
 	}
-	cost, _, err := there.exactCost(ctx, recommended.bought)
-	if err != nil {
-		return point, err
+	var each [3]kept
+	for i, bought := range [][]int64{recommended.bought, make([]int64, len(recommended.bought)), best.bought} {
+		var err error
+		if each[i], err = there.exactAll(ctx, bought); err != nil {
+			return point, err
+		}
 	}
-	today, _, err := there.exactCost(ctx, make([]int64, len(recommended.bought)))
-	if err != nil {
-		return point, err
-	}
-	point.Best, point.BestCost, point.Cost, point.TodayCost = best.bought, finite(best.cost), finite(cost), finite(today)
+	this, today := each[0], each[1]
+	point.Best, point.BestCost, point.Cost, point.TodayCost = best.bought, finite(best.cost), finite(this.cost), finite(today.cost)
+	point.BestBill, point.Bill, point.TodayBill = each[2].bill(), this.bill(), today.bill()
 	if point.Cost != nil {
-		point.Regret = finite(cost - best.cost)
+		point.Regret = finite(this.cost - best.cost)
 	}
 	if best.cost > 0 {
 		point.Gap = max(0, best.cost-best.bound) / best.cost

@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"headroom/internal/capacity"
 )
@@ -73,11 +76,76 @@ func TestPurchaseWordsOfDearContracts(t *testing.T) {
 	q.Contracts = []capacity.TermContract{signed(t, 2, "9.00", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	q.Offers = []capacity.Offer{{Name: "cheap", Price: money(t, "0.10"), Billing: capacity.BilledAlways, TermHours: 2, Max: 9}}
 	a := recommended(t, q)
-	if want := "saves 0.40 USD against today (0.7 %), and costs 58.80 USD more than VMs on demand only (3675 %)."; !strings.Contains(a.Answer, want) || a.BreakEven == nil {
-		t.Errorf("got %q, want %q", a.Answer, want)
+	if want := "the VM bill falls by 0.40 USD (0.7 %), from 60.80 to 60.40. With VMs on demand only the VM bill is 1.60 USD, and refused jobs are valued at 0.00."; !strings.Contains(a.Explanation, want) || a.BreakEven == nil {
+		t.Errorf("got %q, want %q", a.Explanation, want)
 	}
 	q.Offers[0].Price = money(t, "0.30")
 	if a = recommended(t, q); a.Offers[0].VMs != 0 || a.BreakEven != nil {
 		t.Errorf("got %d VMs that have paid for themselves by %v, want none", a.Offers[0].VMs, a.BreakEven)
+	}
+}
+
+// A purchase leads with the VM bill. Penalties that it avoids are on no bill: they stand beside it, never in a saving
+// of it.
+func TestPurchasesLeadWithTheBill(t *testing.T) {
+	for _, c := range []struct {
+		name, onDemand, offered, upfront string
+		integrality                      capacity.Integrality
+		quota, most                      int64
+		jobs                             []float64
+		want, never                      string
+	}{
+		{"mostly penalties", "1.00", "0.10", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "the VM bill falls by 8.28 USD (69 %), from 12.00 to 3.72", "rises"},
+		{"fractions", "1.00", "0.10", "0.01", capacity.Relaxed, 4, 45, []float64{7, 12, 9}, "the VM bill falls by ", "rises"},
+		{"the bill rises", "0.20", "0.15", "0.01", capacity.Executable, 4, 45, []float64{7, 12, 9}, "the VM bill rises by ", "falls"},
+		{"the bill stays", "0.40", "0.20", "0", capacity.Integer, 1, 2, []float64{2, 2, 2}, "the VM bill stays at 1.20 USD;", "falls"},
+	} {
+		p := oneClass(t, c.onDemand)
+		p.Options.Integrality = c.integrality
+		p.Supply.OnDemand.Quota = &c.quota
+		p.Classes[0].Penalty = money(t, "5.00")
+		q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, c.jobs...)}, Factors: []float64{0.5, 1, 2}}
+		q.Offers = []capacity.Offer{{Name: "cheap", Price: money(t, c.offered), Upfront: money(t, c.upfront), Billing: capacity.BilledAlways, TermHours: 3, Max: c.most}}
+		a := recommended(t, q)
+		// The VM bill, added up anew from the plans of the hours.
+		bill := func(h capacity.Horizon) decimal.Decimal {
+			hours, err := horizon(t.Context(), h, NewSeries(h.Problem, nil).Solve, Crew{Workers: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := hours.Upfront.Decimal
+			for _, hour := range hours.Periods {
+				sum = decimal.Sum(sum, hour.Cost.OnDemand.Decimal, hour.Cost.Spot.Decimal, hour.Cost.Reserved.Decimal, hour.Cost.ReservedIdle.Decimal)
+			}
+			return sum
+		}
+		was, is := bill(q.Horizon), bill(a.Bought(&q))
+		if !a.Today.Bill.Equal(was) || !a.Recommended.Bill.Equal(is) || !a.BillSaving.Amount.Equal(was.Sub(is)) {
+			t.Errorf("%s: got the bills %v and %v and a saving of %v; the hours come to %v and %v", c.name, a.Today.Bill, a.Recommended.Bill, a.BillSaving.Amount, was, is)
+		}
+		if !a.Saving.Amount.Equal(a.BillSaving.Amount.Add(a.Avoided.Decimal)) || a.Avoided.Sign() <= 0 {
+			t.Errorf("%s: %v off the bill and %v avoided are %v together", c.name, a.BillSaving.Amount, a.Avoided, a.Saving.Amount)
+		}
+		valued := fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s.", cents(a.Recommended.Cost.Penalties.Float()), cents(a.Today.Cost.Penalties.Float()))
+		if !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, c.never) || !strings.Contains(a.Answer, valued) || strings.Contains(a.Explanation, "save") {
+			t.Errorf("%s: got %q", c.name, a.Explanation)
+		}
+		if strings.Contains(a.Explanation, "paid for itself") != (a.BillEven != nil && a.BillSaving.Amount.IsPositive()) {
+			t.Errorf("%s: paid for itself by %v: %q", c.name, a.BillEven, a.Explanation)
+		}
+		last := a.Months[len(a.Months)-1]
+		if want := a.BillSaving.Amount.Add(a.Recommended.Upfront.Decimal).Sub(a.Today.Upfront.Decimal).Sub(a.Offers[0].Paid.Decimal); !last.BillBalance.Equal(want) {
+			t.Errorf("%s: the months end with a balance of the bill of %v, want %v", c.name, last.BillBalance, want)
+		}
+		for _, p := range a.Curves[0].Points {
+			if !p.BillSaving.Equal(a.Today.Bill.Sub(p.Bill.Decimal)) || p.Bill.GreaterThan(p.Cost.Decimal) || p.VMs == 0 && !p.Bill.Equal(was) || p.VMs == a.Offers[0].VMs && !p.Bill.Equal(is) {
+				t.Errorf("%s: %d VMs: a bill of %v of %v, %v less than %v", c.name, p.VMs, p.Bill, p.Cost, p.BillSaving, a.Today.Bill)
+			}
+		}
+		for _, r := range a.Regret {
+			if r.Bill.GreaterThan(r.Cost.Decimal) || r.BestBill.GreaterThan(r.BestCost.Decimal) || r.Factor == 1 && !(r.Bill.Equal(is) && r.TodayBill.Equal(was)) {
+				t.Errorf("%s: at %g got the bills %v, %v and %v", c.name, r.Factor, r.TodayBill, r.Bill, r.BestBill)
+			}
+		}
 	}
 }

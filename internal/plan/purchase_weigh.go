@@ -110,28 +110,37 @@ func (w *weighing) addStages() {
 // exactCost is what the horizon costs with so many VMs bought of each offer, every stage solved by the core:
 // +Inf where the promised jobs of one do not fit. The gap says how much less it may be in truth.
 func (w *weighing) exactCost(ctx context.Context, bought []int64) (cost, gap float64, err error) {
-	costs, gaps := make([]float64, len(w.stages)), make([]float64, len(w.stages))
-	err = each(ctx, len(w.stages), w.crew, w.heed, func(ctx context.Context, i int) error {
-		v, err := w.exactStage(ctx, i, bought)
-		costs[i], gaps[i] = v.cost, v.gap
+	all, err := w.exactAll(ctx, bought)
+	return all.cost, all.gap, err
+}
+
+// exactAll is exactCost with the part of it that is paid for VMs.
+func (w *weighing) exactAll(ctx context.Context, bought []int64) (kept, error) {
+	stages := make([]kept, len(w.stages))
+	err := each(ctx, len(w.stages), w.crew, w.heed, func(ctx context.Context, i int) (err error) {
+		stages[i], err = w.exactStage(ctx, i, bought)
 		return err
 	})
 	if err != nil {
-		return 0, 0, err
+		return kept{}, err
 	}
-	var sum, open capacity.Sum
+	var sum, vms, open capacity.Sum
 	sum.Add(w.constant)
-	for i := range costs {
-		if math.IsInf(costs[i], 1) {
-			return costs[i], 0, nil
+	vms.Add(w.constant)
+	for i, v := range stages {
+		if math.IsInf(v.cost, 1) {
+			return kept{cost: v.cost}, nil
 		}
-		sum.Add(w.stages[i].scale * costs[i])
-		open.Add(w.stages[i].scale * gaps[i])
+		scale := w.stages[i].scale
+		sum.Add(scale * v.cost)
+		vms.Add(scale * v.vms)
+		open.Add(scale * v.gap)
 	}
 	for k, o := range w.offers {
 		sum.Add(o.certain * float64(bought[k]))
+		vms.Add(o.certain * float64(bought[k]))
 	}
-	return sum.Value(), open.Value(), nil
+	return kept{sum.Value(), vms.Value(), open.Value()}, nil
 }
 
 // heed tells how far a search is, of which nobody knows how many stages it will look at.
@@ -150,7 +159,16 @@ type keptValues struct {
 
 type boughtKey [capacity.MaxOffers]int32
 
-type kept struct{ cost, gap float64 }
+// kept is a cost, the part of it that is paid for VMs, and how much less it may be in truth.
+type kept struct{ cost, vms, gap float64 }
+
+// bill is what VMs cost; nil where promised jobs do not fit.
+func (k kept) bill() *capacity.Money {
+	if math.IsInf(k.cost, 1) {
+		return nil
+	}
+	return finite(k.vms)
+}
 
 // keptMost bounds the values that are kept, of about a hundred bytes each.
 const keptMost = 500_000
@@ -222,7 +240,8 @@ func (m *model) least(ctx context.Context) kept {
 		if relaxed == nil {
 			return kept{cost: math.Inf(1)}
 		}
-		return kept{cost: m.refusing(relaxed.supply.costReal(relaxed.capacity), func(i int) float64 { return relaxed.jobs[i] })}
+		vms := relaxed.supply.costReal(relaxed.capacity)
+		return kept{cost: m.refusing(vms, func(i int) float64 { return relaxed.jobs[i] }), vms: vms}
 	case m.wholeLoads():
 		r, _ = solve(ctx, m.newOptions(m.Options.Integrality == capacity.Executable), target)
 	default:
@@ -231,7 +250,8 @@ func (m *model) least(ctx context.Context) kept {
 	if !r.Feasible {
 		return kept{cost: math.Inf(1)}
 	}
-	return kept{m.refusing(newSupply(m.tiers).cost(r.VMs), func(i int) float64 { return float64(r.Jobs[i]) }), r.Gap}
+	vms := newSupply(m.tiers).cost(r.VMs)
+	return kept{m.refusing(vms, func(i int) float64 { return float64(r.Jobs[i]) }), vms, r.Gap}
 }
 
 // refusing adds the penalties of the jobs that are not admitted to what VMs cost.

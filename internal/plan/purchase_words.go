@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"headroom/internal/capacity"
 )
@@ -49,7 +50,8 @@ func (a *PurchaseAnswer) fact(name, of, value, unit string) {
 	a.Facts = append(a.Facts, Fact{Name: name, Of: of, Value: value, Unit: unit})
 }
 
-// advice is what to buy, and what that saves.
+// advice is what to buy, and what that does to the VM bill. What refused jobs are valued at is on no bill and stands
+// beside it.
 func (a *PurchaseAnswer) advice(span string) string {
 	var buy []string
 	for i := range a.Offers {
@@ -59,27 +61,40 @@ func (a *PurchaseAnswer) advice(span string) string {
 		}
 	}
 	if len(buy) == 0 {
-		return fmt.Sprintf("Buy none of the offers: %s no number of them is cheaper than what there is today.", span)
+		return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and refused jobs together.", span, cents(a.Recommended.Bill.Float()), a.Currency)
 	}
 	sentence := "Buy " + inWords(buy)
+	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, cents(a.Recommended.Bill.Float()), a.Currency)
 	switch {
 	case a.Saving == nil && a.SavingOnly == nil:
-		return sentence + ": without them not all promised jobs can be served " + span + "."
+		return sentence + ": without them not all promised jobs can be served; " + bill + "."
 	case a.Saving == nil:
-		sentence += ", without which today's contracts do not serve all promised jobs"
-	case a.Saving.Amount.IsNegative():
-		sentence += fmt.Sprintf(": %s that costs %s %s more than today, which is within the gap", span, cents(-a.Saving.Amount.Float()), a.Currency)
-	default:
-		sentence += fmt.Sprintf(": %s that saves %s %s against today (%s)", span, cents(a.Saving.Amount.Float()), a.Currency, percent(a.Saving.Share))
+		return sentence + ", without which today's contracts do not serve all promised jobs; " + bill + "."
 	}
-	switch {
-	case a.SavingOnly == nil:
-	case a.SavingOnly.Amount.IsNegative(): // today's contracts are dear
-		sentence += fmt.Sprintf(", and costs %s %s more than VMs on demand only (%s)", cents(-a.SavingOnly.Amount.Float()), a.Currency, percent(-a.SavingOnly.Share))
-	default:
-		sentence += fmt.Sprintf(", and %s %s against VMs on demand only (%s)", cents(a.SavingOnly.Amount.Float()), a.Currency, percent(a.SavingOnly.Share))
+	sentence += ": " + span + " " + a.billSentence()
+	was, is := a.Today.Cost.Penalties.Float(), a.Recommended.Cost.Penalties.Float()
+	if was != is {
+		sentence += fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s", cents(is), cents(was))
+	}
+	if a.Saving.Amount.IsNegative() {
+		sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", cents(-a.Saving.Amount.Float()))
 	}
 	return sentence + "."
+}
+
+// billSentence is what a purchase does to the VM bill, against today.
+func (a *PurchaseAnswer) billSentence() string {
+	was, is := cents(a.Today.Bill.Float()), cents(a.Recommended.Bill.Float())
+	by := a.BillSaving.Amount.Float()
+	switch {
+	case by < 0 && a.Today.Bill.Sign() <= 0:
+		return fmt.Sprintf("the VM bill rises by %s %s, from %s to %s", cents(-by), a.Currency, was, is)
+	case by < 0:
+		return fmt.Sprintf("the VM bill rises by %s %s (%s), from %s to %s", cents(-by), a.Currency, percent(-a.BillSaving.Share), was, is)
+	case by == 0:
+		return fmt.Sprintf("the VM bill stays at %s %s", is, a.Currency)
+	}
+	return fmt.Sprintf("the VM bill falls by %s %s (%s), from %s to %s", cents(by), a.Currency, percent(a.BillSaving.Share), was, is)
 }
 
 func inWords(parts []string) string {
@@ -89,23 +104,34 @@ func inWords(parts []string) string {
 	return parts[0]
 }
 
+// tellCosts sets the costs beside each other: the bill first, then what was made as low as possible, which counts
+// refused jobs as well.
 func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
-	fmt.Fprintf(b, " The time then costs %s %s, upfront payments by their share of it", cents(a.Recommended.Total.Float()), a.Currency)
-	a.fact("cost_recommended", "", a.Recommended.Total.String(), a.Currency)
-	for _, other := range []struct {
+	all := []struct {
 		cost       *PurchaseCost
 		name, what string
-	}{{&a.Today, "cost_today", "today's contracts"}, {&a.OnDemandOnly, "cost_on_demand_only", "VMs on demand only"}} {
-		if other.cost.Status != capacity.InfeasibleStatus {
-			fmt.Fprintf(b, "; with %s %s", other.what, cents(other.cost.Total.Float()))
-			a.fact(other.name, "", other.cost.Total.String(), a.Currency)
-		}
+	}{{&a.Recommended, "recommended", "this purchase"}, {&a.Today, "today", "today's contracts"}, {&a.OnDemandOnly, "on_demand_only", "VMs on demand only"}}
+	if only := all[2].cost; only.Status != capacity.InfeasibleStatus {
+		fmt.Fprintf(b, " With %s the VM bill is %s %s, and refused jobs are valued at %s.", all[2].what, cents(only.Bill.Float()), a.Currency, cents(only.Cost.Penalties.Float()))
 	}
-	b.WriteString(".")
+	var together []string
+	for _, of := range all {
+		if of.cost.Status == capacity.InfeasibleStatus {
+			continue
+		}
+		a.fact("bill_"+of.name, "", of.cost.Bill.String(), a.Currency)
+		a.fact("penalties_"+of.name, "", of.cost.Cost.Penalties.String(), a.Currency)
+		a.fact("cost_"+of.name, "", of.cost.Total.String(), a.Currency)
+		together = append(together, fmt.Sprintf("%s with %s", cents(of.cost.Total.Float()), of.what))
+	}
+	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
+		b.WriteString(" The bill counts upfront payments by their share of this time.")
+	}
+	fmt.Fprintf(b, " Bill and refused jobs together come to %s.", inWords(together))
 	for _, s := range []struct {
 		saving *Saving
 		name   string
-	}{{a.Saving, "saving"}, {a.SavingOnly, "saving_against_on_demand"}} {
+	}{{a.BillSaving, "bill_saving"}, {a.BillOnly, "bill_saving_against_on_demand"}, {a.Saving, "saving"}, {a.SavingOnly, "saving_against_on_demand"}} {
 		if s.saving != nil {
 			a.fact(s.name, "", s.saving.Amount.String(), a.Currency)
 		}
@@ -120,16 +146,25 @@ func (a *PurchaseAnswer) tellUse(b *strings.Builder) {
 	if bought && paid > 0 {
 		fmt.Fprintf(b, " %s is paid upfront.", cents(paid))
 	}
+	lower := a.BillSaving != nil && a.BillSaving.Amount.IsPositive()
 	switch {
-	case bought && a.BreakEven != nil && paid > 0:
-		fmt.Fprintf(b, " By the end of %s that has paid for itself.", a.BreakEven.Format("January 2006"))
-	case bought && a.BreakEven != nil:
-		fmt.Fprintf(b, " From %s on it saves money.", a.BreakEven.Format("January 2006"))
-	case bought && a.Saving != nil:
+	case !bought || a.BillSaving == nil:
+	case a.BillEven != nil && paid > 0:
+		fmt.Fprintf(b, " By the end of %s that has paid for itself, by the bill alone.", a.BillEven.Format("January 2006"))
+	case a.BillEven != nil && lower:
+		fmt.Fprintf(b, " From %s on the bill is lower.", a.BillEven.Format("January 2006"))
+	case lower:
 		b.WriteString(" In this time it does not pay for itself: what is paid upfront is for a longer term.")
+	case a.Avoided.IsPositive():
+		b.WriteString(" It does not lower the bill; it pays by what refused jobs are valued at.")
 	}
-	if bought && a.BreakEven != nil {
-		a.fact("break_even_month", "", a.BreakEven.Format("2006-01"), "month")
+	for _, month := range []struct {
+		name string
+		at   *time.Time
+	}{{"bill_break_even_month", a.BillEven}, {"break_even_month", a.BreakEven}} {
+		if bought && month.at != nil {
+			a.fact(month.name, "", month.at.Format("2006-01"), "month")
+		}
 	}
 	if a.Coverage != nil {
 		fmt.Fprintf(b, " Contracts and offers cover %s of all VM-hours", percent(*a.Coverage))
@@ -169,7 +204,7 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 	var said string
 	switch n := len(c.Points) - 1; {
 	case low == 0 && high == n && n > 0:
-		said = fmt.Sprintf("Of %q any number up to %d costs nearly the same, within %s", c.Offer, c.Points[n].VMs, percent(nearlyBest))
+		said = fmt.Sprintf("Of %q any number up to %d comes to nearly the same, within %s", c.Offer, c.Points[n].VMs, percent(nearlyBest))
 	case low < high:
 		said = fmt.Sprintf("Of %q any number looked at from %d to %d costs at most %s more", c.Offer, c.Points[low].VMs, c.Points[high].VMs, percent(nearlyBest))
 	default:
@@ -180,7 +215,7 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 		case none.Cost == nil:
 			said += "; without any of it promised jobs are not served"
 		case none.Cost.Float() > best:
-			said += fmt.Sprintf("; without any of it the time costs %s more", cents(none.Cost.Float()-best))
+			said += fmt.Sprintf("; without any of it bill and refused jobs together come to %s more", cents(none.Cost.Float()-best))
 		}
 	}
 	for i := range a.Offers {

@@ -173,28 +173,34 @@ func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) 
 func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
 	var f figureSheet
 	f.add("in words", "", text(a.Explanation), "")
-	for _, line := range []struct {
+	costs := []struct {
 		of   string
 		cost *plan.PurchaseCost
-	}{{"recommended", &a.Recommended}, {"today", &a.Today}, {"on demand only", &a.OnDemandOnly}} {
-		f.add("status", line.of, text(string(line.cost.Status)), "")
-		f.add("cost by the hour and penalties", line.of, amount(&line.cost.Cost.Total), a.Currency)
-		f.add("upfront payments, share in the horizon", line.of, amount(&line.cost.Upfront), a.Currency)
-		f.add("total", line.of, amount(&line.cost.Total), a.Currency)
+	}{{"today", &a.Today}, {"recommended", &a.Recommended}, {"on demand only", &a.OnDemandOnly}}
+	for _, line := range costs {
+		f.add("VM bill, upfront payments by their share", line.of, amount(&line.cost.Bill), a.Currency)
 	}
-	savings(&f, "today", a.Saving, a.Currency)
-	savings(&f, "on demand only", a.SavingOnly, a.Currency)
+	savings(&f, "today", a.BillSaving, a.Currency)
+	savings(&f, "on demand only", a.BillOnly, a.Currency)
+	for _, line := range costs {
+		f.add("refused jobs, valued at their penalties", line.of, amount(&line.cost.Cost.Penalties), a.Currency)
+	}
+	for _, line := range costs {
+		f.add("status", line.of, text(string(line.cost.Status)), "")
+		f.add("upfront payments, share in the horizon", line.of, amount(&line.cost.Upfront), a.Currency)
+		f.add("bill and refused jobs together", line.of, amount(&line.cost.Total), a.Currency)
+	}
 	f.add("share of VM hours on contracts", "recommended", optional(a.Coverage), "")
 	f.add("utilisation of what is bought", "recommended", optional(a.Utilisation), "")
-	f.add("paid for itself by the end of the month of", "recommended", MaybeTime(a.BreakEven), "UTC")
-	f.add("no purchase costs less than", "", amount(&a.Proof.Bound), a.Currency)
-	f.add("gap", "", number(a.Proof.Gap), "of the total")
+	f.add("paid for itself by the end of the month of", "recommended", MaybeTime(a.BillEven), "UTC")
+	f.add("no purchase brings bill and refused jobs below", "", amount(&a.Proof.Bound), a.Currency)
+	f.add("gap", "", number(a.Proof.Gap), "of bill and refused jobs")
 	f.warnings(a.Warnings)
 	bought := a.Bought(&q)
 	if a.Status == capacity.InfeasibleStatus { // then there are no numbers to buy, and no costs of classes
 		bought, a.Horizon.Status = q.Horizon, capacity.InfeasibleStatus
 	}
-	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"saving by month", PurchaseMonths(a)}, {"curves", PurchaseCurve(a)}, {"regret", PurchaseRegret(a)}}
+	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"bill by month", PurchaseMonths(a)}, {"curves", PurchaseCurve(a)}, {"regret", PurchaseRegret(a)}}
 	rest, err := horizonSheets(bought, a.Horizon)
 	if err != nil {
 		return err
@@ -214,8 +220,8 @@ func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a plan.PurchaseA
 
 func savings(f *figureSheet, against string, s *plan.Saving, currency string) {
 	if s != nil {
-		f.add("saving against", against, amount(&s.Amount), currency)
-		f.add("saving against, share", against, number(s.Share), "")
+		f.add("saving of the bill against", against, amount(&s.Amount), currency)
+		f.add("saving of the bill against, share", against, number(s.Share), "")
 	}
 }
 

@@ -145,12 +145,23 @@ func TestPurchaseWorkbook(t *testing.T) {
 	}
 	_, sheets := sheetsOf(t, b.Bytes())
 	checkHorizonSheets(t, sheets, &a.Horizon)
-	if got, want := figureIn(t, sheets["summary"], "saving against", "today"), a.Saving.Amount.Float(); got != want {
-		t.Errorf("got a saving of %g, want %g", got, want)
+	// The bill comes first; what refused jobs are valued at is no saving of it.
+	for i, want := range []struct {
+		figure, of string
+		value      float64
+	}{
+		{"VM bill, upfront payments by their share", "today", 5.9}, {"VM bill, upfront payments by their share", "recommended", 6.2}, {"VM bill, upfront payments by their share", "on demand only", 5.8},
+		{"saving of the bill against", "today", -0.3}, {"saving of the bill against, share", "today", a.BillSaving.Share},
+		{"saving of the bill against", "on demand only", -0.4}, {"saving of the bill against, share", "on demand only", a.BillOnly.Share},
+		{"refused jobs, valued at their penalties", "today", 4}, {"refused jobs, valued at their penalties", "recommended", 0},
+	} {
+		if row := sheets["summary"][i+2]; row[0] != want.figure || row[1] != want.of || figureIn(t, sheets["summary"], want.figure, want.of) != want.value {
+			t.Errorf("row %d of the summary is %q, want %q of %q, %g", i+3, row, want.figure, want.of, want.value)
+		}
 	}
 	for what, got := range map[string]float64{
-		"bought": columnSum(t, sheets["offers"], "buy_vms") - 10, "saved": columnSum(t, sheets["saving by month"], "saved_EUR") - 4,
-		"paid": columnSum(t, sheets["saving by month"], "paid_upfront_EUR") - 2.4, "regret": columnSum(t, sheets["regret"], "regret_EUR"),
+		"bought": columnSum(t, sheets["offers"], "buy_vms") - 10, "saved": columnSum(t, sheets["bill by month"], "bill_saved_EUR"), "avoided": columnSum(t, sheets["bill by month"], "penalties_avoided_EUR") - 4,
+		"paid": columnSum(t, sheets["bill by month"], "paid_upfront_EUR") - 2.4, "regret": columnSum(t, sheets["regret"], "regret_EUR"),
 		"curve": columnSum(t, sheets["curves"], "vms") - 30,
 	} {
 		if math.Abs(got) > 1e-9 {

@@ -136,34 +136,34 @@ func TestPurchaseInWords(t *testing.T) {
 	if err := PurchaseText(&b, a); err != nil {
 		t.Fatal(err)
 	}
-	want := `Buy 10 VMs of "day": from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC that saves 3.70 EUR against today (37.4 %), and 6.60 EUR against VMs on demand only (51.6 %). The time then costs 6.20 EUR, upfront payments by their share of it; with today's contracts 9.90; with VMs on demand only 12.80. 2.40 is paid upfront. By the end of February 2026 that has paid for itself. Contracts and offers cover 59 % of all VM-hours, and 40 % of the hours bought are used. Of "day" the number matters: of those looked at, already the next ones cost more than 0.5 % more; without any of it the time costs 3.70 more; it is all that is on offer. With 100 % more demand than expected it is as good as any. No purchase costs less, which is proved.
+	want := `Buy 10 VMs of "day": from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill rises by 0.30 EUR (5.1 %), from 5.90 to 6.20; refused jobs, which are on no bill, are valued at 0.00 instead of 4.00. With VMs on demand only the VM bill is 5.80 EUR, and refused jobs are valued at 7.00. The bill counts upfront payments by their share of this time. Bill and refused jobs together come to 6.20 with this purchase, 9.90 with today's contracts and 12.80 with VMs on demand only. 2.40 is paid upfront. It does not lower the bill; it pays by what refused jobs are valued at. Contracts and offers cover 59 % of all VM-hours, and 40 % of the hours bought are used. Of "day" the number matters: of those looked at, already the next ones cost more than 0.5 % more; without any of it bill and refused jobs together come to 3.70 more; it is all that is on offer. With 100 % more demand than expected it is as good as any. No purchase costs less, which is proved.
 
 Offer  Buy  Of at most  Paid upfront EUR  Counted here  By the hour EUR    Used
 day     10          10              2.40          0.30             1.20  40.0 %
 
-Cost in EUR     On demand  Contracts  Idle  Upfront  Penalties  Total
-Recommended          3.20       1.58  0.82     0.60       0.00   6.20
-Today                4.40       1.10  0.10     0.30       4.00   9.90
-On demand only       5.80       0.00  0.00     0.00       7.00  12.80
+Cost in EUR     On demand  Contracts  Idle  Upfront  VM bill  Refused jobs  Together
+Recommended          3.20       1.58  0.82     0.60     6.20          0.00      6.20
+Today                4.40       1.10  0.10     0.30     5.90          4.00      9.90
+On demand only       5.80       0.00  0.00     0.00     5.80          7.00     12.80
 
 Month by month, upfront payments when they are due:
-Month    saved EUR  paid upfront EUR  balance EUR
-2026-01      -0.40              2.40        -2.80
-2026-02       4.40              0.00         1.60
+Month    bill saved EUR  paid upfront EUR  bill balance EUR  penalties avoided EUR  balance with penalties EUR
+2026-01           -0.40              2.40             -2.80                   0.00                       -2.80
+2026-02            0.40              0.00             -2.40                   4.00                        1.60
 
 Other numbers of VMs of each offer:
-Offer  VMs  Cost EUR  Saves EUR
-day      0      9.90       0.00
-day      2      8.80       1.10
-day      4      7.90       2.00
-day      6      6.40       3.50
-day      8      6.30       3.60
-day     10      6.20       3.70  recommended
+Offer  VMs  VM bill EUR  Bill falls by EUR  Refused jobs EUR  Together EUR
+day      0         5.90               0.00              4.00          9.90
+day      2         5.80               0.10              3.00          8.80
+day      4         5.90               0.00              2.00          7.90
+day      6         6.40              -0.50              0.00          6.40
+day      8         6.30              -0.40              0.00          6.30
+day     10         6.20              -0.30              0.00          6.20  recommended
 
 The recommendation at other demands, beside the best purchase there:
-Demand  Today EUR  Cost EUR  Best EUR  Regret EUR  Best purchase
- 100 %       9.90      6.20      6.20        0.00  10 of "day"
- 200 %      31.50     24.80     24.80        0.00  10 of "day"
+Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EUR  Best EUR  Regret EUR  Best purchase
+ 100 %            5.90      6.20           6.20                9.90          6.20      6.20        0.00  10 of "day"
+ 200 %            7.50      6.80           6.80               31.50         24.80     24.80        0.00  10 of "day"
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -185,7 +185,7 @@ func TestPurchasesWithoutAnything(t *testing.T) {
 		q    capacity.PurchaseQuestion
 		want string
 	}{
-		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC no number of them is cheaper than what there is today. The time then costs 9.90 EUR"},
+		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill stays at 5.90 EUR; no number of them lowers bill and refused jobs together."},
 		{short, "Whatever is bought, from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC not all promised jobs can be served. The first hour is 2026-02-01: The promised jobs need 30 VMs and there are 25."},
 	} {
 		a, err := plan.Purchase(t.Context(), c.q, nil, 1, nil)

@@ -22,21 +22,24 @@ func Purchase(a plan.PurchaseAnswer) Table {
 	})
 }
 
-// PurchaseMonths is a row for each month: what is saved, what is paid upfront, and the balance since the start.
+// PurchaseMonths is a row for each month: what the bill falls by, what is paid upfront and the balance since the
+// start; then what refused jobs are valued at less, and the balance that counts it.
 func PurchaseMonths(a plan.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	return tableOf([]string{"month", "saved" + in, "paid_upfront" + in, "balance" + in}, a.Months, func(m plan.SavingMonth) []Cell {
-		return []Cell{Time(m.Month), amount(&m.Saved), amount(&m.Paid), amount(&m.Balance)}
+	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "penalties_avoided" + in, "balance_with_penalties" + in}
+	return tableOf(columns, a.Months, func(m plan.SavingMonth) []Cell {
+		avoided := capacity.Money{Decimal: m.Saved.Sub(m.BillSaved.Decimal)}
+		return []Cell{Time(m.Month), amount(&m.BillSaved), amount(&m.Paid), amount(&m.BillBalance), amount(&avoided), amount(&m.Balance)}
 	})
 }
 
 // PurchaseCurve is a row for each number of VMs of an offer that was tried, the others as recommended.
 func PurchaseCurve(a plan.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	t := Table{Columns: []string{"offer", "vms", "cost" + in, "saving" + in, "recommended", "exact"}}
+	t := Table{Columns: []string{"offer", "vms", "bill" + in, "bill_saving" + in, "penalties" + in, "cost" + in, "recommended", "exact"}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
-			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Cost), amount(p.Saving), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
 		}
 	}
 	return t
@@ -45,12 +48,12 @@ func PurchaseCurve(a plan.PurchaseAnswer) Table {
 // PurchaseRegret is a row for each demand at which the recommendation was tried, beside the best purchase there.
 func PurchaseRegret(a plan.PurchaseAnswer) Table {
 	in := "_" + a.Currency
-	columns := []string{"demand_factor", "today_cost" + in, "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
+	columns := []string{"demand_factor", "today_bill" + in, "bill" + in, "best_bill" + in, "today_cost" + in, "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
 	for _, o := range a.Offers {
 		columns = append(columns, "best_vms "+o.Name)
 	}
 	return tableOf(columns, a.Regret, func(r plan.RegretPoint) []Cell {
-		row := []Cell{number(r.Factor), amount(r.TodayCost), amount(r.Cost), amount(r.BestCost), amount(r.Regret), number(r.Gap)}
+		row := []Cell{number(r.Factor), amount(r.TodayBill), amount(r.Bill), amount(r.BestBill), amount(r.TodayCost), amount(r.Cost), amount(r.BestCost), amount(r.Regret), number(r.Gap)}
 		for k := range a.Offers {
 			if k < len(r.Best) {
 				row = append(row, whole(r.Best[k]))
@@ -60,6 +63,14 @@ func PurchaseRegret(a plan.PurchaseAnswer) Table {
 		}
 		return row
 	})
+}
+
+// valued is what refused jobs are valued at: a cost without its bill; nil where one of them is not known.
+func valued(cost, bill *capacity.Money) *capacity.Money {
+	if cost == nil || bill == nil {
+		return nil
+	}
+	return &capacity.Money{Decimal: cost.Sub(bill.Decimal)}
 }
 
 // PurchaseText is a recommendation for a terminal.
@@ -115,14 +126,14 @@ func offersBrief(a plan.PurchaseAnswer) Table {
 
 // costsBrief is the recommendation beside today and on-demand alone.
 func costsBrief(a plan.PurchaseAnswer) Table {
-	t := Table{Columns: []string{"Cost in " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "Penalties", "Total"}}
+	t := Table{Columns: []string{"Cost in " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "VM bill", "Refused jobs", "Together"}}
 	for _, line := range []struct {
 		name string
 		cost *plan.PurchaseCost
 	}{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}} {
 		c := &line.cost.Cost
 		row := []Cell{text(line.name)}
-		for _, m := range []capacity.Money{c.OnDemand, c.Reserved, c.ReservedIdle, line.cost.Upfront, c.Penalties, line.cost.Total} {
+		for _, m := range []capacity.Money{c.OnDemand, c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
 			row = append(row, Cell{cents(m), true})
 		}
 		if line.cost.Status == capacity.InfeasibleStatus {
@@ -134,17 +145,17 @@ func costsBrief(a plan.PurchaseAnswer) Table {
 }
 
 func curveBrief(a plan.PurchaseAnswer) Table {
-	t := Table{Columns: []string{"Offer", "VMs", "Cost " + a.Currency, "Saves " + a.Currency, ""}}
+	t := Table{Columns: []string{"Offer", "VMs", "VM bill " + a.Currency, "Bill falls by " + a.Currency, "Refused jobs " + a.Currency, "Together " + a.Currency, ""}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
-			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), maybeCents(p.Cost), maybeCents(p.Saving), text(pick(p.VMs == a.Offers[k].VMs, "recommended", ""))})
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), billCents(p, p.Bill), billCents(p, p.BillSaving), billCents(p, valued(p.Cost, p.Bill)), maybeCents(p.Cost), text(pick(p.VMs == a.Offers[k].VMs, "recommended", ""))})
 		}
 	}
 	return t
 }
 
 func regretBrief(a plan.PurchaseAnswer) Table {
-	return tableOf([]string{"Demand", "Today " + a.Currency, "Cost " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
+	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
 		var best []string
 		for k, n := range r.Best {
 			if n > 0 {
@@ -154,8 +165,16 @@ func regretBrief(a plan.PurchaseAnswer) Table {
 		if best == nil {
 			best = []string{"nothing"}
 		}
-		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
+		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayBill), maybeCents(r.Bill), maybeCents(r.BestBill), maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
 	})
+}
+
+// billCents is a part of what a number of VMs costs, which curves that are not exact do not know.
+func billCents(p plan.SavingPoint, m *capacity.Money) Cell {
+	if m == nil && p.Cost != nil {
+		return Cell{"-", true}
+	}
+	return maybeCents(m)
 }
 
 func maybeCents(m *capacity.Money) Cell {

@@ -176,17 +176,17 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Add an offer")
 	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Buy ") && document.querySelector(".figures")`)
 	var p struct {
-		Saving  struct{ Amount string }
-		Offers  []struct{ VMs int }
-		Horizon horizonAnswer
+		BillSaving struct{ Amount string } `json:"bill_saving"`
+		Offers     []struct{ VMs int }
+		Horizon    horizonAnswer
 	}
 	s.send(t, http.MethodPost, "/v1/clusters/"+name+"/purchases", rawJSON(`{}`), &p)
-	saves := amountOf(t, p.Saving.Amount, new(big.Rat).Quo(month, new(big.Rat).SetFloat64(p.Horizon.Total.Hours)), false)
-	if got, want := value[string](t, ctx, `document.querySelector("h1").textContent`), fmt.Sprintf("Buy %d one more year. Saves %s a month against today, ", p.Offers[0].VMs, saves); !strings.HasPrefix(got, want) || p.Offers[0].VMs == 0 {
+	falls := amountOf(t, p.BillSaving.Amount, new(big.Rat).Quo(month, new(big.Rat).SetFloat64(p.Horizon.Total.Hours)), false)
+	if got, want := value[string](t, ctx, `document.querySelector("h1").textContent`), fmt.Sprintf("Buy %d one more year. The VM bill falls by %s a month (", p.Offers[0].VMs, falls); !strings.HasPrefix(got, want) || p.Offers[0].VMs == 0 {
 		t.Errorf("the answer is %q, want %q", got, want)
 	}
-	if got := value[string](t, ctx, `document.querySelector(".figures .value").textContent`); got != saves {
-		t.Errorf("the saving is %q, want %q", got, saves)
+	if got := value[string](t, ctx, `document.querySelector(".figures .value").textContent`); got != falls {
+		t.Errorf("the bill falls by %q, want %q", got, falls)
 	}
 	until(t, ctx, `document.querySelector(".axes path.line")`)
 	calm(t, ctx, "contracts-buy")

@@ -7182,7 +7182,16 @@ type Purchase struct {
 	// Answer One sentence.
 	Answer string `json:"answer"`
 
-	// BreakEvenMonth From the end of which on the balance is never negative; null: not in the horizon, or nothing is bought.
+	// BillBreakEvenMonth From the end of which on the bill's balance is never negative; null: not in the horizon, or nothing is bought.
+	BillBreakEvenMonth *time.Time `json:"bill_break_even_month"`
+
+	// BillSaving What the VM bill falls by against today: `today.bill` less `recommended.bill`. Negative where the bill rises; null where today is infeasible.
+	BillSaving *Saving `json:"bill_saving"`
+
+	// BillSavingAgainstOnDemand What the VM bill falls by against VMs on demand only; null where that is infeasible.
+	BillSavingAgainstOnDemand *Saving `json:"bill_saving_against_on_demand"`
+
+	// BreakEvenMonth From the end of which on the balance that counts penalties is never negative; null: not in the horizon, or nothing is bought.
 	BreakEvenMonth *time.Time `json:"break_even_month"`
 
 	// Complete False: curves or regret are missing, because the work was ended.
@@ -7207,6 +7216,9 @@ type Purchase struct {
 	// OnDemandOnly Without any contract either.
 	OnDemandOnly PurchaseCost `json:"on_demand_only"`
 
+	// PenaltiesAvoided What refused jobs are valued at less than today, which is on no bill; null where today is infeasible.
+	PenaltiesAvoided *Amount `json:"penalties_avoided"`
+
 	// Proof No purchase costs less than the bound.
 	Proof PurchaseProof `json:"proof"`
 
@@ -7214,10 +7226,10 @@ type Purchase struct {
 	Recommended PurchaseCost  `json:"recommended"`
 	Regret      []RegretPoint `json:"regret"`
 
-	// Saving Against today; null where today is infeasible.
+	// Saving Bill and penalties together against today, which purchases make as large as they can: `bill_saving` and `penalties_avoided`. Null where today is infeasible.
 	Saving *Saving `json:"saving"`
 
-	// SavingAgainstOnDemand Null where that is infeasible.
+	// SavingAgainstOnDemand Bill and penalties together; null where that is infeasible.
 	SavingAgainstOnDemand *Saving `json:"saving_against_on_demand"`
 
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
@@ -7233,15 +7245,16 @@ type Purchase struct {
 
 // PurchaseCost What the horizon costs.
 type PurchaseCost struct {
+	// Bill What VMs cost, upfront payments by their share: `total` without `cost.penalties`.
+	Bill Amount `json:"bill"`
+
 	// Cost Money for some time. The total is the sum of the others.
 	Cost SpanCost `json:"cost"`
 
 	// Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 	Status Status `json:"status"`
 
-	// Total An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
+	// Total The bill and penalties.
 	Total Amount `json:"total"`
 
 	// Upfront An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
@@ -7422,8 +7435,14 @@ type RegretPoint struct {
 	// Best By offer; null where nothing fits.
 	Best []int64 `json:"best"`
 
+	// BestBill What VMs cost with the best purchase there.
+	BestBill *MaybeAmount `json:"best_bill"`
+
 	// BestCost An amount; null where there is none.
 	BestCost *MaybeAmount `json:"best_cost"`
+
+	// Bill What VMs cost with the recommendation.
+	Bill *MaybeAmount `json:"bill"`
 
 	// Cost An amount; null where there is none.
 	Cost   *MaybeAmount `json:"cost"`
@@ -7434,6 +7453,9 @@ type RegretPoint struct {
 
 	// Regret An amount; null where there is none.
 	Regret *MaybeAmount `json:"regret"`
+
+	// TodayBill What VMs cost where nothing is bought.
+	TodayBill *MaybeAmount `json:"today_bill"`
 
 	// TodayCost An amount; null where there is none.
 	TodayCost *MaybeAmount `json:"today_cost"`
@@ -7708,29 +7730,35 @@ type SavingCurve struct {
 
 // SavingMonth A month as money moves.
 type SavingMonth struct {
-	// Balance An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
-	Balance Amount    `json:"balance"`
-	Month   time.Time `json:"month"`
+	// Balance `saved` less `paid`, since the start.
+	Balance Amount `json:"balance"`
 
-	// Paid An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
+	// BillBalance `bill_saved` less `paid`, since the start.
+	BillBalance Amount `json:"bill_balance"`
+
+	// BillSaved What the running costs of VMs fall by.
+	BillSaved Amount    `json:"bill_saved"`
+	Month     time.Time `json:"month"`
+
+	// Paid Upfront, in full.
 	Paid Amount `json:"paid"`
 
-	// Saved An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
-	//
-	// Example: -44.80
+	// Saved `bill_saved` and the penalties avoided.
 	Saved Amount `json:"saved"`
 }
 
 // SavingPoint One number of VMs.
 type SavingPoint struct {
-	// Cost An amount; null where there is none.
+	// Bill What VMs cost; null where promised jobs do not fit, or the curve is not exact.
+	Bill *MaybeAmount `json:"bill"`
+
+	// BillSaving What the bill falls by against today; negative where it rises.
+	BillSaving *MaybeAmount `json:"bill_saving"`
+
+	// Cost The bill and penalties; null where promised jobs do not fit.
 	Cost *MaybeAmount `json:"cost"`
 
-	// Saving An amount; null where there is none.
+	// Saving Bill and penalties together, against today.
 	Saving *MaybeAmount `json:"saving"`
 	Vms    int64        `json:"vms"`
 }
@@ -14432,7 +14460,7 @@ type ClientInterface interface {
 
 	// PurchaseWithBody Say what to buy for a problem
 	//
-	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 	//
 	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 	//
@@ -14445,7 +14473,7 @@ type ClientInterface interface {
 
 	// Purchase Say what to buy for a problem
 	//
-	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 	//
 	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 	//
@@ -18951,7 +18979,7 @@ func (c *Client) PoolVMTypes(ctx context.Context, params *PoolVMTypesParams, bod
 
 // PurchaseWithBody Say what to buy for a problem
 //
-// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 //
 // An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 //
@@ -18974,7 +19002,7 @@ func (c *Client) PurchaseWithBody(ctx context.Context, params *PurchaseParams, c
 
 // Purchase Say what to buy for a problem
 //
-// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 //
 // An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 //
@@ -35077,7 +35105,7 @@ type ClientWithResponsesInterface interface {
 
 	// PurchaseWithBodyWithResponse Say what to buy for a problem
 	//
-	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 	//
 	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 	//
@@ -35090,7 +35118,7 @@ type ClientWithResponsesInterface interface {
 
 	// PurchaseWithResponse Say what to buy for a problem
 	//
-	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+	// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 	//
 	// An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 	//
@@ -44083,7 +44111,7 @@ func (c *ClientWithResponses) PoolVMTypesWithResponse(ctx context.Context, param
 
 // PurchaseWithBodyWithResponse Say what to buy for a problem
 //
-// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 //
 // An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 //
@@ -44102,7 +44130,7 @@ func (c *ClientWithResponses) PurchaseWithBodyWithResponse(ctx context.Context, 
 
 // PurchaseWithResponse Say what to buy for a problem
 //
-// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what that saves against today and against VMs on demand only, in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
+// Says how many VMs of each offer to buy for a horizon, as a sentence that can be forwarded and the figures it rests on: what the VM bill falls or rises by against today, and beside it what refused jobs are valued at, which is on no bill; the same with VMs on demand only; in which month it has paid for itself, how much of all VM-hours contracts then cover and how much of what is bought is used, what other numbers of each offer would come to, and what the recommendation costs more than the best one if demand is 30 % less to 30 % more than expected. The cost is not convex in what is bought: all of it is searched, and `proof` says what no purchase costs less than. The relative gap aimed at is the problem's `options.gap`, 0.0005 where it is left out.
 //
 // An offer counts by what of its term lies in the horizon: the hourly price of those hours, and of the upfront payment the share of the term that does. Offers are weighed for one kind of VM without spot VMs and without a budget.
 //

@@ -2591,6 +2591,9 @@ export type Proof = {
 
 export type Purchase = {
   answer: string;
+  bill_break_even_month: string | null;
+  bill_saving: (Saving) | null;
+  bill_saving_against_on_demand: (Saving) | null;
   break_even_month: string | null;
   complete: boolean;
   coverage: number | null;
@@ -2602,6 +2605,7 @@ export type Purchase = {
   months: Array<SavingMonth>;
   offers: Array<OfferAnswer>;
   on_demand_only: (PurchaseCost);
+  penalties_avoided: (Amount) | null;
   proof: PurchaseProof;
   recommended: PurchaseCost;
   regret: Array<RegretPoint>;
@@ -2614,9 +2618,10 @@ export type Purchase = {
 };
 
 export type PurchaseCost = {
+  bill: (Amount);
   cost: SpanCost;
   status: Status;
-  total: Amount;
+  total: (Amount);
   upfront: Amount;
 };
 
@@ -2697,11 +2702,14 @@ export type Refusals = {
 
 export type RegretPoint = {
   best: Array<number> | null;
+  best_bill: (MaybeAmount);
   best_cost: MaybeAmount;
+  bill: (MaybeAmount);
   cost: MaybeAmount;
   factor: number;
   gap: number;
   regret: MaybeAmount;
+  today_bill: (MaybeAmount);
   today_cost: MaybeAmount;
 };
 
@@ -2853,15 +2861,19 @@ export type SavingCurve = {
 };
 
 export type SavingMonth = {
-  balance: Amount;
+  balance: (Amount);
+  bill_balance: (Amount);
+  bill_saved: (Amount);
   month: string;
-  paid: Amount;
-  saved: Amount;
+  paid: (Amount);
+  saved: (Amount);
 };
 
 export type SavingPoint = {
-  cost: MaybeAmount;
-  saving: MaybeAmount;
+  bill: (MaybeAmount);
+  bill_saving: (MaybeAmount);
+  cost: (MaybeAmount);
+  saving: (MaybeAmount);
   vms: number;
 };
 

@@ -85,9 +85,9 @@ export function monthsSaid(h: Horizon): string {
   return `From ${date(h.total.start)} to ${date(end)} VMs and refused jobs cost ${headline(units(h.total.cost.total), h.currency)}.${dearest && h.months.length > 1 ? ` The dearest month is ${monthName(dearest.start)}, ${headline(units(dearest.cost.total), h.currency)}.` : ""}${none > 0 ? ` In ${count(none, "hour", "hours")} no plan keeps every promise.` : ""}`;
 }
 
-/** paysBack is in which month from now what was paid has come back; null is not in this time. */
+/** paysBack is in which month from now the bill has fallen by what was paid; null is not in this time. */
 export function paysBack(p: Purchase): number | null {
-  const i = p.months.findIndex((m) => m.month === p.break_even_month);
+  const i = p.months.findIndex((m) => m.month === p.bill_break_even_month);
   return i < 0 ? null : i + 1;
 }
 
@@ -95,11 +95,18 @@ export function paysBack(p: Purchase): number | null {
 export function buy(p: Purchase): string {
   if (p.status === "infeasible") return "No purchase keeps every promise.";
   const bought = p.offers.filter((o) => o.vms > 0);
-  if (bought.length === 0) return "Buy nothing. No offer saves money against today.";
+  if (bought.length === 0) return "Buy nothing. No offer lowers what the bill and refused jobs come to together.";
   const what = `Buy ${bought.map((o) => `${o.vms} ${inText(o.name)}`).join(" and ")}.`;
-  if (!p.saving) return what;
+  if (!p.bill_saving || !p.penalties_avoided) return what;
+  const monthly = (amount: Units) => headline(perMonth(amount, p.horizon.total.hours), p.currency);
+  const fall = units(p.bill_saving.amount);
+  const by = `by ${monthly(fall < 0n ? -fall : fall)} a month (${share(Math.abs(p.bill_saving.share))})`;
+  const bill = fall === 0n ? "The VM bill stays the same" : `The VM bill ${fall > 0n ? "falls" : "rises"} ${by}`;
   const month = paysBack(p);
-  return `${what} Saves ${headline(perMonth(units(p.saving.amount), p.horizon.total.hours), p.currency)} a month against today, ${month === null ? "and does not pay back in this time" : `pays back in month ${month}`}.`;
+  const back = fall <= 0n ? "" : month === null ? ", which does not pay back in this time" : `, which pays back in month ${month}`;
+  const avoided = units(p.penalties_avoided);
+  const refused = avoided === 0n ? "" : ` Refused jobs, on no bill, are valued at ${monthly(avoided < 0n ? -avoided : avoided)} a month ${avoided > 0n ? "less" : "more"}.`;
+  return `${what} ${bill}${back}.${refused}`;
 }
 
 export const share = (x: number | null): string => (x === null ? "–" : x === 0 ? "0 %" : percent(x));

@@ -166,13 +166,16 @@ function Answer({ p }: { p: Purchase }) {
   const hours = useSignal(false);
   const month = paysBack(p);
   const bought = p.offers.some((o) => o.vms > 0);
+  const hoursAhead = p.horizon.total.hours;
+  const size = (amount: string) => (units(amount) < 0n ? -units(amount) : units(amount));
   const curve = p.curves.find((c) => c.offer === at.value) ?? [...p.curves].sort((a, b) => b.bought - a.bought)[0];
   return (
     <>
       <section class="card" aria-label="Answer">
         <div class="figures">
-          <Fact name="Saving against today" value={p.saving ? headline(perMonth(units(p.saving.amount), p.horizon.total.hours), p.currency) : "–"} more={p.saving ? `a month, ${share(p.saving.share)}; ${headline(units(p.saving.amount), p.currency)} in all` : "today has no plan"} />
-          <Fact name="Pays back" value={!bought ? "–" : month === null ? "not in this time" : `month ${month}`} more={p.break_even_month && bought ? monthName(p.break_even_month) : ""} />
+          <Fact name={p.bill_saving && units(p.bill_saving.amount) < 0n ? "The VM bill rises by" : "The VM bill falls by"} value={p.bill_saving ? headline(perMonth(size(p.bill_saving.amount), hoursAhead), p.currency) : "–"} more={p.bill_saving ? `a month, ${share(Math.abs(p.bill_saving.share))}; ${headline(size(p.bill_saving.amount), p.currency)} in all, from ${headline(units(p.today.bill), p.currency)} to ${headline(units(p.recommended.bill), p.currency)}` : "today has no plan"} />
+          <Fact name="Refused jobs are valued at" value={headline(perMonth(units(p.recommended.cost.penalties), hoursAhead), p.currency)} more={`a month, on no bill${p.penalties_avoided ? `; today ${headline(perMonth(units(p.today.cost.penalties), hoursAhead), p.currency)}` : ""}`} />
+          <Fact name="Pays back" value={!bought ? "–" : month === null ? "not in this time" : `month ${month}`} more={p.bill_break_even_month && bought ? monthName(p.bill_break_even_month) : "by the bill alone"} />
           <Fact name="Coverage" value={share(p.coverage)} more="of all VM-hours are on contracts" />
           <Fact name="Utilisation" value={share(p.utilisation)} more="of the VM-hours bought are used" />
         </div>
@@ -187,7 +190,7 @@ function Answer({ p }: { p: Purchase }) {
         ))}
       </section>
       {curve && (
-        <section class="card" aria-label="Saving">
+        <section class="card" aria-label="Other numbers">
           {p.curves.length > 1 && (
             <label class="small">
               Offer{" "}
@@ -200,7 +203,7 @@ function Answer({ p }: { p: Purchase }) {
               </select>
             </label>
           )}
-          <Saving curve={curve} currency={p.currency} />
+          <Others curve={curve} currency={p.currency} />
         </section>
       )}
       {p.regret.length > 0 && (
@@ -233,7 +236,8 @@ function Fact({ name, value, more }: { name: string; value: string; more: string
   );
 }
 
-function Saving({ curve, currency }: { curve: SavingCurve; currency: string }) {
+/** Others is what other numbers of an offer come to: the bill by itself, and with refused jobs, which decides. */
+function Others({ curve, currency }: { curve: SavingCurve; currency: string }) {
   const cursor = useSignal<Cursor>(null);
   const known = useMemo(() => curve.points.filter((p) => p.saving !== null), [curve]);
   const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), currency));
@@ -247,11 +251,18 @@ function Saving({ curve, currency }: { curve: SavingCurve; currency: string }) {
   };
   const columns: Column<SavingCurve["points"][number]>[] = [
     { key: "vms", title: "VMs bought", number: true, value: (p) => p.vms },
-    { key: "saving", title: "Saving against today", number: true, value: (p) => p.saving, show: (p) => money(p.saving) },
-    { key: "cost", title: "Cost of the time", number: true, value: (p) => p.cost, show: (p) => money(p.cost) },
+    ...(curve.exact
+      ? ([
+          { key: "bill", title: "VM bill", number: true, value: (p) => p.bill, show: (p) => money(p.bill) },
+          { key: "bill_saving", title: "The bill falls by", number: true, value: (p) => p.bill_saving, show: (p) => (p.bill_saving === null ? "–" : money(p.bill_saving)) },
+        ] satisfies Column<SavingCurve["points"][number]>[])
+      : []),
+    { key: "cost", title: "Bill and refused jobs", number: true, value: (p) => p.cost, show: (p) => money(p.cost) },
+    { key: "less", title: "Together less than today", number: true, value: (p) => p.saving, show: (p) => money(p.saving) },
   ];
+  const said = (p: SavingCurve["points"][number]) => `${p.vms} bought${p.bill === null ? "" : ` · the VM bill is ${money(p.bill)}`} · with refused jobs ${money(p.saving)} less than today`;
   return (
-    <Figure title={`What buying more or fewer of ${curve.offer} saves`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that the cost is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map((p) => `${p.vms} bought · saves ${money(p.saving)} · the time costs ${money(p.cost)}`)]} file="saving" cursor={cursor}>
+    <Figure title={`How much less bill and refused jobs come to with more or fewer of ${curve.offer}`} said={`A point is a number that was weighed; the line between is drawn, not computed.${curve.exact ? "" : " Parts of VMs and jobs are allowed, so that the cost is a little lower."}`} columns={columns} rows={curve.points} name={(p) => String(p.vms)} points={[known.map(said)]} file="numbers" cursor={cursor}>
       {() => (
         <Plot x={number(line.map(([x]) => x), String, { exact: true, whole: true })} y={number([0, ...line.map(([, y]) => y)], short(currency))} height={narrow.value ? 220 : 300} top={28} at={nearest}>
           {(a) => (
@@ -275,7 +286,7 @@ function Regret({ p }: { p: Purchase }) {
   const points = shown.length > 0 ? shown : p.regret.slice(0, 3);
   const name = (f: number) => (f === 1 ? "As forecast" : `Demand ${f < 1 ? "−" : "+"}${Math.round(Math.abs(f - 1) * 100)} %`);
   const money = (amount: string | null) => (amount === null ? "no plan" : headline(units(amount), p.currency));
-  const saved = (r: RegretPoint, cost: string | null) => (cost === null ? "no plan" : r.today_cost == null ? "today has no plan" : headline(units(r.today_cost) - units(cost), p.currency));
+  const less = (was: string | null, is: string | null) => (is === null ? "no plan" : was === null ? "today has no plan" : headline(units(was) - units(is), p.currency));
   const best = (r: RegretPoint) => (r.best === null ? "nothing fits" : r.best.map((n, i) => ({ n, offer: p.offers[i]?.name ?? "" })).filter((x) => x.n > 0).map((x) => `${x.n} ${x.offer}`).join(", ") || "nothing");
   const row = (title: string, cell: (r: RegretPoint) => string) => (
     <tr>
@@ -301,10 +312,12 @@ function Regret({ p }: { p: Purchase }) {
           </tr>
         </thead>
         <tbody>
-          {row("This choice saves", (r) => saved(r, r.cost))}
-          {row("The best choice there saves", (r) => saved(r, r.best_cost))}
+          {row("The VM bill falls by", (r) => less(r.today_bill, r.bill))}
+          {row("With the best choice there by", (r) => less(r.today_bill, r.best_bill))}
           {row("The best choice there", best)}
-          {row("This choice costs more than it by", (r) => money(r.regret))}
+          {row("Bill and refused jobs fall by", (r) => less(r.today_cost, r.cost))}
+          {row("Both with the best choice there by", (r) => less(r.today_cost, r.best_cost))}
+          {row("This choice comes to more than it by", (r) => money(r.regret))}
         </tbody>
       </table>
     </div>
