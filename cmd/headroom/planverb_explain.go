@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/capacity"
+	"headroom/internal/plan"
 	tables "headroom/internal/report"
 )
 
@@ -180,57 +181,59 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 }
 
 func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (words []string) {
+	about := plan.About(p.Options.Integrality)
 	if f.Penalty != nil {
-		words = append(words, fmt.Sprintf("a penalty of %s instead of %s %s", short(*f.Penalty), given.Penalty, p.Currency))
+		words = append(words, fmt.Sprintf("a penalty of %s%s instead of %s %s", about, short(*f.Penalty), given.Penalty, p.Currency))
 	}
 	if f.DeadlineSeconds != nil {
 		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", figure(*f.DeadlineSeconds), figure(given.DeadlineSeconds)))
 	}
 	if f.OnDemandPrice != nil {
-		words = append(words, fmt.Sprintf("an on-demand price of %s instead of %s %s", short(*f.OnDemandPrice), p.Supply.OnDemand.Price, p.Currency))
+		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice), p.Supply.OnDemand.Price, p.Currency))
 	}
 	return words
 }
 
 func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	prices := *pl.Prices
-	per := p.Currency + " " + periodWord(p.PeriodSeconds)
+	per, about := p.Currency+" "+periodWord(p.PeriodSeconds), plan.About(p.Options.Integrality)
+	near := func(m capacity.Money) string { return about + short(m) }
 	var s []string
 	if len(prices.Types) == 0 {
-		s = append(s, priceSentence("capacity", prices.Capacity, per))
+		s = append(s, priceSentence("capacity", prices.Capacity, per, about))
 	}
 	for i, of := range prices.Types {
 		if i < len(pl.VMs.Types) && pl.VMs.Types[i].Total == 0 && i < len(p.Supply.VMTypes) {
-			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name, p.Supply.VMTypes[i].OnDemand.Price, short(of.Low), per))
+			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name, p.Supply.VMTypes[i].OnDemand.Price, near(of.Low), per))
 		} else {
-			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per))
+			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per, about))
 		}
 	}
 	for _, c := range prices.Contracts {
 		if c.Worth.IsZero() {
 			s = append(s, fmt.Sprintf("More VMs in contract %s would save nothing.", c.Name))
 		} else {
-			s = append(s, fmt.Sprintf("One VM more in contract %s would save %s %s.", c.Name, short(c.Worth), per))
+			s = append(s, fmt.Sprintf("One VM more in contract %s would save %s %s.", c.Name, near(c.Worth), per))
 		}
 	}
 	if b := prices.Budget; b != nil && b.Sign() > 0 {
-		s = append(s, fmt.Sprintf("One %s more in the budget would save %s.", p.Currency, short(*b)))
+		s = append(s, fmt.Sprintf("One %s more in the budget would save %s.", p.Currency, near(*b)))
 	}
 	return strings.Join(append(s, "(From the relaxation.)"), " ")
 }
 
 // priceSentence is what a VM, of a type or of all there is, is worth.
-func priceSentence(of string, price capacity.CapacityPrice, per string) string {
-	low := short(price.Low)
+func priceSentence(of string, price capacity.CapacityPrice, per, about string) string {
+	low := about + short(price.Low)
 	switch {
 	case price.High == nil && of == "capacity":
 		return fmt.Sprintf("No more capacity can be had; having one VM less would cost %s %s.", low, per)
 	case price.High == nil:
 		return fmt.Sprintf("No more VMs of %s can be had; having one less would cost %s %s.", of, low, per)
-	case low == short(*price.High):
+	case low == about+short(*price.High):
 		return fmt.Sprintf("One VM of %s is worth %s %s.", of, low, per)
 	}
-	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more costs %s.", of, low, per, short(*price.High))
+	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more costs %s.", of, low, per, about+short(*price.High))
 }
 
 // listed puts words into one phrase.

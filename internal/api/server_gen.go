@@ -1100,7 +1100,7 @@ type WeekPattern = app.WeekPattern
 // WhatIf The answer to scenarios, in their order.
 type WhatIf = plan.WhatIf
 
-// Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
+// Worths What scarcity costs per period at the margin; from the relaxation, so that plans of whole VMs only come near it. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths = capacity.Prices
 
 // Written What a write of forecasts did, or would do.

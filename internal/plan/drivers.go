@@ -25,7 +25,8 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 	}
 	facts = []Fact{}
 	hours := float64(p.PeriodSeconds) / 3600
-	perHour := func(m capacity.Money) string { return cents(m.Float() / hours) }
+	about := About(p.Options.Integrality)
+	perHour := func(m capacity.Money) string { return about + cents(m.Float()/hours) }
 	unit := p.Currency + " per VM and hour"
 	var said []string
 	fact := func(name, of, value, unit string) { facts = append(facts, Fact{name, of, value, unit}) }
@@ -65,7 +66,7 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 		of := fmt.Sprintf("class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, perPeriodOf(p))
 		if len(pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
 			fact("class_at_the_margin", c.Name, c.BreakEvenPenalty.String(), p.Currency+" per job "+perPeriodOf(p))
-			said = append(said, of+fmt.Sprintf("one more to serve %s", cents(c.BreakEvenPenalty.Float())))
+			said = append(said, of+fmt.Sprintf("one more to serve %s%s", about, cents(c.BreakEvenPenalty.Float())))
 		} else {
 			worth := class.Penalty.Float() / c.VMsPerJob / hours
 			fact("class_at_the_margin", c.Name, capacity.RoundMoney(worth).String(), unit)
@@ -87,7 +88,7 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 	}
 	if b := budget; b != nil && b.Sign() > 0 {
 		fact("budget_worth", "", b.String(), p.Currency+" saved by one "+p.Currency)
-		said = append(said, fmt.Sprintf("one %s more in the budget would save %s", p.Currency, cents(b.Float())))
+		said = append(said, fmt.Sprintf("one %s more in the budget would save %s%s", p.Currency, about, cents(b.Float())))
 	}
 	if len(said) == 0 {
 		return facts, ""

@@ -36,7 +36,7 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
 		if !c.impossible && !math.IsInf(r.nuHigh, 1) {
 			out.BreakEvenPenalty = amount(&breakEven, c.gamma*r.nuHigh)
 		}
-		out.Reason = m.reason(c, out, r, i, next)
+		out.Reason = m.reason(c, out, r, i, next, pl.Proof != nil && pl.Proof.Gap == 0)
 		out.Flips = flips.of(i)
 	}
 	prices := &capacity.Prices{Capacity: r.capacityPrice()}
@@ -76,8 +76,9 @@ func verdict(c *class, admitted float64) capacity.Verdict {
 	}
 }
 
-// reason says in a sentence why the class got what it got.
-func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, next oneMore) string {
+// reason says in a sentence why the class got what it got. It speaks of a tie only where one more job of a proved plan
+// costs what refusing it does, in whole VMs: the relaxation's prices prove none.
+func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, next oneMore, proved bool) string {
 	period := m.perPeriod()
 	penalty := cents(c.penalty)
 	margin := c.gamma * r.nuHigh
@@ -91,7 +92,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 	case out.Verdict == capacity.VerdictFull && math.IsInf(margin, 1):
 		return "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
-		return compared(margin, c.penalty, period, "in VMs", servedTieOf(c))
+		return m.compared(margin, c.penalty, "in VMs")
 	}
 	floor := ""
 	if out.Verdict == capacity.VerdictMinimum {
@@ -101,7 +102,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 		if math.IsInf(margin, 1) {
 			return "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)." + floor
 		}
-		return compared(margin, c.penalty, period, "in VMs", refusedTie) + floor
+		return m.compared(margin, c.penalty, "in VMs") + floor
 	}
 	vms, cost := next(i)
 	switch {
@@ -109,40 +110,32 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 		return "One more job would need " + counted(vms, "VM") + " more than there are, and refusing others to make room would cost more." + floor
 	case vms == 0:
 		return "One more job would fit, but refusing it costs nothing that would pay for it." + floor
-	case cost < c.penalty:
+	case proved && capacity.RoundMoney(cost).Equal(c.Penalty.Decimal):
+		return "One more job needs " + counted(vms, "VM") + " for " + cents(cost) + " " + period + ", as much as refusing it costs: a tie, and no VMs are rented that save nothing." + floor
+	case cost < c.penalty && !tied(cost, c.penalty):
 		return "One more job would pay for its " + counted(vms, "VM") + ", but the plan as a whole is cheaper without it." + floor
-	case tied(cost, c.penalty):
-		return "One more job needs " + counted(vms, "VM") + " for " + cents(cost) + " " + period + ", as much as refusing it costs: " + refusedTie + floor
 	default:
 		more, less := apart(cost, c.penalty)
 		return "One more job needs " + counted(vms, "VM") + " for " + more + " " + period + ", refusing it costs " + less + "." + floor
 	}
 }
 
-// How a tie of serving and refusing was broken.
-const (
-	servedTie   = "a tie, which fell by the order of the classes' names."
-	promisedTie = "a tie, and its jobs are promised."
-	refusedTie  = "a tie, and no VMs are rented that save nothing."
-)
-
-func servedTieOf(c *class) string {
-	if c.Jobs.Min >= c.Jobs.Max {
-		return promisedTie
+// compared sets what one more job costs by the relaxation's prices against refusing it.
+func (m *model) compared(more, penalty float64, in string) string {
+	a, b := apart(more, penalty)
+	only := ""
+	if more > penalty && !tied(more, penalty) {
+		only = "only "
 	}
-	return servedTie
+	return "One more job costs " + About(m.Options.Integrality) + a + " " + m.perPeriod() + " " + in + ", refusing it " + only + b + "."
 }
 
-// compared sets what one more job costs against refusing it.
-func compared(more, penalty float64, period, in, tie string) string {
-	if tied(more, penalty) {
-		return "One more job costs " + cents(more) + " " + period + " " + in + ", as much as refusing it: " + tie
+// About is the word before a price of the relaxation: a plan of whole VMs or slots only comes near it.
+func About(i capacity.Integrality) string {
+	if i == capacity.Relaxed {
+		return ""
 	}
-	a, b := apart(more, penalty)
-	if tie == refusedTie {
-		b = "only " + b
-	}
-	return "One more job costs " + a + " " + period + " " + in + ", refusing it " + b + "."
+	return "about "
 }
 
 // tied says that two amounts are the same but for the noise of float64.
@@ -151,7 +144,7 @@ func tied(a, b float64) bool { return a > 0 && math.Abs(a-b) <= 1e-9*b }
 // apart is two amounts for one sentence, with more places where two do not tell them apart.
 func apart(a, b float64) (string, string) {
 	x, y := cents(a), cents(b)
-	for places := 3; x == y && a != b && places <= capacity.MoneyPlaces; places++ {
+	for places := 3; x == y && !tied(a, b) && a != b && places <= capacity.MoneyPlaces; places++ {
 		x, y = strconv.FormatFloat(a, 'f', places, 64), strconv.FormatFloat(b, 'f', places, 64)
 	}
 	return x, y

@@ -238,15 +238,15 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
 		said = "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
-		said = compared(more, c.penalty, period, in, servedTieOf(c))
+		said = d.compared(more, c.penalty, in)
 	case math.IsInf(more, 1):
 		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
 	case d.relaxed.mu > 0:
 		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
 	case more < c.penalty && !tied(more, c.penalty):
-		said = "One more job would be worth its VMs at " + cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
+		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:
-		said = compared(more, c.penalty, period, in, refusedTie)
+		said = d.compared(more, c.penalty, in)
 	}
 	if out.Verdict == capacity.VerdictMinimum {
 		said += " Only the promised jobs run."
@@ -264,17 +264,17 @@ func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
 	}
 	cost := func(v int) float64 { return d.relaxed.nu[v] * d.types[v].classes[i].gamma }
 	var here []string
-	other, least := -1, math.Inf(1)
+	about, other, least := About(d.Options.Integrality), -1, math.Inf(1)
 	for _, v := range d.on[i] {
 		if d.jobs[i][v] > 0 {
-			here = append(here, d.types[v].name+" ("+cents(cost(v))+" a job)")
+			here = append(here, d.types[v].name+" ("+about+cents(cost(v))+" a job)")
 		} else if x := d.relaxed.nuHigh[v] * d.types[v].classes[i].gamma; x < least { // one more VM there
 			other, least = v, x
 		}
 	}
 	said := "It runs on " + strings.Join(here, " and ")
 	if other >= 0 {
-		said += "; on " + d.types[other].name + " a job would cost " + cents(least)
+		said += "; on " + d.types[other].name + " a job would cost " + about + cents(least)
 	}
 	return said + "."
 }

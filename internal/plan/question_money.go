@@ -269,20 +269,21 @@ func (a *asking) marginal(before *capacity.Plan, at int, extra capacity.Money) s
 		}
 	}
 	const counted = "In fractions of VMs, as the linear program counts, "
+	about := About(a.problem.Options.Integrality)
 	text := ""
 	if low != nil {
 		a.fact("marginal_low", c.Name, low.String(), a.period())
-		text = counted + "a job less saves " + cents(low.Float())
+		text = counted + "a job less saves " + about + cents(low.Float())
 	}
 	if high != nil {
 		a.fact("marginal_high", c.Name, high.String(), a.period())
 		switch {
 		case low == nil:
-			text = counted + "a job more costs " + cents(high.Float())
+			text = counted + "a job more costs " + about + cents(high.Float())
 		case low.Equal(high.Decimal):
-			text = counted + "a job costs " + cents(high.Float())
+			text = counted + "a job costs " + about + cents(high.Float())
 		default:
-			text += " and a job more costs " + cents(high.Float())
+			text += " and a job more costs " + about + cents(high.Float())
 		}
 		if !high.Equal(extra.Decimal) {
 			text += "; whole VMs make the difference"

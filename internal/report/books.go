@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -277,7 +278,8 @@ func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
 	for _, c := range pl.VMs.Contracts {
 		used[c.Name] = c.Used
 	}
-	t := Table{Columns: []string{"contract", "vm_type", "vms", "used_vms", "idle_vms", "price_per_vm_h" + in, "billed", "cost_per_period" + in, "saving_of_one_more_vm_per_period" + in}}
+	saved := strings.ReplaceAll(plan.About(p.Options.Integrality), " ", "_") + "saving_of_one_more_vm_per_period"
+	t := Table{Columns: []string{"contract", "vm_type", "vms", "used_vms", "idle_vms", "price_per_vm_h" + in, "billed", "cost_per_period" + in, saved + in}}
 	for _, of := range p.Supply.Types() {
 		for _, c := range of.Contracts {
 			row := []Cell{text(c.Name), text(of.Name), whole(c.VMs), {"", true}, {"", true}, amount(&c.Price), text(string(c.Billing)), {"", true}, {"", true}}

@@ -350,7 +350,7 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 	}
 	var want []string
 	if high := c.Plan.Prices.Capacity.High; high != nil {
-		want = append(want, unit(*high))
+		want = append(want, "about "+unit(*high)) // of whole VMs the relaxation knows no more
 	}
 	best := new(big.Rat)
 	for _, k := range c.Plan.Prices.Contracts {
@@ -359,7 +359,7 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 		}
 	}
 	if best.Sign() > 0 {
-		want = append(want, dollars(new(big.Rat).Mul(best, new(big.Rat).Mul(hour, month))))
+		want = append(want, "about "+dollars(new(big.Rat).Mul(best, new(big.Rat).Mul(hour, month))))
 	}
 	nearest, least := -1, math.Inf(1)
 	for i, k := range c.Plan.Classes {
@@ -380,9 +380,9 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 		t.Fatalf("%s: no cost of refusing is near a change", cluster)
 	}
 	at := amount(t, *c.Plan.Classes[nearest].Flips.Penalty)
-	word, beyond := "below ", big.NewRat(99, 100)
+	word, beyond := "below about ", big.NewRat(99, 100)
 	if at.Cmp(amount(t, c.problem.Classes[nearest].Penalty)) > 0 {
-		word, beyond = "above ", big.NewRat(101, 100)
+		word, beyond = "above about ", big.NewRat(101, 100)
 	} else if at.Sign() == 0 {
 		word = "at " // nothing is below
 	}

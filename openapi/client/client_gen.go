@@ -5833,7 +5833,7 @@ type Plan struct {
 	// Example: -44.80
 	Objective Amount `json:"objective"`
 
-	// Prices What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
+	// Prices What scarcity costs per period at the margin; from the relaxation, so that plans of whole VMs only come near it. `budget` is what one more unit of money in `budget.vm_cost` saves.
 	Prices *Worths `json:"prices,omitempty"`
 
 	// Proof What the answer rests on.
@@ -9754,7 +9754,7 @@ type WorkloadTypeReport struct {
 	Use Estimate `json:"use"`
 }
 
-// Worths What scarcity costs per period at the margin; from the relaxation. `budget` is what one more unit of money in `budget.vm_cost` saves.
+// Worths What scarcity costs per period at the margin; from the relaxation, so that plans of whole VMs only come near it. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths struct {
 	// Budget An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 	//

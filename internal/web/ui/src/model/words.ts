@@ -89,6 +89,9 @@ export function isolating(text: string, names: Iterable<string>): string {
   return out;
 }
 
+/** about is the word before a price of the relaxation: a plan of whole VMs or slots only comes near it. */
+export const about = (p: { options?: { integrality?: string } } | undefined): string => (p?.options?.integrality === "relaxed" ? "" : "about ");
+
 /** inText is a name as it stands within a sentence of ours, where it must not turn the words after it around. */
 export function inText(name: string): string {
   return isolating(name, [name]);

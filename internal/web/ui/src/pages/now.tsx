@@ -6,7 +6,7 @@ import { Figure } from "../charts/figure.tsx";
 import { parts, VMBar } from "../charts/vmbar.tsx";
 import { fileName } from "../model/files.ts";
 import { cent, decimal, each, headline, type Period, periods, periodTexts, perPeriod, price, scaled, shares, shownPeriods, text, units, type Units } from "../model/money.ts";
-import { count, inText, lead, percent, proved } from "../model/words.ts";
+import { about, count, inText, lead, percent, proved } from "../model/words.ts";
 import { Export } from "../parts/export.tsx";
 import { Unplanned } from "../parts/noplan.tsx";
 import { Segments } from "../parts/segments.tsx";
@@ -261,6 +261,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   const change = nearest(plan, byName(problem));
   const worth = [...(prices?.contracts ?? [])].sort((a, b) => Number(b.worth) - Number(a.worth))[0];
   if (!prices && !change) return null;
+  const near = about(problem);
   const onDemand = problem.supply.on_demand ? price(units(problem.supply.on_demand.price), cost.currency) : null;
   const room = prices?.capacity?.high != null ? price(perPeriod(prices.capacity.high, cost.period_s, "hour"), cost.currency) : null;
   return (
@@ -270,7 +271,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
           <div>
             <p class="small muted">Price of one more VM</p>
             <p>
-              <span class="value">{room}</span> <span class="muted small">an hour</span>
+              <span class="value">{near}{room}</span> <span class="muted small">an hour</span>
             </p>
             <p class="small muted">{room === onDemand ? "Every further VM is on demand." : `What room for one more is worth${onDemand !== null ? `; on demand it costs ${onDemand}` : ""}.`}</p>
           </div>
@@ -281,7 +282,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
               One more VM in contract <bdi>{worth.name}</bdi> saves
             </p>
             <p>
-              <span class="value">{text(perPeriod(worth.worth, cost.period_s, "month"), cost.currency, 2)}</span> <span class="muted small">a month</span>
+              <span class="value">{near}{text(perPeriod(worth.worth, cost.period_s, "month"), cost.currency, 2)}</span> <span class="muted small">a month</span>
             </p>
             <p class="small muted">
               See what to buy in <a href={`${addressOf(plan.cluster, "contracts")}?tab=buy`}>Contracts</a>.
@@ -294,7 +295,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <p>
               <bdi class="value">{change.name}</bdi>{" "}
               <span class="muted small">
-                {units(change.at) === 0n ? "at" : change.up ? "above" : "below"} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
+                {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
               </span>
             </p>
             <p class="small muted">
