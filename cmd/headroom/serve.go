@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -303,11 +304,50 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 	if plan != nil {
 		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour and %s in penalties, %s.\n", plan.Cluster, plan.VMs,
 			capacity.Money{Decimal: plan.OnDemandCost.Add(plan.ReservedCost.Decimal)}, plan.Currency, plan.Penalties, provedWord(plan.Status))
-		fmt.Fprintf(&text, "  headroom plan get %s\n  headroom plan explain %s\n", plan.Cluster, plan.Cluster)
+		verbs, to, key := clientLine(settings, beyond, base)
+		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs, shellWord(plan.Cluster), to)
 	}
 	fmt.Fprintf(&text, "\nReference: %s/docs\n", base)
 	g.text = text.String()
 	return g, nil
+}
+
+// clientLine is how other verbs are started so that they reach this server, from any directory: the program, the flags
+// that say where it is, and what else is needed.
+func clientLine(settings config, beyond bool, base string) (program, to, key string) {
+	program = shellWord(startedAs())
+	if settings.DatabaseURL != "" || beyond {
+		return program, " --server " + shellWord(base), "With a key in HEADROOM_API_KEY:\n"
+	}
+	dir := settings.DataDir
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
+	return program, " --data-dir " + shellWord(dir), ""
+}
+
+// startedAs is the path of this program as it was started; links stay links.
+func startedAs() string {
+	if path, err := exec.LookPath(os.Args[0]); err == nil {
+		if path, err = filepath.Abs(path); err == nil {
+			return path
+		}
+	}
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	return os.Args[0]
+}
+
+// shellWord is a text as one word of a shell.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@%", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func provedWord(s capacity.Status) string {

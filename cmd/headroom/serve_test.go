@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -311,6 +312,49 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	t.Logf("the database is back %v after its kill -9", time.Since(began).Round(time.Millisecond))
 	if again := s.get(t, "/v1/clusters/demo/plans/1"); again != plan {
 		t.Errorf("the plan after the database's crash differs:\n%s\n%s", plan, again)
+	}
+}
+
+// The lines that a server prints work as they are pasted into a shell, in another directory: of a program that is
+// named by its path, is on no PATH and has a space in it, and of a data directory that was given relative.
+func TestServePrintsLinesThatWork(t *testing.T) {
+	t.Parallel()
+	dir := dataDirectory(t)
+	program := filepath.Join(dir, "it's bin", "headroom") // the test program acts by the name it is started with
+	here, err := exec.LookPath("headroom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if here, err = filepath.Abs(here); err == nil {
+		err = errors.Join(os.Mkdir(filepath.Dir(program), 0o755), os.Symlink(here, program))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(work, filepath.Join(dir, "data of mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := launchProgram(t, program, relative, nil, "--demo").await(t)
+	pasted := 0
+	for line := range strings.Lines(s.greeted) {
+		if !strings.Contains(line, " plan ") || !strings.HasPrefix(line, "  ") {
+			continue
+		}
+		pasted++
+		shell := exec.Command("/bin/sh")
+		shell.Dir, shell.Stdin = t.TempDir(), strings.NewReader(line)
+		shell.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + shell.Dir, "HEADROOM_URL=http://127.0.0.1:1"}
+		if said, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(said), "nightly-etl") {
+			t.Errorf("%s: %v\n%s", line, err, said)
+		}
+	}
+	if pasted != 2 {
+		t.Errorf("%d lines to paste in\n%s", pasted, s.greeted)
 	}
 }
 
