@@ -132,7 +132,7 @@ func executionText(w io.Writer, e history.SampledExecution) error {
 	}
 	fmt.Fprintln(w, ".")
 	if e.Refused != "" {
-		_, err := fmt.Fprintf(w, "No profile is made of it: %s\n", shown(e.Refused))
+		_, err := fmt.Fprintf(w, "No profile is made of it: %s\n", shown(history.Brief(e.Refused)))
 		return err
 	}
 	t := tables.Table{Columns: []string{"Phase", "Tasks", "Mean s", "p50 s", "p95 s", "Max s"}}

@@ -73,6 +73,9 @@ but they held slots. The same history again changes nothing, and one that broke 
 			}
 			return err
 		}
+		if _, err := s.said(s.api.GetCluster(c.Context(), i.cluster, nil)); err != nil {
+			return err // before anything is read for it
+		}
 		if upload {
 			err = i.upload(c, args[1:])
 		} else {
@@ -93,7 +96,13 @@ but they held slots. The same history again changes nothing, and one that broke 
 	})
 }
 
+// writeHistoryImport writes what an import came to. What a request would say in a parameter is said by a flag here.
 func writeHistoryImport(c *cobra.Command, out output, cluster string, made app.HistoryImport) error {
+	for i := range made.Refused.First {
+		if r := &made.Refused.First[i]; r.Detail == history.Nameless || r.Detail == history.Nameless+app.SayJob {
+			r.Detail = history.Nameless + " Say which it is, with --job NAME."
+		}
+	}
 	return out.write(c, map[string]form{
 		"table": func(w io.Writer) error { return historyImportText(w, cluster, made) },
 		"json":  asJSON(made),
@@ -112,12 +121,13 @@ func pathsAreAllowed(c *cobra.Command, to *connection) {
 
 // historyImport is an import on its way.
 type historyImport struct {
-	s       *service
-	cluster string
-	job     string
-	dryRun  bool
-	made    app.HistoryImport
-	jobs    map[string]*app.ImportedJob
+	s        *service
+	cluster  string
+	job      string
+	dryRun   bool
+	made     app.HistoryImport
+	answered bool // the server has taken a batch, or tried it
+	jobs     map[string]*app.ImportedJob
 
 	batch [][]byte
 	bytes int
@@ -184,6 +194,9 @@ func (i *historyImport) send(ctx context.Context) error {
 	i.batch, i.bytes = nil, 0
 	a, err := i.s.said(i.s.api.ImportExecutionsWithBody(ctx, i.cluster, nil, jsonBody, bytes.NewReader(body), query("dry_run", trueWord(i.dryRun))))
 	if err != nil {
+		if !i.answered { // nothing was taken or tried: the error says it all
+			i.made = app.HistoryImport{}
+		}
 		return err
 	}
 	return i.take(a)
@@ -196,6 +209,7 @@ func (i *historyImport) take(a answer) error {
 		return err
 	}
 	all := &i.made
+	i.answered = true
 	all.DryRun = made.DryRun
 	all.Executions, all.Created, all.Updated, all.Unchanged = all.Executions+made.Executions, all.Created+made.Created, all.Updated+made.Updated, all.Unchanged+made.Unchanged
 	all.MoreJobs += made.MoreJobs
@@ -413,6 +427,7 @@ func historyImportText(w io.Writer, cluster string, made app.HistoryImport) erro
 		}
 		fmt.Fprintf(&b, "%s: %d.\n", what, of.Count)
 		for _, r := range of.First[:min(len(of.First), fewRefusals)] {
+			r.Detail = history.Brief(r.Detail)
 			fmt.Fprintf(&b, "  %s\n", shown(strings.TrimSpace(r.Error())))
 		}
 		if more := of.Count - int64(min(len(of.First), fewRefusals)); more > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/app"
+	"headroom/internal/history"
 )
 
 func profileFromHistoryCommand(to *connection) *cobra.Command {
@@ -133,6 +134,7 @@ func profileMadeText(w io.Writer, made app.ProfileMade) error {
 		fmt.Fprintf(&b, "Warning: %s\n", shown(warning))
 	}
 	for _, r := range made.Merged.Refused[:min(len(made.Merged.Refused), fewRefusals)] {
+		r.Detail = history.Brief(r.Detail)
 		fmt.Fprintf(&b, "Left out: %s\n", shown(r.Error()))
 	}
 	_, err := w.Write(b.Bytes())

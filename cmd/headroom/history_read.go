@@ -164,6 +164,7 @@ func historiesText(w io.Writer, all historiesRead) error {
 		of   app.Refusals
 	}{{"No profile is made of %s\n", all.Unusable}, {"Not taken: %s\n", all.Refused}} {
 		for _, r := range part.of.First[:min(len(part.of.First), fewRefusals)] {
+			r.Detail = history.Brief(r.Detail)
 			fmt.Fprintf(&b, part.what, shown(r.Error()))
 		}
 		if more := part.of.Count - int64(min(len(part.of.First), fewRefusals)); more > 0 {

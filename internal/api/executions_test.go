@@ -70,7 +70,7 @@ func TestExecutionsAreKept(t *testing.T) {
 		{"job":"j","execution":"g","chain":{"phases":[{"tasks":2,"task":{"count":2,"mean":1,"max":1.5},"after":[]}],"map_slots":2}}]}`
 	made := post("", mixed)
 	came(made, "9: 2 created, 0 updated, 1 unchanged, 1 unusable, 6 refused")
-	for i, want := range []string{"a: Its history does not name its job.", "b: It has no sample", "c: It is failed and has a sample", "d: Its figures are no profile", "e: It ends at", "f: Phase 1 waits"} {
+	for i, want := range []string{"a: Its history does not name its job. Say which it is, with job=NAME.", "b: It has no sample", "c: It is failed and has a sample", "d: Its figures are no profile", "e: It ends at", "f: Phase 1 waits"} {
 		if got := made.Refused.First[i].Error(); !strings.HasPrefix(got, want) {
 			t.Errorf("refused %q, want %q", got, want)
 		}

@@ -67,6 +67,9 @@ type TakeOptions struct {
 	Again  bool   // the run has begun before: what it has stored by then counts as what it makes
 }
 
+// SayJob is what a client adds to a request for an execution whose history names no job.
+const SayJob = " Say which it is, with job=NAME."
+
 // Taking takes executions into a cluster, in batches of one transaction each, so that what breaks off leaves
 // whole executions; the same again makes no doubles. It is used by one goroutine.
 type Taking struct {
@@ -109,7 +112,11 @@ func (t *Taking) Take(ctx context.Context, r history.Record) error {
 		r.Job = t.o.Job
 	}
 	if err := r.Check(); err != nil {
-		t.made.Refused.add(err.(history.Refusal))
+		refusal := err.(history.Refusal)
+		if refusal.Detail == history.Nameless {
+			refusal.Detail += SayJob
+		}
+		t.made.Refused.add(refusal)
 		return nil
 	}
 	t.batch = append(t.batch, r)

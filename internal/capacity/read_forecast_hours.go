@@ -146,5 +146,5 @@ func (r *forecastReader) hole(class string, a, b SeriesRow) {
 	if n > 1 {
 		detail = fmt.Sprintf("Before this row the class %q has none for %d hours, from %s until %s", clip(class), n, from.Format(time.RFC3339), TimeOf(b.Hour).Format(time.RFC3339))
 	}
-	r.found(int(b.Line), 1, "hole", &Hint{Detail: "Add what is missing, or say what it means: holes=own is the class's own maximum, holes=keep is what is stored."}, "%s.", detail)
+	r.found(int(b.Line), 1, "hole", &Hint{Detail: "Add what is missing, or say with holes what it means: own is the class's own maximum, keep is what is stored."}, "%s.", detail)
 }

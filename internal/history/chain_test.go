@@ -123,7 +123,7 @@ func TestChainsThatAreNone(t *testing.T) {
 		"It has no stages":                                    "",
 		"before its start":                                    sparkTask(0, 0, 0, "", 5000, 4000),
 		"no start or no end":                                  sparkTask(0, 0, 0, "", -1770000000000, 4000),
-		"It failed: Job aborted because of x.":                `{"Event":"SparkListenerJobEnd","Job Result":{"Result":"JobFailed","Exception":{"Message":"Job aborted\n because of x"}}}` + "\n",
+		"It failed: Job aborted\n because of x.":              `{"Event":"SparkListenerJobEnd","Job Result":{"Result":"JobFailed","Exception":{"Message":"Job aborted\n because of x"}}}` + "\n",
 	} {
 		if _, err := oneChain(t, text); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%v, want %q", err, why)

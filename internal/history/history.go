@@ -131,7 +131,8 @@ func (s Sink) refuse(where, format string, args ...any) error {
 // Limits of what is read. They protect from histories that are none.
 const (
 	MaxAttempts = 20_000_000 // of one execution
-	maxText     = 1000       // bytes of a name or diagnosis that are kept
+	maxText     = 1000       // bytes of a name that are kept
+	maxReason   = 4000       // bytes of a diagnosis, and of the reason made of it, that are kept
 	// earliest and latest are the moments that are taken: 1990 to 2200.
 	earliest = 631152000_000
 	latest   = 7258118400_000
@@ -163,14 +164,37 @@ func at(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Na
 
 // clip bounds a text that somebody else wrote, makes it one that can be kept anywhere, and keeps none of the
 // line it stands in.
-func clip(s string) string {
-	if end := maxText; len(s) > end {
-		for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+func clip(s string) string { return clipTo(s, maxText) }
+
+func clipTo(s string, most int) string {
+	if end := most; len(s) > end {
+		for end > most-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 			end-- // not inside a character
 		}
 		s = s[:end]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(strings.Clone(s), "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// briefest is how many characters of a reason stand in tables and sentences.
+const briefest = 200
+
+// Brief is a reason for tables and sentences: all of it where it is short, else its first sentence, cut where that is
+// long too. What failed may bring a whole stack trace with it.
+func Brief(reason string) string {
+	reason = strings.TrimSpace(reason)
+	if !strings.ContainsAny(reason, "\r\n") && utf8.RuneCountInString(reason) <= briefest {
+		return reason
+	}
+	line, _, _ := strings.Cut(reason, "\n")
+	if sentence, _, more := strings.Cut(line, ". "); more {
+		line = sentence + "."
+	}
+	line = strings.Join(strings.Fields(line), " ")
+	if letters := []rune(line); len(letters) > briefest {
+		return strings.TrimSpace(string(letters[:briefest-1])) + "…"
+	}
+	return line
 }
 
 // builder puts an execution together from a stream of records.

@@ -148,7 +148,7 @@ func (h *jhist) event(where, kind string, r *jhistRecord) error {
 }
 
 func (h *jhist) end(outcome Outcome, r *jhistRecord) {
-	h.Outcome, h.Finished, h.Diagnosis = outcome, moment(r.FinishTime), clip(strings.Join(strings.Fields(r.Diagnostics), " "))
+	h.Outcome, h.Finished, h.Diagnosis = outcome, moment(r.FinishTime), clipTo(strings.Join(strings.Fields(r.Diagnostics), " "), maxReason)
 }
 
 func (h *jhist) attemptEnds(where, kind string, r *jhistRecord, outcome Outcome) error {

@@ -63,7 +63,7 @@ func Keep(e *Execution, job string) Record {
 	}
 	var refusal Refusal
 	if errors.As(err, &refusal) {
-		r.Refused = clip(refusal.Detail)
+		r.Refused = clipTo(refusal.Detail, maxReason)
 	}
 	if e.Clock == Dated {
 		span, _ := e.Span()
@@ -166,6 +166,9 @@ func (r *Record) Worth() int {
 	return stillRunning
 }
 
+// Nameless is what is wrong with an execution of no job. Who asked for it is told by other means which job it is.
+const Nameless = "Its history does not name its job."
+
 // maxPhases is how many phases a chain that is kept has at most.
 const maxPhases = 10_000
 
@@ -181,7 +184,7 @@ func (r *Record) Check() error {
 		}
 	}
 	if strings.TrimSpace(r.Job) == "" {
-		return wrong("Its history does not name its job. Say which it is, with job=NAME or --job NAME.")
+		return wrong(Nameless)
 	}
 	switch r.Outcome {
 	case Succeeded.String():

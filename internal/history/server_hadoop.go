@@ -64,7 +64,7 @@ func (j *serverJob) execution() (*Execution, error) {
 	e := &newBuilder().Execution
 	e.ID, e.Name, e.User, e.Queue = clip(j.ID), clip(j.Name), clip(j.User), clip(j.Queue)
 	e.Submitted, e.Finished = moment(j.Submitted), moment(j.Finished)
-	e.Outcome, e.Diagnosis = serverOutcome(j.State), clip(strings.Join(strings.Fields(j.Diagnostics), " "))
+	e.Outcome, e.Diagnosis = serverOutcome(j.State), clipTo(strings.Join(strings.Fields(j.Diagnostics), " "), maxReason)
 	if j.Maps != nil && j.Reduces != nil {
 		e.Maps, e.Reduces = *j.Maps, *j.Reduces
 	}

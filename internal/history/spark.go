@@ -122,7 +122,7 @@ func (s *spark) line(where string, line []byte) error {
 		if e.Result != nil && e.Result.Result != "JobSucceeded" && s.failed == "" {
 			s.failed = e.Result.Result
 			if e.Result.Exception != nil {
-				s.failed = clip(strings.Join(strings.Fields(e.Result.Exception.Message), " "))
+				s.failed = clipTo(strings.TrimSpace(e.Result.Exception.Message), maxReason) // its lines are those of a stack trace
 			}
 		}
 	case "SparkListenerStageCompleted":

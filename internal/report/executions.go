@@ -13,7 +13,7 @@ func Executions(items []history.StoredExecution) Table {
 			run = *e.RunID
 		}
 		return []Cell{text(e.ID), text(e.Job), text(e.Execution), text(e.User), text(e.Queue), MaybeTime(e.SubmittedAt), MaybeTime(e.FinishedAt), optional(e.Seconds),
-			text(e.Outcome), text(e.Form), maybeWhole(e.MapSlots), maybeWhole(e.ReduceSlots), text(e.Refused), Time(e.ImportedAt), text(e.ImportedBy), text(run)}
+			text(e.Outcome), text(e.Form), maybeWhole(e.MapSlots), maybeWhole(e.ReduceSlots), text(history.Brief(e.Refused)), Time(e.ImportedAt), text(e.ImportedBy), text(run)}
 	})
 }
 

@@ -3510,7 +3510,7 @@ type ExecutionRecord struct {
 	Outcome *ExecutionRecordOutcome `json:"outcome,omitempty"`
 	Queue   *string                 `json:"queue,omitempty"`
 
-	// Refused Why no profile can be made of it; empty where one can.
+	// Refused Why no profile can be made of it; empty where one can. Of an execution that failed it has what the cluster said, with the lines of a stack trace, up to 4,000 bytes and never cut inside a character; CSV and spreadsheets have its first sentence, up to 200 characters.
 	Refused *string `json:"refused,omitempty"`
 
 	// Sample Of an execution of maps and reduces.
@@ -3931,7 +3931,7 @@ type HistoryPhase struct {
 
 // HistoryRefusal A thing in a history that could not be taken.
 type HistoryRefusal struct {
-	// Detail What is wrong, and where there is one the cure.
+	// Detail What is wrong, and where there is one the cure. Of an execution that failed it has up to 4,000 bytes of what the cluster said.
 	Detail string `json:"detail"`
 
 	// Where A line, an execution, a file.
@@ -5666,7 +5666,7 @@ type PastExecution struct {
 	Queue       string               `json:"queue"`
 	ReduceSlots *int64               `json:"reduce_slots"`
 
-	// Refused Why no profile can be made of it; empty where one can.
+	// Refused Why no profile can be made of it; empty where one can. Of an execution that failed it has what the cluster said, with the lines of a stack trace, up to 4,000 bytes and never cut inside a character; CSV and spreadsheets have its first sentence, up to 200 characters.
 	Refused string `json:"refused"`
 
 	// RunId The run that imported it; null where it was sent.
@@ -8625,7 +8625,7 @@ type StoredExecution struct {
 	Queue       string                 `json:"queue"`
 	ReduceSlots *int64                 `json:"reduce_slots"`
 
-	// Refused Why no profile can be made of it; empty where one can.
+	// Refused Why no profile can be made of it; empty where one can. Of an execution that failed it has what the cluster said, with the lines of a stack trace, up to 4,000 bytes and never cut inside a character; CSV and spreadsheets have its first sentence, up to 200 characters.
 	Refused string `json:"refused"`
 
 	// RunId The run that imported it; null where it was sent.

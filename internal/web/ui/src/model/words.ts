@@ -89,6 +89,17 @@ export function isolating(text: string, names: Iterable<string>): string {
   return out;
 }
 
+/** brief is a reason where it is short, else its first sentence: what failed may bring a whole stack trace with it. */
+export function brief(reason: string): string {
+  const most = 200;
+  const all = [...reason.trim()];
+  if (all.length <= most && !/[\r\n]/.test(reason.trim())) return reason.trim();
+  const line = reason.trim().split("\n", 1)[0]!;
+  const end = line.indexOf(". ");
+  const sentence = [...(end < 0 ? line : line.slice(0, end + 1)).trim()];
+  return sentence.length <= most ? sentence.join("") : `${sentence.slice(0, most - 1).join("").trim()}…`;
+}
+
 /** about is the word before a price of the relaxation: a plan of whole VMs or slots only comes near it. */
 export const about = (p: { options?: { integrality?: string } } | undefined): string => (p?.options?.integrality === "relaxed" ? "" : "about ");
 

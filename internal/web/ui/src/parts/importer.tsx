@@ -6,7 +6,7 @@ import type { Applied, Class, Document, HistoryImport, PriceImport } from "../ap
 import { classesOf, type Wrong, wrongOf } from "../model/classtable.ts";
 import { begin, type Beginning, type Brought, broughtTexts } from "../model/recognise.ts";
 import { rowsOf } from "../model/rows.ts";
-import { count } from "../model/words.ts";
+import { brief, count } from "../model/words.ts";
 import { trouble } from "../state/cluster.ts";
 import { may, refusal } from "../state/rights.ts";
 import { faultsOf } from "./form.tsx";
@@ -272,7 +272,7 @@ async function checks(kind: Brought, file: File, cluster: string, dry: () => Pro
 }
 
 function historyResult(h: HistoryImport): Result {
-  const wrong = [...h.refused.first, ...h.unusable.first].map((r) => ({ row: r.where, field: "", detail: r.detail, change: h.executions === 0 ? "Mend it and import it again." : "It was left out; the others were taken." }));
+  const wrong = [...h.refused.first, ...h.unusable.first].map((r) => ({ row: r.where, field: "", detail: brief(r.detail), change: h.executions === 0 ? "Mend it and import it again." : "It was left out; the others were taken." }));
   if (h.executions === 0) return { taken: false, wrong, said: "There is no run in it that can be taken." };
   return {
     taken: true,
