@@ -46,7 +46,7 @@ const (
 
 // anneal looks for better plans from the best one on, with the work that is left.
 func (s *fleetSearch) anneal() {
-	if s.best == nil || len(s.penalty) == 0 {
+	if s.best == nil || s.exhausted() {
 		return
 	}
 	a := newAnnealing(s)
@@ -62,9 +62,7 @@ func (s *fleetSearch) anneal() {
 		}
 	}
 	start, scale := s.work, a.vmPrice()
-	length := annealShare * float64(s.Options.MaxSolveMs) * effortPerMs
-	s.effort = start + int(length)
-	s.most = max(s.most, s.effort)
+	length := float64(s.effort - start)
 	for s.work < s.effort {
 		temperature := scale * warmest * math.Pow(coldest/warmest, float64(s.work-start)/length)
 		for range timeChecked {

@@ -325,7 +325,7 @@ func TestHugeFleetsHaveAPlanWithinTheLimit(t *testing.T) {
 		if used > limit*5/4 {
 			t.Errorf("%s: %v of processor time, want %v", drawn, used, limit)
 		}
-		if gap > 0.05 {
+		if gap > 0.01 {
 			t.Errorf("%s: the gap is %.3f %%", drawn, 100*gap)
 		}
 	}

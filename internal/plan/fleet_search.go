@@ -127,6 +127,12 @@ func (s *fleetSearch) allow(share float64) {
 	}
 }
 
+// grant lets the search work for a share of the time from now on.
+func (s *fleetSearch) grant(share float64) {
+	s.effort = s.work + int(share*float64(s.Options.MaxSolveMs)*effortPerMs)
+	s.most = max(s.most, s.effort)
+}
+
 // run goes on with the search for as long as it is allowed to.
 func (s *fleetSearch) run() {
 	dive := -1 // where in open the part stands that the last split leaned to

@@ -19,35 +19,45 @@ const (
 	checkedClasses = 60
 	// helpColumns bounds the program that is handed over whole; of a larger one the classes that can move most easily.
 	helpColumns = 10_000
-	// Of the time, CBC gets helpShare and exchanges from the best plan get annealShare. The search does beforeShare of
-	// its work before CBC is asked.
-	beforeShare, helpShare, annealShare = 0.05, 0.7, 0.15
+	// Of the time, CBC gets helpShare, and exchanges and annealing of the best plan get polishShare and annealShare. The
+	// search does beforeShare of its work before CBC is asked.
+	beforeShare, helpShare, polishShare, annealShare = 0.05, 0.7, 0.05, 0.15
 )
 
 // find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
 func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch {
 	s := d.newSearch(ctx, d.target(), d.relaxed.nu)
 	asks := d.Options.Engine != capacity.EngineExact
+	large := d.columns() > helpColumns
 	// Of few classes, and of whole slots, which do not fit into CBC's program, our search finds the better plans.
 	helps := asks && len(d.classes) > fewClasses && !slices.Contains(d.linear, false)
-	s.allow(1)
-	if helps {
-		s.allow(beforeShare)
+	if large { // one look at the whole tree takes longer than there is time
+		s.round(d.relaxed.prices)
 	}
-	s.run()
-	if math.IsInf(s.bound, -1) && len(s.open) > 0 { // there was no time for a first look
-		s.bound, s.root.bound = d.relaxed.bound, d.relaxed.bound
+	switch {
+	case large && s.best != nil:
+	case helps:
+		s.allow(beforeShare)
+		s.run()
+	default:
+		s.allow(1)
+		s.run()
 	}
 	if s.best == nil && len(s.open) > 0 {
 		s.round(d.relaxed.prices)
+	}
+	if large || math.IsInf(s.bound, -1) && len(s.open) > 0 { // there was no first look
+		s.bound, s.root.bound = max(s.bound, d.relaxed.bound), max(s.root.bound, d.relaxed.bound)
 	}
 	if !s.proved() {
 		if asks {
 			d.help(ctx, solver, s)
 		}
+		s.grant(polishShare)
 		s.polish()
+		s.grant(annealShare)
 		s.anneal()
-		if helps {
+		if helps || large {
 			s.allow(1)
 			s.run()
 		}
@@ -95,18 +105,25 @@ func (s *fleetSearch) movable(most int) []int {
 	return free
 }
 
+// columns returns the number of columns for jobs in the whole program.
+func (f *fleet) columns() (n int) {
+	for i := range f.on {
+		n += len(f.on[i])
+	}
+	return n
+}
+
 // help asks CBC for a better plan, or for a first one, and makes what it proposes fit.
 func (d *fleetDecision) help(ctx context.Context, solver lp.Solver, s *fleetSearch) {
-	free, columns := make([]int, len(d.classes)), 0
+	free := make([]int, len(d.classes))
 	for i := range free {
 		free[i] = i
-		columns += len(d.on[i])
 	}
 	var jobs [][]int64
 	if s.best != nil {
 		jobs = s.best.jobs
 	}
-	if columns > helpColumns {
+	if d.columns() > helpColumns {
 		if s.best == nil {
 			return
 		}

@@ -25,7 +25,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	}
 	searching, cancel := f.sparing(ctx)
 	defer cancel()
-	f.done, f.most = expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*effortPerMs)
+	f.done, f.most = expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*pricesPerMs)
 	relaxed := f.relax()
 	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
 	switch {
@@ -66,6 +66,9 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 // relaxShare is the linear program's share of the time; what it has found by then is a start and a bound.
 const relaxShare = 0.5
 
+// pricesPerMs is the work of linear programs in a millisecond, where units are smaller than elsewhere.
+const pricesPerMs = 4 * effortPerMs
+
 // sparing ends a little before ctx does, so that there is time to put the plan into words and check it.
 func (f *fleet) sparing(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
@@ -77,7 +80,7 @@ func (f *fleet) sparing(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // wordsFor is what the words and the check take for a class on a type.
-const wordsFor = time.Microsecond
+const wordsFor = 2 * time.Microsecond
 
 // undecided is the answer where the time was too short to find a plan or to prove that there is none.
 func undecided(ctx context.Context) error {

@@ -289,11 +289,10 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 	limit, all := least+below, true
 	jobs := make([]int64, len(f.types))
 	tries, stop := 0, f.work+listWork
+	cut := false
 	ended := func() bool {
-		if tries >= triesMost || f.work > stop || f.ended() {
-			tries = triesMost
-		}
-		return tries >= triesMost
+		cut = cut || tries >= triesMost || f.work > stop || f.ended()
+		return cut
 	}
 	net := w.slope[0] - p.penalty
 	end := w.low
@@ -350,7 +349,7 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 	}
 	visit(len(w.order)-1, 0, 0, 0)
 	f.work += 20 * tries
-	all = all && tries < triesMost && len(list) <= most
+	all = all && !cut && len(list) <= most
 	list = cheapestOf(list, most)
 	for k := range list {
 		list[k].loads = f.loadsOf(i, list[k].jobs)
