@@ -89,12 +89,22 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	answerText(w, r, text)
+}
+
+var jsonType = []string{"application/json"}
+
+// answerText answers a text that is kept for all who ask; its ETag is set.
+func answerText(w http.ResponseWriter, r *http.Request, text app.Text) {
+	h := w.Header()
+	if len(text.Body) >= leastCompressed && acceptsGzip(r) {
+		text = text.Zipped()
+		h["Content-Encoding"], h["Etag"] = gzipCoding, []string{ofZipped(h["Etag"][0])}
+	}
 	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(text.Body) // who is gone does not want to know
 }
-
-var jsonType = []string{"application/json"}
 
 // currentText is a stored plan's text with its freshness.
 func currentText(shown found, now time.Time) ([]byte, string, error) {
@@ -170,9 +180,7 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(text.Body) // who is gone does not want to know
+	answerText(w, r, text)
 }
 
 // scalingText writes the document that a query asks for. Its ETag is weak: only the age differs

@@ -115,9 +115,7 @@ func (s *server) answerPool(w http.ResponseWriter, r *http.Request, shown *app.S
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(text.Body) // who is gone does not want to know
+	answerText(w, r, text)
 }
 
 // getCurrentPoolPlan answers the current plan of a pool with how fresh it is.

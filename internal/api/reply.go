@@ -104,6 +104,9 @@ func (a reply[T]) write(w http.ResponseWriter, r *http.Request) error {
 	if a.applied != "" {
 		h.Set("Preference-Applied", a.applied)
 	}
+	if a.repeat != nil {
+		sendAsIs(w, r)
+	}
 	if kept, ok := w.(*keeper); ok && a.repeat != nil {
 		var other bytes.Buffer
 		if kept.repeat, err = a.json(&other, a.repeat); err != nil {

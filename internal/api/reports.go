@@ -70,6 +70,7 @@ func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, beyondEnd.problem(fmt.Sprintf("The file has %d bytes, and the header Range asks for those from %d on.", made.File.Size, from)))
 		return
 	}
+	sendAsIs(w, r) // parts of it can be asked for
 	h.Set("ETag", quoted(made.File.SHA256))
 	h.Set("Content-Type", made.File.MediaType)
 	h.Set("Content-Disposition", `attachment; filename="`+made.File.Name+`"`)

@@ -81,17 +81,21 @@ func New(c Config) (http.Handler, error) {
 	if err := s.renderPages(); err != nil {
 		return nil, err
 	}
-	s.routes()
+	compress, err := newCompressor()
+	if err != nil {
+		return nil, err
+	}
+	s.routes(compress)
 	return s.router, nil
 }
 
 // routes puts the layers around the operations. The outer ones see every request, also those that no
-// operation answers; the inner ones know the operation.
-func (s *server) routes() {
-	s.router.Use(s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
+// operation answers; the inner ones know the operation. What is polled compresses its texts itself, once for all who ask.
+func (s *server) routes(compress func(http.Handler) http.Handler) {
+	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
 	s.router.NotFound(s.notFound)
 	s.router.MethodNotAllowed(s.methodNotAllowed)
-	known := s.router.With(s.authorize, s.validate, s.once)
+	known := s.router.With(compress, s.authorize, s.validate, s.once)
 	HandlerWithOptions(NewStrictHandler(s, s.fail), ChiServerOptions{BaseRouter: known, ErrorHandlerFunc: s.fail})
 	polled := s.router.With(s.authorize)
 	polled.Get("/v1/clusters/{cluster}/plans/current", s.currentPlan)

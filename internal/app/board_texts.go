@@ -1,10 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Text is an answer about a shown plan as it is sent.
@@ -12,7 +15,19 @@ type Text struct {
 	Body   []byte
 	Length []string // of the body, as headers hold it, for all who ask
 	ETag   []string // likewise
-	second int64    // for which it holds
+	zipped func() Text
+	second int64 // for which it holds
+}
+
+// Zipped is the text compressed with gzip, once for all who ask.
+func (t Text) Zipped() Text { return t.zipped() }
+
+func zip(body []byte) Text {
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // a level that there is
+	_, _ = z.Write(body)                              // into memory: it cannot fail
+	_ = z.Close()
+	return Text{Body: out.Bytes(), Length: []string{strconv.Itoa(out.Len())}}
 }
 
 // texts keeps answers that were written for the second that it is, so that polls of any number cost
@@ -38,7 +53,8 @@ func (t *texts) Text(question string, second int64, write func() (body []byte, e
 	if err != nil {
 		return Text{}, err
 	}
-	text = Text{Body: body, Length: []string{strconv.Itoa(len(body))}, ETag: []string{etag}, second: second}
+	text = Text{Body: body, Length: []string{strconv.Itoa(len(body))}, ETag: []string{etag}, second: second,
+		zipped: sync.OnceValue(func() Text { return zip(body) })}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.kept) >= mostTexts {

@@ -41,6 +41,7 @@ func TestWalks(t *testing.T) {
 		{"curves", walkCurves},
 		{"grid", walkGrid},
 		{"import", walkImport},
+		{"wire", walkWire},
 		{"two people", walkTwo},
 		{"late answers", walkLate},
 	} {

@@ -134,15 +134,16 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request) bool {
 
 func (d *document) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	body, etag := d.body, `"`+d.etag+`"`
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		body, etag = d.zipped(), `"`+d.etag+`-gzip"`
+	plain, zipped := `"`+d.etag+`"`, `"`+d.etag+`-gzip"`
+	body, etag := d.body, plain
+	if r.Header.Get("Accept-Encoding") == "gzip" { // as internal/api puts it, whatever was sent
+		body, etag = d.zipped(), zipped
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Type", d.kind)
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("ETag", etag)
-	if r.Header.Get("If-None-Match") == etag {
+	if known := r.Header.Get("If-None-Match"); known == plain || known == zipped {
 		h.Del("Content-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return

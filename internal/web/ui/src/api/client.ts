@@ -76,9 +76,36 @@ async function send<N extends keyof Operations>(name: N, asked: Asked<Operations
     headers["Content-Type"] = "application/json";
     init.body = JSON.stringify(asked.body);
   }
-  const answer = await whole(fetch(address(template, asked.path, asked.query ?? {}), init));
+  const answer = await once(address(template, asked.path, asked.query ?? {}), init);
   if (!answer.ok && answer.status !== 304) throw new Problem(answer.status, await json(answer), Number(answer.headers.get("Retry-After") ?? 0));
   return answer;
+}
+
+const underWay = new Map<string, Promise<Response>>();
+
+/** once sends a request. Parts of the page that ask for the same at the same time share one request and its answer;
+ *  but what was asked before a change is not shared with who asks after it began or ended. */
+function once(at: string, init: RequestInit): Promise<Response> {
+  if (init.method !== "GET") {
+    underWay.clear();
+    return whole(fetch(at, init)).finally(() => underWay.clear());
+  }
+  if (init.signal) return whole(fetch(at, init)); // it can be given up, which is nobody else's wish
+  const key = JSON.stringify([at, init.headers]);
+  let coming = underWay.get(key);
+  if (!coming) {
+    coming = whole(fetch(at, init).then(read));
+    underWay.set(key, coming);
+    const over = () => void (underWay.get(key) === coming && underWay.delete(key));
+    coming.then(over, over);
+  }
+  return coming.then((answer) => answer.clone());
+}
+
+/** read has an answer with all of its body. */
+async function read(answer: Response): Promise<Response> {
+  const { status, statusText, headers } = answer;
+  return new Response(status === 204 || status === 304 ? null : await answer.blob(), { status, statusText, headers });
 }
 
 /** get is ask for what must be there. */
@@ -90,7 +117,7 @@ export async function get<N extends keyof Operations>(name: N, path: Operations[
 
 /** table is the CSV that an operation answers when it is asked for that. */
 export async function table<N extends keyof Operations>(name: N, path: Operations[N]["path"], query: Operations[N]["query"] & { format: "csv" }): Promise<string> {
-  const answer = await whole(fetch(address(name.slice(4), path, query), { headers: { Accept: "text/csv" }, cache: "no-store", credentials: "same-origin" }));
+  const answer = await once(address(name.slice(4), path, query), { method: "GET", headers: { Accept: "text/csv" }, cache: "no-store", credentials: "same-origin" });
   if (!answer.ok) throw new Problem(answer.status, await json(answer), 0);
   return whole(answer.text());
 }
@@ -115,6 +142,7 @@ export function upload<N extends keyof Operations>(name: N, asked: { path: Opera
   const [method, template] = name.split(" ") as [string, string];
   return new Promise((then, fail) => {
     const request = new XMLHttpRequest();
+    request.onloadend = () => underWay.clear();
     request.open(method, address(template, asked.path, asked.query ?? {}));
     request.setRequestHeader("Accept", "application/json");
     request.setRequestHeader("Content-Type", asked.kind);

@@ -3,9 +3,9 @@ import { ask, Problem } from "./client.ts";
 
 const pauses = [1, 2, 4, 8, 15];
 
-/** watch tells of each event of a stream until the function that it gives back is called. Where no stream
+/** watch tells of each event of a stream, by its id, until the function that it gives back is called. Where no stream
  *  can be had it tells every 30 s. */
-export function watch(address: string, event: string, tell: () => void): () => void {
+export function watch(address: string, event: string, tell: (id?: string) => void): () => void {
   let stream: EventSource | null = null;
   let timer = 0;
   let tries = 0;
@@ -15,9 +15,9 @@ export function watch(address: string, event: string, tell: () => void): () => v
     clearTimeout(timer);
     if (over || document.hidden || stream) return;
     stream = new EventSource(address);
-    stream.addEventListener(event, () => {
+    stream.addEventListener(event, (e: MessageEvent) => {
       tries = 0;
-      tell();
+      tell(e.lastEventId);
     });
     stream.addEventListener("error", () => {
       close();

@@ -108,13 +108,16 @@ let asked = 0;
 let newest = 0; // of the questions for a plan that have been answered, the one asked last
 
 /** refresh brings the current plan, if there is another than the one that is shown. An answer that comes after that
- *  to a later question is out of date. */
-export async function refresh(name: string): Promise<void> {
+ *  to a later question is out of date. Where a plan's number was told, an answer that was under way before may be of
+ *  another one: then it is asked for again. */
+export async function refresh(name: string, told = 0): Promise<void> {
   const mine = ++asked;
   const counts = () => route.value.cluster === name && mine > newest;
   const shown = current.value?.plan.cluster === name ? current.value : null;
   try {
-    const answer = await ask("GET /v1/clusters/{cluster}/plans/current", shown ? { path: { cluster: name }, unless: shown.etag } : { path: { cluster: name } });
+    const other = (than: string | undefined) => ask("GET /v1/clusters/{cluster}/plans/current", than ? { path: { cluster: name }, unless: than } : { path: { cluster: name } });
+    let answer = await other(shown?.etag);
+    if (told && told !== (answer?.value ?? shown?.plan)?.number) answer = (await other(answer?.etag ?? shown?.etag)) ?? answer;
     let problem = shown?.problem;
     if (answer && (!problem || answer.value.number !== shown?.plan.number)) {
       problem = await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(answer.value.number) });
@@ -156,6 +159,6 @@ export function follow(): void {
     if (trouble.value && trouble.value.status !== 401) fine(); // it was another cluster's
     if (!name) return;
     void refresh(name);
-    stop = watch(`/v1/clusters/${encodeURIComponent(name)}/plans/events`, "plan", () => void refresh(name));
+    stop = watch(`/v1/clusters/${encodeURIComponent(name)}/plans/events`, "plan", (number) => void refresh(name, Number(number ?? 0)));
   });
 }

@@ -1,0 +1,146 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// wire counts what a tab asks the API for, and what comes for it.
+type wire struct {
+	mu    sync.Mutex
+	asked map[network.RequestID]string // what is under way, by address
+	plain map[network.RequestID]bool   // what comes as it is
+	open  map[string]int               // how many requests for an address are under way
+	most  map[string]int               // of these the most at the same time
+	whole map[string]int               // answers that were no 304
+	long  []string                     // answers of more than 1 kB that were not compressed
+	bytes float64                      // of all answers, with their headers
+	count int
+	told  int // events of plans
+}
+
+func (w *wire) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked, w.plain = map[network.RequestID]string{}, map[network.RequestID]bool{}
+	w.open, w.most, w.whole = map[string]int{}, map[string]int{}, map[string]int{}
+	w.long, w.bytes, w.count, w.told = nil, 0, 0, 0
+}
+
+// countWire counts from when begin is called.
+func countWire(t *testing.T, ctx context.Context) *wire {
+	t.Helper()
+	w := &wire{}
+	w.begin()
+	err := chromedp.Listen(ctx, func(event any) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if at := e.Request.URL; e.Type == network.ResourceTypeFetch && e.Request.Method == "GET" && strings.Contains(at, "/v1/") {
+				w.asked[e.RequestID] = at
+				w.open[at]++
+				w.most[at] = max(w.most[at], w.open[at])
+			}
+		case *network.EventResponseReceived:
+			if at, ok := w.asked[e.RequestID]; ok && e.Response.Status == 200 {
+				w.whole[at]++
+				w.plain[e.RequestID] = e.Response.Headers["Content-Encoding"] == nil
+			}
+		case *network.EventEventSourceMessageReceived:
+			w.told++
+		case *network.EventLoadingFinished:
+			at, ok := w.asked[e.RequestID]
+			if !ok {
+				return
+			}
+			w.over(e.RequestID)
+			w.bytes += e.EncodedDataLength
+			w.count++
+			if w.plain[e.RequestID] && e.EncodedDataLength > 1024+1024 { // headers are less than 1 kB
+				w.long = append(w.long, at)
+			}
+		case *network.EventLoadingFailed:
+			w.over(e.RequestID)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *wire) over(id network.RequestID) {
+	if at, ok := w.asked[id]; ok {
+		delete(w.asked, id)
+		w.open[at]--
+	}
+}
+
+// quiet waits until the current plan was told, and nothing more is asked for.
+func (w *wire) quiet(t *testing.T, ctx context.Context) {
+	t.Helper()
+	for end := time.Now().Add(patience()); ; {
+		value[bool](t, ctx, painted)
+		w.mu.Lock()
+		told, asked := w.told, maps.Clone(w.asked)
+		w.mu.Unlock()
+		if told > 0 && len(asked) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after %s %d events have come and these answers have not: %v", patience(), told, asked)
+		}
+	}
+}
+
+// walkWire opens pages of a cluster of 1,000 classes: what comes is compressed, and each address is asked for once.
+func walkWire(t *testing.T, s *server, browser context.Context) {
+	var document map[string]any
+	s.get(t, "/v1/clusters/demo/document", &document)
+	document["cluster"].(map[string]any)["name"] = "wire"
+	some := document["classes"].([]any)
+	classes := make([]any, 1000)
+	for i := range classes {
+		class := maps.Clone(some[i%len(some)].(map[string]any))
+		class["name"], class["jobs"], class["penalty"] = fmt.Sprintf("class-%04d", i), map[string]int{"min": 0, "max": 1 + i%5}, fmt.Sprintf("0.%04d", 100+7*i)
+		classes[i] = class
+	}
+	document["classes"] = classes
+	s.apply(t, "wire", document)
+	s.planned(t, "wire", 1)
+	ctx := s.tab(t, browser)
+	s.open(t, ctx, "/settings")
+	w := countWire(t, ctx)
+	for _, page := range []struct{ path, seen string }{
+		{"/c/wire/now", `document.querySelectorAll("table.classes tbody tr").length >= 100`},
+		{"/c/wire/classes", `document.querySelectorAll("table.data tbody tr").length === 100`},
+	} {
+		w.begin()
+		do(t, ctx, chromedp.Navigate(s.address+page.path))
+		until(t, ctx, page.seen)
+		w.quiet(t, ctx)
+		w.mu.Lock()
+		t.Logf("%s: %.0f kB in %d answers", page.path, w.bytes/1000, w.count)
+		for at, n := range w.most {
+			if n > 1 || w.whole[at] > 1 {
+				t.Errorf("%s asks for %s %d times at once, and is answered %d times in full", page.path, at, n, w.whole[at])
+			}
+		}
+		if w.count < 4 || w.bytes > 100_000 {
+			t.Errorf("%s takes %.0f kB of the wire in %d answers, want 100 at most", page.path, w.bytes/1000, w.count)
+		}
+		for _, at := range w.long {
+			t.Errorf("%s: %s is not compressed", page.path, at)
+		}
+		w.mu.Unlock()
+	}
+}
