@@ -130,9 +130,6 @@ func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, versi
 	if err != nil {
 		return stored, err
 	}
-	if stored.Version != version {
-		return stored, &VersionError{Have: stored.Version}
-	}
 	report, err := a.calibrate(ctx, cluster, stored, ask)
 	if err != nil {
 		return stored, err

@@ -42,6 +42,8 @@ func TestWalks(t *testing.T) {
 		{"grid", walkGrid},
 		{"import", walkImport},
 		{"wire", walkWire},
+		{"header", walkHeader},
+		{"adopting", walkAdopt},
 		{"two people", walkTwo},
 		{"late answers", walkLate},
 	} {

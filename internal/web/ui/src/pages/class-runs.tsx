@@ -1,5 +1,5 @@
 // Measured runs of a class against what was predicted for the slots that each of them had.
-import type { Signal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { ask, get, list, Problem, table } from "../api/client.ts";
 import type { ClassCalibration } from "../api/contract.ts";
 import { type Cursor, Figure } from "../charts/figure.tsx";
@@ -10,9 +10,11 @@ import { clock, duration } from "../model/time.ts";
 import { count, inPageWords } from "../model/words.ts";
 import { Shown } from "../parts/fetched.tsx";
 import { now } from "../state/clock.ts";
-import { cluster } from "../state/cluster.ts";
+import type { Edited } from "../state/classes.ts";
+import { cluster, trouble } from "../state/cluster.ts";
+import type { Editing } from "../state/editing.ts";
 import { useFetched } from "../state/fetched.ts";
-import { may } from "../state/rights.ts";
+import { may, refusal } from "../state/rights.ts";
 import { addressOf, choose, query, route } from "../state/route.ts";
 
 interface Run {
@@ -55,7 +57,7 @@ async function read(of: string, name: string, job: string): Promise<Measured | {
   }
 }
 
-export function MeasuredRuns() {
+export function MeasuredRuns({ editing }: { editing: Editing<Edited> }) {
   const { cluster: of, rest } = route.value;
   const name = rest[0] ?? "";
   const job = query.value.get("job") ?? "";
@@ -86,7 +88,7 @@ export function MeasuredRuns() {
               </p>
             </>
           ) : (
-            <Runs {...m} of={of} name={name} />
+            <Runs {...m} of={of} name={name} editing={editing} again={() => measured.again()} />
           )
         }
       </Shown>
@@ -106,22 +108,35 @@ function sentence(runs: Run[]): string {
   return parts.join("; ") + ".";
 }
 
-function Runs({ report, runs, deadline, of, name }: Measured & { of: string; name: string }) {
+function Runs({ report, runs, deadline, of, name, editing, again }: Measured & { of: string; name: string; editing: Editing<Edited>; again: () => void }) {
+  const said = useSignal("");
+  const adopting = useSignal(false);
   const zone = cluster.value?.time_zone ?? "UTC";
   const when = (r: Run) => (r.at ? clock(new Date(r.at), zone, new Date(now.peek())) : "not dated");
-  const said = sentence(runs);
+  const lead = sentence(runs);
   const best = report.recommended;
   const adopt = async () => {
-    const body = { job: report.job };
-    const opened = await ask("GET /v1/clusters/{cluster}/classes/{name}", { path: { cluster: of, name } });
-    await ask("PUT /v1/clusters/{cluster}/classes/{name}/calibration", { path: { cluster: of, name }, body, match: opened!.etag });
-    location.reload();
+    const opened = editing.base.value;
+    said.value = "";
+    adopting.value = true;
+    try {
+      const made = (await ask("PUT /v1/clusters/{cluster}/classes/{name}/calibration", { path: { cluster: of, name }, body: { job: report.job }, match: opened.etag }))!;
+      editing.base.value = { value: { class: made.value, figures: opened.value.figures }, etag: made.etag, at: made.at };
+      again();
+    } catch (e) {
+      if (!(e instanceof Problem)) throw e;
+      if (e.status === 401) trouble.value = e; // which stands above every page
+      else said.value = refusal(e);
+      if (e.status === 412 && !editing.dirty) editing.base.value = (await editing.fetch!().catch(() => null)) ?? opened; // so that it can be tried again
+    } finally {
+      adopting.value = false;
+    }
   };
   return (
     <>
       <Figure
         title="Measured runs"
-        said={said}
+        said={lead}
         rows={runs}
         name={(r) => r.id}
         file={`class-${name}-runs`}
@@ -150,7 +165,12 @@ function Runs({ report, runs, deadline, of, name }: Measured & { of: string; nam
       {best && (
         <p class="small">
           {Math.round(report.coverage * 100)} of 100 runs are done in {best.factor} times the {{ lower: "optimistic", average: "expected", upper: "cautious" }[best.bound]} time: plans can count on that.{" "}
-          {report.in_use && report.in_use.bound === best.bound && report.in_use.factor === best.factor ? "It is in use." : may("operator") && <button class="quiet" onClick={() => void adopt()}>Use it</button>}
+          {report.in_use && report.in_use.bound === best.bound && report.in_use.factor === best.factor ? "It is in use." : may("operator") && <button class="quiet" disabled={adopting.value} onClick={() => void adopt()}>Use it</button>}
+        </p>
+      )}
+      {said.value && (
+        <p class="wrong" role="alert">
+          {said.value}
         </p>
       )}
       {report.warnings.map((w) => (

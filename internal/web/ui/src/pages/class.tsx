@@ -139,7 +139,7 @@ function Opened({ of, name, opened }: { of: string; name: string; opened: { valu
           </form>
           <div class="stack">
             <AloneCard edited={live.value} broken={live.faults.length > 0} />
-            {name && c.profile && <Runs />}
+            {name && c.profile && <Runs editing={editing} />}
           </div>
         </div>
       </Maybe>

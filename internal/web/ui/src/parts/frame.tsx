@@ -39,7 +39,7 @@ function Top() {
   return (
     <header class="top">
       {at.cluster && (
-        <select aria-label="Cluster" value={at.cluster} onChange={(e) => go(addressOf(e.currentTarget.value, at.page))}>
+        <select aria-label="Cluster" title={at.cluster} value={at.cluster} onChange={(e) => go(addressOf(e.currentTarget.value, at.page))}>
           {!names.includes(at.cluster) && <option value={at.cluster}>{at.cluster}</option>}
           {names.map((n) => (
             <option key={n} value={n}>

@@ -4,9 +4,9 @@ import { useEffect } from "preact/hooks";
 import { Waiting } from "./fetched.tsx";
 
 /** lazy is a page, or a part of one, whose script is fetched when it is first opened; its place is kept so high. */
-export function lazy(load: () => Promise<ComponentType>, height = 400): ComponentType {
-  let page: ComponentType | null = null;
-  return function Lazy() {
+export function lazy<P extends object = object>(load: () => Promise<ComponentType<P>>, height = 400): ComponentType<P> {
+  let page: ComponentType<P> | null = null;
+  return function Lazy(props: P) {
     const came = useSignal(page !== null);
     const failed = useSignal(false);
     const fetch = () => {
@@ -24,7 +24,7 @@ export function lazy(load: () => Promise<ComponentType>, height = 400): Componen
     }, []);
     if (came.value && page) {
       const Page = page;
-      return <Page />;
+      return <Page {...props} />;
     }
     if (!failed.value) return height > 0 ? <Waiting what="page" height={height} /> : null;
     return (
