@@ -27,15 +27,14 @@ type wire struct {
 	told  int // events of plans
 }
 
+// begin forgets what was before a page.
 func (w *wire) begin() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.asked, w.plain = map[network.RequestID]string{}, map[network.RequestID]bool{}
 	w.open, w.most, w.whole = map[string]int{}, map[string]int{}, map[string]int{}
 	w.long, w.bytes, w.count, w.told = nil, 0, 0, 0
 }
 
-// countWire counts from when begin is called.
+// countWire counts from the page that is opened next.
 func countWire(t *testing.T, ctx context.Context) *wire {
 	t.Helper()
 	w := &wire{}
@@ -45,6 +44,9 @@ func countWire(t *testing.T, ctx context.Context) *wire {
 		defer w.mu.Unlock()
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
+			if e.Type == network.ResourceTypeDocument {
+				w.begin()
+			}
 			if at := e.Request.URL; e.Type == network.ResourceTypeFetch && e.Request.Method == "GET" && strings.Contains(at, "/v1/") {
 				w.asked[e.RequestID] = at
 				w.open[at]++
@@ -124,7 +126,6 @@ func walkWire(t *testing.T, s *server, browser context.Context) {
 		{"/c/wire/now", `document.querySelectorAll("table.classes tbody tr").length >= 100`},
 		{"/c/wire/classes", `document.querySelectorAll("table.data tbody tr").length === 100`},
 	} {
-		w.begin()
 		do(t, ctx, chromedp.Navigate(s.address+page.path))
 		until(t, ctx, page.seen)
 		w.quiet(t, ctx)

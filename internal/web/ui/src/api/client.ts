@@ -81,26 +81,30 @@ async function send<N extends keyof Operations>(name: N, asked: Asked<Operations
   return answer;
 }
 
-const underWay = new Map<string, Promise<Response>>();
+const underWay = new Map<string, { since: number; answer: Promise<Response> }>();
+const shared = 3_000; // what takes longer may never be answered
 
 /** once sends a request. Parts of the page that ask for the same at the same time share one request and its answer;
  *  but what was asked before a change is not shared with who asks after it began or ended. */
 function once(at: string, init: RequestInit): Promise<Response> {
   if (init.method !== "GET") {
-    underWay.clear();
-    return whole(fetch(at, init)).finally(() => underWay.clear());
+    afresh();
+    return whole(fetch(at, init)).finally(afresh);
   }
   if (init.signal) return whole(fetch(at, init)); // it can be given up, which is nobody else's wish
   const key = JSON.stringify([at, init.headers]);
   let coming = underWay.get(key);
-  if (!coming) {
-    coming = whole(fetch(at, init).then(read));
-    underWay.set(key, coming);
-    const over = () => void (underWay.get(key) === coming && underWay.delete(key));
-    coming.then(over, over);
+  if (!coming || performance.now() - coming.since > shared) {
+    const mine = (coming = { since: performance.now(), answer: whole(fetch(at, init).then(read)) });
+    underWay.set(key, mine);
+    const over = () => void (underWay.get(key) === mine && underWay.delete(key));
+    mine.answer.then(over, over);
   }
-  return coming.then((answer) => answer.clone());
+  return coming.answer.then((answer) => answer.clone());
 }
+
+/** afresh has everything asked anew from now on: something has changed, and what is under way may not know it. */
+export const afresh = () => underWay.clear();
 
 /** read has an answer with all of its body. */
 async function read(answer: Response): Promise<Response> {
@@ -142,7 +146,7 @@ export function upload<N extends keyof Operations>(name: N, asked: { path: Opera
   const [method, template] = name.split(" ") as [string, string];
   return new Promise((then, fail) => {
     const request = new XMLHttpRequest();
-    request.onloadend = () => underWay.clear();
+    request.onloadend = afresh;
     request.open(method, address(template, asked.path, asked.query ?? {}));
     request.setRequestHeader("Accept", "application/json");
     request.setRequestHeader("Content-Type", asked.kind);

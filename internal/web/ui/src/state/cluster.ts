@@ -1,7 +1,7 @@
 // The clusters that may be seen, and the current plan of the one that is open. A failure never takes away
 // what was seen last: it stands beside it.
 import { batch, computed, effect, signal } from "@preact/signals";
-import { ask, get, Problem } from "../api/client.ts";
+import { afresh, type Answer, ask, get, Problem } from "../api/client.ts";
 import type { Cluster, CurrentPlan, Problem as PlannedProblem, Session } from "../api/contract.ts";
 import { watch } from "../api/events.ts";
 import { setClock } from "./clock.ts";
@@ -106,6 +106,7 @@ export function tryNow(): void {
 
 let asked = 0;
 let newest = 0; // of the questions for a plan that have been answered, the one asked last
+let read: Answer<CurrentPlan> | null = null; // the last answer, of which the problem may still be on its way
 
 /** refresh brings the current plan, if there is another than the one that is shown. An answer that comes after that
  *  to a later question is out of date. Where a plan's number was told, an answer that was under way before may be of
@@ -114,21 +115,26 @@ export async function refresh(name: string, told = 0): Promise<void> {
   const mine = ++asked;
   const counts = () => route.value.cluster === name && mine > newest;
   const shown = current.value?.plan.cluster === name ? current.value : null;
+  let answer = read?.value.cluster === name ? read : null;
+  let other = false; // than what was known
+  const look = async () => {
+    const came = await ask("GET /v1/clusters/{cluster}/plans/current", answer ? { path: { cluster: name }, unless: answer.etag } : { path: { cluster: name } });
+    other ||= came !== null;
+    return (answer = came ?? answer!);
+  };
   try {
-    const other = (than: string | undefined) => ask("GET /v1/clusters/{cluster}/plans/current", than ? { path: { cluster: name }, unless: than } : { path: { cluster: name } });
-    let answer = await other(shown?.etag);
-    if (told && told !== (answer?.value ?? shown?.plan)?.number) answer = (await other(answer?.etag ?? shown?.etag)) ?? answer;
-    let problem = shown?.problem;
-    if (answer && (!problem || answer.value.number !== shown?.plan.number)) {
-      problem = await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(answer.value.number) });
-    }
+    let { value, etag, at } = await look();
+    if (told && told !== value.number) ({ value, etag, at } = await look());
+    if (counts()) read = { value, etag, at };
+    const problem = shown?.plan.number === value.number ? shown.problem : await get("GET /v1/clusters/{cluster}/plans/{plan}/problem", { cluster: name, plan: String(value.number) });
     if (!counts()) return;
     newest = mine;
     batch(() => {
       fine();
-      if (!answer) return;
-      setClock(answer.at);
-      current.value = { plan: answer.value, etag: answer.etag, problem: problem! };
+      if (!other && current.value?.plan === value) return;
+      setClock(at);
+      if (shown && shown.plan.number !== value.number) afresh(); // for those who ask because of it
+      current.value = { plan: value, etag, problem };
     });
   } catch (e) {
     if (!counts()) return;

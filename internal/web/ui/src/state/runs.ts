@@ -1,6 +1,6 @@
 // Runs are work that the service does in the background. Those that are followed tell how far they are.
 import { type Signal, signal } from "@preact/signals";
-import { get, Problem } from "../api/client.ts";
+import { afresh, get, Problem } from "../api/client.ts";
 import type { Run } from "../api/contract.ts";
 import { watch } from "../api/events.ts";
 
@@ -40,7 +40,10 @@ export function followRun(first: Run, tell: (r: Run) => void): () => void {
   };
   take(first);
   if (!ended(first)) {
-    const quiet = watch(`/v1/runs/${encodeURIComponent(first.id)}/events`, "run", () => void look());
+    const quiet = watch(`/v1/runs/${encodeURIComponent(first.id)}/events`, "run", () => {
+      afresh();
+      void look();
+    });
     stop = () => {
       quiet();
       stop = () => {};
