@@ -50,7 +50,7 @@ HEADROOM_COPY=none keeps no copy.
 		Args:    cobra.NoArgs,
 	}
 	serverFlags(c)
-	c.Flags().BoolVar(&demo, "demo", false, "make a small cluster called demo, so that the first answer is not empty")
+	c.Flags().BoolVar(&demo, "demo", false, "make two small clusters, demo and demo-spot, so that no page is empty; once")
 	return command(c, func(c *cobra.Command, args []string) error {
 		settings, _, err := readConfig(c, environment())
 		if err != nil {

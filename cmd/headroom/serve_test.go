@@ -260,9 +260,30 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 		t.Errorf("a second server on the same data: %v\n%s", err, out)
 	}
 
+	laid := map[string]string{}
+	for path, holds := range map[string]string{
+		"/v1/clusters/demo/executions?limit=1000":                         `"execution":"demo_nightly-etl_`,
+		"/v1/clusters/demo/forecasts?limit=1000":                          `"class":"ad-hoc-queries"`,
+		"/v1/clusters/demo/measurements?limit=1000":                       `"job":"ml-features"`,
+		"/v1/clusters/demo/offers":                                        `"name":"one more year"`,
+		"/v1/clusters/demo/decisions?limit=1000":                          `"node":"demo-node-4"`,
+		"/v1/clusters/demo-spot/prices?limit=1000":                        `"price":"0.118"`,
+		"/v1/clusters/demo-spot/classes/thumbnails":                       `"vms_per_job":"0.5"`,
+		"/v1/clusters/demo/classes/dashboards/calibration?job=dashboards": `"executions":30`,
+	} {
+		if laid[path] = s.get(t, path); !strings.Contains(laid[path], holds) {
+			t.Errorf("the demonstration: %s has no %s:\n%.500s", path, holds, laid[path])
+		}
+	}
+
 	s.kill(t)
 	s = startServing(t, dir, "--demo")
 	t.Logf("next start, after kill -9 of the server: %v", s.ready.Round(time.Millisecond))
+	for path, before := range laid {
+		if again := s.get(t, path); again != before {
+			t.Errorf("the demonstration is laid again: %s was\n%.500s\nand is\n%.500s", path, before, again)
+		}
+	}
 	if again := s.get(t, "/v1/clusters/demo/plans/1"); again != plan {
 		t.Errorf("the plan after a crash differs:\n%s\n%s", plan, again)
 	}

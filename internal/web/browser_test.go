@@ -22,6 +22,7 @@ func TestWalks(t *testing.T) {
 	}
 	for _, w := range []walk{ // the long ones first
 		{"hostile names", walkHostile},
+		{"demo", walkDemo},
 		{"scenarios", walkScenarios},
 		{"faults", walkFaults},
 		{"live", walkLive},

@@ -36,7 +36,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// server is a real one with a demonstration cluster.
+// server is a real one with the first demonstration cluster as its document has it.
 type server struct {
 	address string // http://127.0.0.1:…
 	key     string // of an administrator
@@ -50,14 +50,31 @@ func serve(t *testing.T) *server {
 	return serveAt(t, freeAddress(t), pgtest.Database(t))
 }
 
+// serveAt makes the cluster demo unless it is there.
 func serveAt(t *testing.T, address, database string) *server {
+	t.Helper()
+	s := start(t, address, database)
+	var there struct{ Items []struct{ Name string } }
+	if s.get(t, "/v1/clusters", &there); len(there.Items) == 0 {
+		document, err := os.ReadFile("../../cmd/headroom/demo.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.apply(t, "demo", rawJSON(string(document)))
+		s.planned(t, "demo", 1)
+	}
+	return s
+}
+
+// start starts the server with options.
+func start(t *testing.T, address, database string, options ...string) *server {
 	t.Helper()
 	solver := os.Getenv("HEADROOM_SOLVER")
 	if solver == "" {
 		t.Fatal("HEADROOM_SOLVER is not set: run the tests with make test, which builds the programs first")
 	}
 	s := &server{key: "hrk_browserbrowserbrowserbrowserbrowserbrows"}
-	cmd := exec.Command(filepath.Join(filepath.Dir(solver), "headroom"), "serve", "--demo", "--listen", address, "--data-dir", t.TempDir())
+	cmd := exec.Command(filepath.Join(filepath.Dir(solver), "headroom"), append([]string{"serve", "--listen", address, "--data-dir", t.TempDir()}, options...)...)
 	cmd.Env = append(os.Environ(), "HEADROOM_ADMIN_KEY="+s.key, "DATABASE_URL="+database)
 	cmd.Stderr = &s.log
 	out, err := cmd.StdoutPipe()

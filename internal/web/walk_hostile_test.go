@@ -29,6 +29,9 @@ func (s *server) named(t *testing.T, cluster string) {
 	of := func(key string, i int) map[string]any { return document[key].([]any)[i].(map[string]any) }
 	of("vm_types", 0)["name"] = hostile[0]
 	of("prices", 0)["vm_type"] = hostile[0]
+	for i := range document["offers"].([]any) {
+		of("offers", i)["vm_type"], of("offers", i)["name"] = hostile[0], hostile[i]
+	}
 	var contracts []any
 	for i, name := range hostile[:5] {
 		contracts = append(contracts, map[string]any{"name": name, "vm_type": hostile[0], "vms": 4 + 4*i, "price": fmt.Sprintf("0.1%d", i), "billing": []string{"always", "used"}[i%2], "from": "2025-07-01T00:00:00Z", "until": "2028-07-01T00:00:00Z"})

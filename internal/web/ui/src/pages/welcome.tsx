@@ -1,9 +1,10 @@
 // Welcome: four ways to the first plan. Each ends on Now.
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import more from "../../../../../cmd/headroom/demo-more.json";
 import demo from "../../../../../cmd/headroom/demo.json";
 import { ask, Problem } from "../api/client.ts";
-import type { Document, Fault, Problem as Planned } from "../api/contract.ts";
+import type { Document, Fault, MeasurementBatch, Problem as Planned } from "../api/contract.ts";
 import { documentOf, firstPrice, firstType, free, plain } from "../model/beginnings.ts";
 import { Fields, Refused, Unless } from "../parts/editor.tsx";
 import { faultsOf, Mistakes } from "../parts/form.tsx";
@@ -21,6 +22,21 @@ const dots = ["Choose a way", "Say what is planned", "See the plan"];
 
 /** make makes a cluster like a document, which must not be there yet. */
 const make = (body: Document) => ask("PUT /v1/clusters/{cluster}/document", { path: { cluster: body.cluster.name }, body, unless: "*" });
+
+/** equip gives the demo what its pages show besides: how long its jobs were measured to take, and a forecast, which
+ *  has the classes' own numbers of jobs on the first day. */
+async function equip(demo: Document) {
+  const path = { cluster: demo.cluster.name };
+  const hour = 3_600_000;
+  const begins = Math.floor(now.value / hour) * hour;
+  const text = (hours: number) => new Date(begins + hours * hour).toISOString();
+  const weeks = more.weeks as Record<string, string>;
+  const forecast = (name: string, from: number, until: number, week: string) => ask("POST /v1/clusters/{cluster}/forecasts/weekly", { path, body: { class: name, from: text(from), until: text(until), week } });
+  await Promise.all([
+    ask("POST /v1/clusters/{cluster}/measurements", { path, body: { measurements: more.measurements as MeasurementBatch["measurements"] } }),
+    ...(demo.classes ?? []).flatMap((c) => [forecast(c.name, 0, 25, `mon-sun 0-24: ${c.jobs.max}`), forecast(c.name, 25, 25 + 13 * 168, weeks[c.name]!)]),
+  ]);
+}
 
 async function toNow(name: string) {
   await begin();
@@ -58,6 +74,7 @@ function Ways() {
     busy.value = true;
     try {
       await make(body);
+      await equip(body);
     } catch (e) {
       // Who has a cluster of that name opens it.
       if (e instanceof Problem && e.status !== 412) {
