@@ -45,13 +45,14 @@ func TestVerifyFindsWhatWasChangedInTheHistory(t *testing.T) {
 	if _, err := owner.Exec(ctx, "SET headroom.retention = 'on'"); err != nil {
 		t.Fatal(err)
 	}
+	const first = " WHERE number = 1 AND cluster_id = (SELECT id FROM clusters WHERE name = 'demo')"
 	var plan, problem string
-	if err := owner.QueryRow(ctx, "SELECT plan::text, problem::text FROM plans WHERE number = 1").Scan(&plan, &problem); err != nil {
+	if err := owner.QueryRow(ctx, "SELECT plan::text, problem::text FROM plans"+first).Scan(&plan, &problem); err != nil {
 		t.Fatal(err)
 	}
 	set := func(assignment string, values ...any) {
 		t.Helper()
-		if done, err := owner.Exec(ctx, "UPDATE plans SET "+assignment+" WHERE number = 1", values...); err != nil || done.RowsAffected() != 1 {
+		if done, err := owner.Exec(ctx, "UPDATE plans SET "+assignment+first, values...); err != nil || done.RowsAffected() != 1 {
 			t.Fatalf("%s: %v, %v", assignment, done, err)
 		}
 	}
