@@ -56,8 +56,8 @@ var varies, gzipCoding = []string{acceptEncoding}, []string{"gzip"}
 // request names become those of answers as they are before they are compressed.
 func codings(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()[vary] = varies[:1:1] // shared by all answers; who sets another one replaces it
-		if accepted := r.Header[acceptEncoding]; accepted != nil {
+		w.Header()[vary] = varies[:1:1]                                                        // shared by all answers; who sets another one replaces it
+		if accepted := r.Header[acceptEncoding]; len(accepted) != 1 || accepted[0] != "gzip" { // as programs that poll say it
 			if readsGzip(accepted) {
 				r.Header[acceptEncoding] = gzipCoding
 			} else {
@@ -80,7 +80,7 @@ func acceptsGzip(r *http.Request) bool { return r.Header[acceptEncoding] != nil 
 // readsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip by its name, or else what is said of all others. Nothing is
 // compressed for who has said of neither that it will do, or would rather have it as it is.
 func readsGzip(lines []string) bool {
-	quality := map[string]float64{}
+	gzip, identity, others := -1.0, 0.0, 0.0
 	for one := range strings.SplitSeq(strings.ToLower(strings.Join(lines, ",")), ",") {
 		coding, parameters, _ := strings.Cut(one, ";")
 		q := 1.0
@@ -90,16 +90,19 @@ func readsGzip(lines []string) bool {
 				q = 0
 			}
 		}
-		quality[strings.TrimSpace(coding)] = q
+		switch strings.TrimSpace(coding) {
+		case "gzip", "x-gzip": // the same (RFC 9110, 8.4.1.3)
+			gzip = q
+		case "identity":
+			identity = q
+		case "*":
+			others = q
+		}
 	}
-	gzip, named := quality["gzip"]
-	if !named {
-		gzip, named = quality["x-gzip"] // RFC 9110, 8.4.1.3
+	if gzip < 0 {
+		gzip = others
 	}
-	if !named {
-		gzip = quality["*"]
-	}
-	return gzip > 0 && gzip >= quality["identity"]
+	return gzip > 0 && gzip >= identity
 }
 
 // A compressed answer is another representation with an ETag of its own (RFC 9110, 8.8.3.3): that of the plain one, and

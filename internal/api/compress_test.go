@@ -61,6 +61,12 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 	for i := range 30 {
 		s.ask(s.admin, "POST", "/v1/clusters", fmt.Sprintf(`{"name":"one-%d"}`, i)).want(t, 201)
 	}
+	s.cluster("big")
+	for i := range 15 {
+		s.ask(s.admin, "POST", "/v1/clusters/big/classes", fmt.Sprintf(`{"name":"class-%02d","vms_per_job":"1.5","jobs":{"min":0,"max":3},"penalty":"5.00"}`, i)).want(t, 201)
+	}
+	s.ask(s.admin, "POST", "/v1/clusters/big/plans", nil).want(t, 201)
+	s.shows("big", 1)
 	report := "/v1/clusters/mine/reports/" + s.reportInMine() + "/file"
 	for _, at := range []struct {
 		path string
@@ -69,7 +75,9 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 		{"/v1/clusters?limit=100", true},
 		{"/v1/clusters?limit=100&format=csv", true},
 		{"/v1/clusters?limit=100&format=xlsx", false}, // is compressed already
-		{"/v1/clusters/night/plans/current", true},
+		{"/v1/clusters/big/plans/current", true},
+		{"/v1/clusters/night/plans/current", false}, // are short, and polled
+		{"/v1/clusters/night/plans/current/scaling", false},
 		{"/v1/clusters/night/plans/1", true},
 		{"/docs", true},
 		{"/openapi.yaml", true},
