@@ -143,7 +143,7 @@ func TestRunMeasuresHeadroomAlone(t *testing.T) {
 
 func TestSettingsAreRefusedWithAReason(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"-peers cplex", `there is no peer "cplex"; the peers are cbc-library, cbc`},
+		{"-peers cplex", `there is no peer "cplex"; the peers are headroom-file, cbc-library, cbc`},
 		{"-sizes many", "many"},
 		{"-seeds 0", "at least one seed"},
 		{"hard", `do not know what "hard" is`},

@@ -18,7 +18,7 @@ func solves(o outcome, times ...time.Duration) (all []result) {
 
 func TestGoalsAreJudged(t *testing.T) {
 	const ms = time.Millisecond
-	theirs := map[string][]result{"fast": solves(optimal, 40*ms), "slow": solves(limited, 900*ms)}
+	theirs := map[string][]result{asProgram: solves(optimal, ms), "fast": solves(optimal, 40*ms), "slow": solves(limited, 900*ms)}
 	for _, c := range []struct {
 		goal goal
 		mine time.Duration
@@ -47,9 +47,10 @@ func TestTheShortTableIsWritten(t *testing.T) {
 		}
 	}
 	s := settings{seeds: 1, limit: 3 * time.Second, readme: file}
-	peers := []peer{{name: "other"}, {name: "third"}}
+	peers := []peer{{name: asProgram, program: true}, {name: "other", program: true}, {name: "third"}}
 	all := []comparison{
-		{work: work{family: "hard", size: 20, goal: goal{ms: 1}}, ours: solves(optimal, time.Millisecond), theirs: map[string][]result{"other": solves(optimal, 30*time.Millisecond), "third": solves(limited, time.Second)}},
+		{work: work{family: "hard", size: 20, goal: goal{ms: 1}}, ours: solves(optimal, time.Millisecond), theirs: map[string][]result{
+			asProgram: solves(optimal, 10*time.Millisecond), "other": solves(optimal, 30*time.Millisecond), "third": solves(limited, time.Second)}},
 		{work: work{family: "mixed", size: 20}, ours: solves(optimal, time.Millisecond)},
 	}
 	write("before\n" + tableBegins + "old\n" + tableEnds + "after\n")
@@ -57,13 +58,12 @@ func TestTheShortTableIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(file)
-	want := "before\n" + tableBegins + `CPU milliseconds, median of 1 instances, on two cores; in brackets how many times as long as Headroom a solver took on the same files in the same run, limit 3s.
-
-| family | classes | gap | Headroom | other | third |
-|---|---|---|---|---|---|
-| hard | 20 | 1e-9 | 1.0 | 30 (×30) | limit |
+	want := `
+| family | classes | gap | Headroom | headroom-file | other | third |
+|---|---|---|---|---|---|---|
+| hard | 20 | 1e-9 | 1.0 | 10 (×10) | 30 (×30; ×3.0) | limit |
 ` + tableEnds + "after\n"
-	if err != nil || string(got) != want {
+	if err != nil || !strings.HasPrefix(string(got), "before\n"+tableBegins+"CPU milliseconds, median of 1 instances") || !strings.HasSuffix(string(got), want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	write("nothing here")

@@ -84,7 +84,7 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 		return err
 	})
 	var names []string
-	for _, p := range peers(nil) {
+	for _, p := range peers(nil, "") {
 		names = append(names, p.name)
 	}
 	s.peers = names
@@ -123,6 +123,9 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 			}
 		}
 	}
+	if s.headroom == "" { // there is no program to compare with
+		s.peers = slices.DeleteFunc(slices.Clone(s.peers), func(name string) bool { return name == asProgram })
+	}
 	for _, name := range s.peers {
 		if !slices.Contains(names, name) {
 			return settings{}, fmt.Errorf("there is no peer %q; the peers are %s", name, strings.Join(names, ", "))
@@ -149,7 +152,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	pool := worker.New(worker.Config{Processes: 1, Longest: s.limit + grace})
 	defer pool.Close()
-	chosen := slices.DeleteFunc(peers(pool), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
+	chosen := slices.DeleteFunc(peers(pool, s.headroom), func(p peer) bool { return !slices.Contains(s.peers, p.name) })
 	if len(s.works) > 0 && slices.Contains(s.peers, "cbc-library") {
 		if err := pool.Warm(ctx); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"headroom/internal/capacity"
 	"headroom/internal/lp"
 	"headroom/internal/study"
 )
@@ -46,19 +47,59 @@ const (
 
 // peer is a solver to compare with.
 type peer struct {
-	name  string
-	about string
-	solve func(ctx context.Context, q question) (answer, error)
+	name    string
+	about   string
+	program bool // its CPU time has the start of a program and the reading of a file in it
+	solve   func(ctx context.Context, q question) (answer, error)
 }
 
-// peers is every solver there is to compare with, in the order of their columns.
-func peers(solver lp.Solver) []peer {
+// asProgram names the column of Headroom's own command line, which is counted as the peers' programs are.
+const asProgram = "headroom-file"
+
+// peers returns the solvers to compare with, in the order of their columns; headroom is the path of Headroom's program.
+func peers(solver lp.Solver, headroom string) []peer {
 	return []peer{
-		{"cbc-library", "CBC's C interface with preprocess and cuts off, in a solver process that is already running; elapsed time", library(solver)},
-		{"cbc", "CBC's command line with its default settings; CPU of the whole process, start and reading included", cbc()},
-		{"cbc-plain", "CBC's command line with -preprocess off -cuts off; CPU counted the same way", cbc("-preprocess", "off", "-cuts", "off")},
-		{"glpsol", "GLPK's command line; CPU of the whole process, start and reading included", glpsol},
-		{"highs", "HiGHS as scipy has it; CPU of the solve call alone", highs},
+		{asProgram, "Headroom's command line on the same problem as a JSON file; CPU of the whole process, start and reading included", true, headroomFile(headroom)},
+		{"cbc-library", "CBC's C interface with preprocess and cuts off, in a solver process that is already running; elapsed time", false, library(solver)},
+		{"cbc", "CBC's command line with its default settings; CPU of the whole process, start and reading included", true, cbc()},
+		{"cbc-plain", "CBC's command line with -preprocess off -cuts off; CPU counted the same way", true, cbc("-preprocess", "off", "-cuts", "off")},
+		{"glpsol", "GLPK's command line; CPU of the whole process, start and reading included", true, glpsol()},
+		{"glpsol-cuts", "GLPK's command line with --cuts; CPU counted the same way", true, glpsol("--cuts")},
+		{"highs", "HiGHS as scipy has it; CPU of the solve call alone", false, highs},
+	}
+}
+
+// headroomFile asks Headroom's program by a file, as the peers are asked.
+func headroomFile(program string) func(context.Context, question) (answer, error) {
+	return func(ctx context.Context, q question) (answer, error) {
+		p := q.instance.Problem()
+		p.Options.Engine, p.Options.Integrality = capacity.EngineExact, capacity.Integer
+		p.Options.Gap, p.Options.MaxSolveMs = q.gap, q.limit.Milliseconds()
+		text, err := json.Marshal(p)
+		if err != nil {
+			return answer{}, fmt.Errorf("write the problem: %w", err)
+		}
+		file := filepath.Join(filepath.Dir(q.file), "problem.json")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return answer{}, err
+		}
+		defer os.Remove(file)
+		output, cpu, err := runPeer(ctx, q, nil, program, "solve", file, "-o", "json")
+		if err != nil {
+			return ended(cpu, err)
+		}
+		pl, err := capacity.ReadPlan(output)
+		if err != nil {
+			return answer{}, fmt.Errorf("read the plan: %w", err)
+		}
+		a := answer{outcome: limited, took: cpu, jobs: make([]int64, len(pl.Classes))}
+		if pl.Status == capacity.Optimal {
+			a.outcome = optimal
+		}
+		for i, c := range pl.Classes {
+			a.jobs[i] = int64(math.Round(c.Admitted))
+		}
+		return a, nil
 	}
 }
 
@@ -138,9 +179,13 @@ func cbc(settings ...string) func(context.Context, question) (answer, error) {
 	}
 }
 
-func glpsol(ctx context.Context, q question) (answer, error) {
+func glpsol(settings ...string) func(context.Context, question) (answer, error) {
+	return func(ctx context.Context, q question) (answer, error) { return askGLPK(ctx, q, settings) }
+}
+
+func askGLPK(ctx context.Context, q question, settings []string) (answer, error) {
 	solution := filepath.Join(filepath.Dir(q.file), "glpsol.solution")
-	output, cpu, err := runPeer(ctx, q, nil, "glpsol", "--freemps", q.file, "--mipgap", number(q.gap), "--tmlim", seconds(q.limit), "-w", solution)
+	output, cpu, err := runPeer(ctx, q, nil, "glpsol", append([]string{"--freemps", q.file, "--mipgap", number(q.gap), "--tmlim", seconds(q.limit), "-w", solution}, settings...)...)
 	if err != nil {
 		return ended(cpu, err)
 	}

@@ -31,7 +31,8 @@ func writeReadme(s settings, peers []peer, all []comparison) error {
 // short is the table of those who read about the product: of the kinds for which goals are set.
 func short(s settings, peers []peer, all []comparison) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores; in brackets how many times as long as Headroom a solver took on the same files in the same run, limit %s.\n\n", s.seeds, s.limit)
+	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores, in one run, limit %s. Headroom solves within a process that runs already; in brackets is how many times as long a solver took. "+
+		"The command lines of cbc and glpsol also pay for their start and for reading the file. So does "+asProgram+", Headroom's own command line; the second number in their brackets is how many times as long as that they took.\n\n", s.seeds, s.limit)
 	b.WriteString("| family | classes | gap | Headroom |")
 	for _, p := range peers {
 		b.WriteString(" " + p.name + " |")
@@ -58,15 +59,20 @@ func short(s settings, peers []peer, all []comparison) string {
 		}
 		b.WriteString(" |")
 		for _, p := range peers {
-			b.WriteString(" " + shortCell(c.theirs[p.name], float64(mine), c.gap) + " |")
+			file := 0.0
+			if own := c.theirs[asProgram]; p.program && p.name != asProgram && len(own) > 0 {
+				file = float64(median(own))
+			}
+			b.WriteString(" " + shortCell(c.theirs[p.name], float64(mine), file, c.gap) + " |")
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
 }
 
-// shortCell says a peer's median, how many times ours that is, and whether it called a worse plan optimal.
-func shortCell(results []result, mine, gap float64) string {
+// shortCell says a peer's median, how many times ours that is in process and, unless file is 0, as a program, and
+// whether it called a worse plan optimal.
+func shortCell(results []result, mine, file, gap float64) string {
 	if len(results) == 0 {
 		return "–"
 	}
@@ -80,7 +86,11 @@ func shortCell(results []result, mine, gap float64) string {
 	text := "limit"
 	if out <= len(results)/2 {
 		theirs := median(results)
-		text = fmt.Sprintf("%s (×%s)", ms(theirs), figures(float64(theirs)/mine))
+		text = fmt.Sprintf("%s (×%s", ms(theirs), figures(float64(theirs)/mine))
+		if file > 0 {
+			text += "; ×" + figures(float64(theirs)/file)
+		}
+		text += ")"
 	}
 	if wrong {
 		text += ", wrong"

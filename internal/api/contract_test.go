@@ -352,7 +352,7 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 		switch {
 		case len(v.OneOf) > 0 && v.OneOf[0].Value.Type.Is("array"): // a week, which may be told in other forms too
 			members[name] = "array"
-		case len(v.OneOf) > 0, strings.HasSuffix(p.Ref, "Amount"):
+		case len(v.OneOf) > 0, strings.HasSuffix(p.Ref, "Amount"), len(v.AllOf) == 1 && strings.HasSuffix(v.AllOf[0].Ref, "Amount"):
 			members[name] = "decimal"
 		case len(v.AllOf) > 0:
 			members[name] = "object"
