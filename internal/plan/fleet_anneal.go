@@ -27,21 +27,20 @@ type annealing struct {
 	worth   float64
 }
 
-// jobMove takes jobs of a class from one type to another.
+// jobMove takes a job of a class from one type to another.
 type jobMove struct {
-	class, from, to int // outside for jobs that are refused
-	jobs            int64
+	class, from, to int // outside for a job that is refused
 }
 
 const outside = -1
 
-var warmest, coldest = 0.005, 0.00005
-
 const (
 	// warmest and coldest are the temperatures at the start and at the end, in prices of a VM.
-	trialWork   = 8 // of one trial, see fleetEffort
-	secondTries = 8 // classes that are looked at for the second move of a trial
-	timeChecked = 256
+	warmest, coldest = 0.005, 0.00005
+
+	trialWork    = 8   // of one trial, see fleetEffort
+	classesTried = 8   // for another move of a trial
+	timeChecked  = 256 // trials between two looks at the time
 )
 
 // anneal looks for better plans from the best one on, with the work that is left.
@@ -55,9 +54,11 @@ func (s *fleetSearch) anneal() {
 		return
 	}
 	best, cost := s.best.jobs, a.cost
-	keep := func() {
+	keep := func() { // the plan without the trial
 		if a.cost < cost-1e-12*math.Abs(cost) {
+			a.undo()
 			best, cost = cloneMixes(a.jobs), a.cost
+			a.redo()
 			s.work += len(a.total) * len(s.types) / 4
 		}
 	}
@@ -67,11 +68,7 @@ func (s *fleetSearch) anneal() {
 		temperature := scale * warmest * math.Pow(coldest/warmest, float64(s.work-start)/length)
 		for range timeChecked {
 			change, ok := a.try()
-			if !ok {
-				a.undo()
-				continue
-			}
-			if change > 0 && change > -temperature*math.Log(a.fraction()) {
+			if !ok || change > 0 && change > -temperature*math.Log(a.fraction()) {
 				a.undo()
 				continue
 			}
@@ -85,6 +82,7 @@ func (s *fleetSearch) anneal() {
 			break
 		}
 	}
+	a.moves = a.moves[:0]
 	keep()
 	s.consider(best)
 }
@@ -138,26 +136,21 @@ func (a *annealing) choose(nu []float64, gap float64) {
 			worth[k] = a.types[v].classes[i].gamma * nu[v]
 			least = min(least, worth[k])
 		}
-		var places []int
 		for k, v := range a.on[i] {
-			if extra := worth[k] - max(least, min(least, a.penalty[i])); extra <= gap {
-				places = append(places, v)
+			if worth[k]-least <= gap {
+				a.places[i] = append(a.places[i], v)
 			}
 		}
 		if math.Abs(least-a.penalty[i]) <= gap && a.low[i] < a.high[i] {
-			places = append(places, outside)
+			a.places[i] = append(a.places[i], outside)
 		}
-		a.places[i] = places
-		for _, v := range places {
-			if len(places) > 1 || a.total[i] > 0 && a.jobs[i][max(0, v)] < a.total[i] {
-				a.movable = append(a.movable, i)
-				break
-			}
+		if len(a.places[i]) > 1 {
+			a.movable = append(a.movable, i)
 		}
 	}
 }
 
-// try makes one or two moves at random and returns how much dearer the plan becomes; false where it cannot be.
+// try makes one to four moves at random and returns how much dearer the plan becomes; false where it cannot be.
 func (a *annealing) try() (change float64, ok bool) {
 	a.moves, a.touched, a.worth = a.moves[:0], a.touched[:0], 0
 	i := a.movable[a.random.below(len(a.movable))]
@@ -169,18 +162,18 @@ func (a *annealing) try() (change float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	a.move(jobMove{i, from, to, 1})
+	a.move(jobMove{i, from, to})
 	for a.random.below(4) > 0 && len(a.moves) < 4 {
-		if !a.second(from, to) {
+		if !a.another(from, to) {
 			return 0, false
 		}
 	}
 	return a.change()
 }
 
-// second makes room where the first move went, or fills what it left.
-func (a *annealing) second(from, to int) bool {
-	for range secondTries {
+// another makes room where the first move went, or fills what it left.
+func (a *annealing) another(from, to int) bool {
+	for range classesTried {
 		i := a.movable[a.random.below(len(a.movable))]
 		if to != outside && (from == outside || a.random.below(2) == 0) {
 			if a.jobs[i][to] == 0 {
@@ -190,7 +183,7 @@ func (a *annealing) second(from, to int) bool {
 			if !ok {
 				continue
 			}
-			a.move(jobMove{i, to, next, 1})
+			a.move(jobMove{i, to, next})
 			return true
 		}
 		if !slices.Contains(a.places[i], from) {
@@ -200,7 +193,7 @@ func (a *annealing) second(from, to int) bool {
 		if !ok || source == from {
 			continue
 		}
-		a.move(jobMove{i, source, from, 1})
+		a.move(jobMove{i, source, from})
 		return true
 	}
 	return false
@@ -237,8 +230,8 @@ func (a *annealing) target(i, from int) (to int, ok bool) {
 
 func (a *annealing) move(m jobMove) {
 	a.moves = append(a.moves, m)
-	a.shift(m.class, m.from, -m.jobs)
-	a.shift(m.class, m.to, m.jobs)
+	a.shift(m.class, m.from, -1)
+	a.shift(m.class, m.to, 1)
 }
 
 // shift adds jobs of a class on a type.
@@ -291,10 +284,18 @@ func (a *annealing) accept(change float64) {
 	}
 }
 
+// undo takes the trial's moves back, and redo makes them again.
 func (a *annealing) undo() {
 	for k := len(a.moves) - 1; k >= 0; k-- {
 		m := a.moves[k]
-		a.shift(m.class, m.to, -m.jobs)
-		a.shift(m.class, m.from, m.jobs)
+		a.shift(m.class, m.to, -1)
+		a.shift(m.class, m.from, 1)
+	}
+}
+
+func (a *annealing) redo() {
+	for _, m := range a.moves {
+		a.shift(m.class, m.from, -1)
+		a.shift(m.class, m.to, 1)
 	}
 }
