@@ -74,7 +74,7 @@ check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, m
 	go test ./internal
 	go mod verify
 
-# BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -readme README.md';
+# BENCH passes options on: make bench BENCH='-families hard -markdown', make bench BENCH='-limit 3s -table docs/benchmarks.md';
 # -help lists them.
 bench: build ## compare with CBC, GLPK and HiGHS on seeded instances (installs them), and measure simulator, packer and server
 	@scripts/setup bench

@@ -40,13 +40,13 @@ func TestGoalsAreJudged(t *testing.T) {
 }
 
 func TestTheShortTableIsWritten(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "README.md")
+	file := filepath.Join(t.TempDir(), "benchmarks.md")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := settings{seeds: 1, limit: 3 * time.Second, readme: file}
+	s := settings{seeds: 1, limit: 3 * time.Second, table: file}
 	peers := []peer{{name: asProgram, program: true}, {name: "other", program: true}, {name: "third"}}
 	all := []comparison{
 		{work: work{family: "hard", size: 20, goal: goal{ms: 1}}, ours: solves(optimal, time.Millisecond), theirs: map[string][]result{
@@ -54,7 +54,7 @@ func TestTheShortTableIsWritten(t *testing.T) {
 		{work: work{family: "mixed", size: 20}, ours: solves(optimal, time.Millisecond)},
 	}
 	write("before\n" + tableBegins + "old\n" + tableEnds + "after\n")
-	if err := writeReadme(s, peers, all); err != nil {
+	if err := writeTable(s, peers, all); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(file)
@@ -67,7 +67,7 @@ func TestTheShortTableIsWritten(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	write("nothing here")
-	if err := writeReadme(s, peers, all); err == nil || !strings.Contains(err.Error(), "has no marks") {
+	if err := writeTable(s, peers, all); err == nil || !strings.Contains(err.Error(), "has no marks") {
 		t.Errorf("without marks: %v", err)
 	}
 }

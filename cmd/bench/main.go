@@ -44,7 +44,7 @@ type settings struct {
 	packings int
 	headroom string // the program that serves; "" for none
 	markdown bool
-	readme   string // the file whose table is written anew; "" for none
+	table    string // the file whose table is replaced; "" for none
 }
 
 // work is instances of one kind, and the goal for them.
@@ -94,7 +94,7 @@ func readSettings(args []string, usage io.Writer) (settings, error) {
 	flags.IntVar(&s.packings, "packings", 100, "random batches to pack exactly and by the paper's swarm; 0 is none")
 	flags.StringVar(&s.headroom, "headroom", "", "the program to measure as a server and in its simulations, bin/headroom say; none without")
 	flags.BoolVar(&s.markdown, "markdown", false, "print a Markdown table")
-	flags.StringVar(&s.readme, "readme", "", "write the short table into this file, between its marks")
+	flags.StringVar(&s.table, "table", "", "write the short table into this `FILE`, between its marks, such as docs/benchmarks.md")
 	if err := flags.Parse(args); err != nil {
 		return settings{}, err
 	}
@@ -186,8 +186,8 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 			return err
 		}
 	}
-	if s.readme != "" {
-		if err := writeReadme(s, chosen, all); err != nil {
+	if s.table != "" {
+		if err := writeTable(s, chosen, all); err != nil {
 			return err
 		}
 	}

@@ -14,25 +14,26 @@ const (
 	tableEnds   = "<!-- to here -->\n"
 )
 
-// writeReadme writes the short table of a run into the file.
-func writeReadme(s settings, peers []peer, all []comparison) error {
-	text, err := os.ReadFile(s.readme)
+// writeTable writes the short table of a run into the file, between its marks.
+func writeTable(s settings, peers []peer, all []comparison) error {
+	text, err := os.ReadFile(s.table)
 	if err != nil {
 		return err
 	}
 	before, rest, found := bytes.Cut(text, []byte(tableBegins))
 	_, after, ends := bytes.Cut(rest, []byte(tableEnds))
 	if !found || !ends {
-		return errors.New(s.readme + " has no marks for the table; it stands between the lines " + strings.TrimSpace(tableBegins) + " and " + strings.TrimSpace(tableEnds))
+		return errors.New(s.table + " has no marks for the table; it stands between the lines " + strings.TrimSpace(tableBegins) + " and " + strings.TrimSpace(tableEnds))
 	}
-	return os.WriteFile(s.readme, []byte(string(before)+tableBegins+short(s, peers, all)+tableEnds+string(after)), 0o644)
+	return os.WriteFile(s.table, []byte(string(before)+tableBegins+short(s, peers, all)+tableEnds+string(after)), 0o644)
 }
 
 // short is the table of those who read about the product: of the kinds for which goals are set.
 func short(s settings, peers []peer, all []comparison) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores, in one run, limit %s. Headroom solves within a process that runs already; in brackets is how many times as long a solver took. "+
-		"The command lines of cbc and glpsol also pay for their start and for reading the file. So does "+asProgram+", Headroom's own command line; the second number in their brackets is how many times as long as that they took.\n\n", s.seeds, s.limit)
+	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores, in one run, limit %s. The column Headroom is measured in a process that already runs. "+
+		"The command lines of cbc and glpsol also pay for their start and for reading the file. The column "+asProgram+" is Headroom's own command line, counted in the same way. "+
+		"GLPK is measured without and with --cuts (glpsol, glpsol-cuts). In brackets: the time divided by Headroom's, then divided by "+asProgram+"'s.\n\n", s.seeds, s.limit)
 	b.WriteString("| family | classes | gap | Headroom |")
 	for _, p := range peers {
 		b.WriteString(" " + p.name + " |")
