@@ -30,6 +30,7 @@ RUN groupadd --gid 10001 headroom \
  && install -d -o headroom -g headroom -m 0700 /var/lib/headroom
 COPY --from=build /out/headroom /out/headroom-solver /usr/local/bin/
 COPY LICENSE README.md CHANGELOG.md /usr/share/doc/headroom/
+COPY docs /usr/share/doc/headroom/docs
 ARG VERSION=development
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Headroom" \

@@ -42,6 +42,17 @@ func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) 
 
 // run is the whole program; its answer is the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	asked, err := root.ExecuteContextC(ctx)
+	return report(stderr, asked, err)
+}
+
+// rootCommand returns the command line with every command below it.
+func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "headroom",
 		Short: "Plan capacity for batch and analytics jobs on rented machines",
@@ -52,17 +63,12 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	root.AddCommand(solveCommand(), packCommand(), poolCommand(), boundsCommand(), interferenceCommand(), verifyCommand(), generateCommand(), reproduceCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
 	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), offerCommand(), profileCommand(), classCommand(), calibrationCommand(), scenarioCommand(), whatIfCommand(), sweepCommand(), simulateCommand(), askCommand(), monthsCommand(), purchaseCommand(), forecastCommand(), planCommand(), runCommand(), packingCommand(), reportCommand(), reportScheduleCommand(), agentCommand(), admissionCommand(), liveCommand(), observationCommand(), measurementCommand(), fitCommand(), historyCommand(), webhookCommand(), hostCommand(), applyCommand(), keyCommand(), migrateCommand(), pruneCommand())
 	completeClusters(root)
 	speak(root)
 	root.SetFlagErrorFunc(wrongFlag)
-	asked, err := root.ExecuteContextC(ctx)
-	return report(stderr, asked, err)
+	return root
 }
 
 // failure is an error from a command that understood its arguments, with its exit code. Whatever

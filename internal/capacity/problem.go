@@ -5,7 +5,7 @@ package capacity
 
 import "github.com/shopspring/decimal"
 
-// Problem is everything one plan is computed from. Its JSON is a contract (the Problem of the README).
+// Problem is everything one plan is computed from. Its JSON is a contract (docs/reference/problem.md).
 type Problem struct {
 	Currency      string  `json:"currency"`
 	PeriodSeconds int64   `json:"period_s"` // money amounts of a plan are per this period

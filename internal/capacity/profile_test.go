@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// chained is the README's problem with a chain of stages, or whatever else stands for the profile.
+// chained is the problem of docs/reference/problem.md with a chain of stages, or whatever else stands for the profile.
 func chained(t *testing.T, profile string) (Problem, error) {
 	t.Helper()
 	text := nightly(t)

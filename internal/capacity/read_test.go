@@ -12,7 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// nightly is the README's problem.
+// nightly is the problem of docs/reference/problem.md.
 func nightly(t testing.TB) string {
 	t.Helper()
 	data, err := os.ReadFile("../../openapi/examples/nightly-etl.json")
@@ -105,7 +105,7 @@ func TestEveryExampleIsRead(t *testing.T) {
 	}
 }
 
-// Each case changes the README's problem in one place and names the finding that must come, alone.
+// Each case changes the documentation's problem in one place and names the finding that must come, alone.
 var refusals = []struct {
 	name     string
 	old, new string

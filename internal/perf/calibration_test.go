@@ -15,7 +15,7 @@ import (
 
 var firstDay = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// drawn makes executions of the README's class an hour apart, on 10 to 60 slots, whose times are spread about
+// drawn makes executions of the documentation's class an hour apart, on 10 to 60 slots, whose times are spread about
 // the average times scale.
 func drawn(r *rand.Rand, n int, from time.Time, scale, spread float64) []Measured {
 	d := Demands(nightly)

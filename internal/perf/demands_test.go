@@ -11,7 +11,7 @@ import (
 	"headroom/internal/capacity"
 )
 
-// nightly is the profile of the README's example.
+// nightly is the profile of the documentation's example.
 var nightly = capacity.Profile{
 	MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
 	FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20, ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90,

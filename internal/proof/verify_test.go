@@ -20,7 +20,7 @@ func cash(s string) capacity.Money {
 
 func pointer[T any](x T) *T { return &x }
 
-// nightly is the README's problem: one class of ten jobs.
+// nightly is the problem of docs/reference/problem.md: one class of ten jobs.
 func nightly() capacity.Problem {
 	return capacity.Problem{
 		Currency: "USD", PeriodSeconds: 3600,

@@ -107,7 +107,7 @@ func commonFiles(version, work string) ([]file, error) {
 		}
 		files = append(files, file{name, text, 0o644})
 	}
-	err := filepath.WalkDir("deploy", func(name string, entry fs.DirEntry, err error) error {
+	add := func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(name, ".go") {
 			return err
 		}
@@ -117,9 +117,11 @@ func commonFiles(version, work string) ([]file, error) {
 		}
 		files = append(files, file{name, text, 0o644})
 		return err
-	})
-	if err != nil {
-		return nil, err
+	}
+	for _, dir := range []string{"deploy", "docs"} {
+		if err := filepath.WalkDir(dir, add); err != nil {
+			return nil, err
+		}
 	}
 	// Completions are the same everywhere; the program of this machine writes them.
 	native := filepath.Join(work, "headroom")

@@ -176,7 +176,7 @@ func TestRelease(t *testing.T) {
 func checkArchive(t *testing.T, p platform, version string, files map[string]file, solver bool) {
 	t.Helper()
 	folder := "headroom_" + version + "_" + p.String() + "/"
-	for _, name := range []string{"README.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTY-LICENSES", "sbom.cdx.json", "headroom", "completions/headroom.bash", "completions/_headroom",
+	for _, name := range []string{"README.md", "docs/README.md", "docs/reference/problem.md", "LICENSE", "CHANGELOG.md", "THIRD-PARTY-LICENSES", "sbom.cdx.json", "headroom", "completions/headroom.bash", "completions/_headroom",
 		"completions/headroom.fish", "deploy/systemd/headroom.service", "deploy/helm/headroom/values.yaml", "deploy/helm/headroom/templates/deployment.yaml"} {
 		if len(files[folder+name].text) == 0 {
 			t.Errorf("%s: %s is not there, or empty", p, name)

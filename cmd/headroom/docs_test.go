@@ -1,0 +1,327 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"headroom/internal/lp/worker"
+)
+
+// repository is the path of the repository's root from this package.
+const repository = "../.."
+
+// page is one Markdown file, split into fenced blocks and prose.
+type page struct {
+	name   string // from the repository's root
+	blocks []block
+	prose  string // the text without its fenced blocks
+}
+
+type block struct {
+	line     int // of its first line of text
+	language string
+	text     string
+}
+
+func readPage(t *testing.T, name string) page {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := page{name: name}
+	var prose strings.Builder
+	var open *block
+	for i, line := range strings.Split(string(text), "\n") {
+		language, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case fence && open == nil:
+			open = &block{line: i + 2, language: language}
+		case fence:
+			p.blocks = append(p.blocks, *open)
+			open = nil
+		case open != nil:
+			open.text += line + "\n"
+		default:
+			prose.WriteString(line + "\n")
+		}
+	}
+	if open != nil {
+		t.Errorf("%s: the block that begins at line %d is never closed", name, open.line)
+	}
+	p.prose = prose.String()
+	return p
+}
+
+// documentation returns README.md, CONTRIBUTING.md and every page of docs.
+func documentation(t *testing.T) []page {
+	t.Helper()
+	pages := []page{readPage(t, "README.md"), readPage(t, "CONTRIBUTING.md")}
+	err := fs.WalkDir(os.DirFS(repository), "docs", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".md") {
+			pages = append(pages, readPage(t, name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// changing matches what differs from run to run and from machine to machine.
+var changing = regexp.MustCompile(`\b[0-9.,]+ (ms\b|s of processor)|\bcbc [0-9.]+`)
+
+// sameOutput says whether a printed output is what a command wrote. A line "…" stands
+// for any lines, and " …" at the end of a line for the rest of it.
+func sameOutput(printed, got string) bool {
+	var pattern strings.Builder
+	for line := range strings.Lines(changing.ReplaceAllString(strings.TrimSpace(printed)+"\n", "#")) {
+		line = strings.TrimRight(line, " \n")
+		if begin, cut := strings.CutSuffix(line, " …"); cut {
+			pattern.WriteString(regexp.QuoteMeta(begin) + `.*\n`)
+		} else if line == "…" {
+			pattern.WriteString(`(?s:.*)`)
+		} else {
+			pattern.WriteString(regexp.QuoteMeta(line) + ` *\n`)
+		}
+	}
+	return regexp.MustCompile(`^` + pattern.String() + `$`).MatchString(changing.ReplaceAllString(strings.TrimSpace(got)+"\n", "#"))
+}
+
+func TestOutputsAreCompared(t *testing.T) {
+	for _, c := range []struct {
+		printed, got string
+		want         bool
+	}{
+		{"a\nb", "a\nb\n", true},
+		{"took 3 ms; 5 VMs", "took 12.5 ms; 5 VMs", true},
+		{"took 3 ms; 5 VMs", "took 3 ms; 6 VMs", false},
+		{"a\n…\nd", "a\nb\nc\nd", true},
+		{"a\n…", "a\nb", true},
+		{"a …\nd", "a b c\nd", true},
+		{"a …\nd", "a b\nc\nd", false},
+		{"a", "a\nb", false},
+		{"a\n…\nd", "a\nb\nc", false},
+	} {
+		if got := sameOutput(c.printed, c.got); got != c.want {
+			t.Errorf("%q printed, %q written: %v, want %v", c.printed, c.got, got, c.want)
+		}
+	}
+}
+
+// Every command after "$ " in a console block runs, and writes what is printed below it. The commands of a page run
+// one after the other in a folder with bin/headroom and openapi.
+func TestPrintedOutputsAreReal(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("headroom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract, err := filepath.Abs(filepath.Join(repository, "openapi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, p := range documentation(t) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for from, to := range map[string]string{program: "bin/headroom", contract: "openapi"} {
+			if err := os.Symlink(from, filepath.Join(dir, to)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, b := range p.blocks {
+			if b.language != "console" {
+				continue
+			}
+			for i, step := range strings.Split("\n"+b.text, "\n$ ") {
+				if i == 0 {
+					if strings.TrimSpace(step) != "" {
+						t.Errorf("%s:%d: a console block begins with a command after \"$ \"", p.name, b.line)
+					}
+					continue
+				}
+				line, printed, _ := strings.Cut(step, "\n")
+				c := exec.CommandContext(t.Context(), "sh", "-c", line)
+				c.Dir, c.Env = dir, append(os.Environ(), worker.ProgramVariable+"="+os.Getenv(worker.ProgramVariable), "HEADROOM_DATA_DIR="+dir)
+				got, err := c.CombinedOutput()
+				if err != nil {
+					t.Errorf("%s:%d: %s: %v\n%s", p.name, b.line, line, err, got)
+				} else if !sameOutput(printed, string(got)) {
+					t.Errorf("%s:%d: %s\nprinted\n%s\nwritten\n%s", p.name, b.line, line, printed, got)
+				}
+				ran++
+			}
+		}
+	}
+	if ran < 5 {
+		t.Errorf("%d commands of the documentation were run; are its blocks marked \"console\"?", ran)
+	}
+}
+
+var (
+	inlineCode = regexp.MustCompile("`([^`\n]+)`")
+	comments   = regexp.MustCompile(`(^|\s)#\s.*`)
+	// invocation finds headroom and its arguments, up to what ends a command in a shell.
+	invocation = regexp.MustCompile(`(?:^|[\s(]|bin/)headroom((?:[ =]|'[^']*'|"[^"]*"|[^\s'"|><;&)])+)`)
+	// otherProgram finds commands in which headroom is the name of an image, a release or a database.
+	otherProgram = regexp.MustCompile(`^(docker|helm|pg_dump|pg_restore|createdb) `)
+	shellWords   = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
+)
+
+// codeOf returns the lines of code of a page: those of shell and console blocks and the code within the prose.
+func codeOf(p page) (lines []string) {
+	for _, b := range p.blocks {
+		if b.language != "sh" && b.language != "console" {
+			continue
+		}
+		for _, line := range strings.Split(b.text, "\n") {
+			command, isCommand := strings.CutPrefix(line, "$ ")
+			if b.language == "sh" || isCommand {
+				lines = append(lines, comments.ReplaceAllString(command, ""))
+			}
+		}
+	}
+	for _, m := range inlineCode.FindAllStringSubmatch(p.prose, -1) {
+		lines = append(lines, m[1])
+	}
+	return lines
+}
+
+// misused says what is wrong with a command that is written as these words, its flags and arguments included.
+func misused(args []string) error {
+	root := rootCommand()
+	root.InitDefaultCompletionCmd()
+	c, rest, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	given := c.Flags().Args()
+	if len(given) == 0 {
+		return nil // the prose names a command without its arguments
+	}
+	if c.HasSubCommands() && !strings.Contains(c.Use, " ") {
+		return fmt.Errorf("%q has no command %q", c.CommandPath(), given[0])
+	}
+	return c.ValidateArgs(given)
+}
+
+// Commands that need a server are not run; their verbs, flags and numbers of arguments are checked.
+func TestDocumentedCommandsExist(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, p := range documentation(t) {
+		for _, line := range codeOf(p) {
+			if otherProgram.MatchString(line) {
+				continue
+			}
+			for _, m := range invocation.FindAllStringSubmatch(line, -1) {
+				args := shellWords.FindAllString(m[1], -1)
+				for i := range args {
+					args[i] = strings.NewReplacer("'", "", `"`, "").Replace(args[i])
+				}
+				if len(args) == 0 || m[1][0] != ' ' {
+					continue // a path such as deploy/helm/headroom.yaml
+				}
+				if err := misused(args); err != nil {
+					t.Errorf("%s: %s: %v", p.name, line, err)
+				}
+				checked++
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("%d commands were found", checked)
+	}
+}
+
+func TestMisusedCommandsAreFound(t *testing.T) {
+	for text, want := range map[string]bool{
+		"plan get demo": false, "plan get demo --at-noon": true, "plan got demo": true, "slove x.json": true,
+		"solve a.json b.json": true, "plan explain": false, "completion bash": false, "plan --help": false, "admission run shop etl --wait 2h -- ./etl.sh --flag": false,
+	} {
+		if err := misused(strings.Fields(text)); (err != nil) != want {
+			t.Errorf("headroom %s: %v", text, err)
+		}
+	}
+}
+
+var (
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	forAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	filePath  = regexp.MustCompile(`^(?:\.ci|cmd|deploy|docs|internal|migrations|openapi|scripts|tools)/[\w./-]+$`)
+	target    = regexp.MustCompile(`^make ([a-z-]+)`)
+)
+
+// anchors returns the names under which the headings of a page can be linked.
+func anchors(p page) (names []string) {
+	for _, m := range heading.FindAllStringSubmatch(p.prose, -1) {
+		names = append(names, strings.ReplaceAll(forAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return names
+}
+
+func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := documentation(t)
+	linked := map[string]bool{}
+	for _, p := range append(pages, readPage(t, "ARCHITECTURE.md"), readPage(t, "SECURITY.md"), readPage(t, "CHANGELOG.md")) {
+		for _, m := range link.FindAllStringSubmatch(inlineCode.ReplaceAllString(p.prose, ""), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+				continue
+			}
+			to, anchor, _ := strings.Cut(m[1], "#")
+			name := p.name
+			if to != "" {
+				name = filepath.Join(filepath.Dir(p.name), to)
+			}
+			linked[name] = true
+			if _, err := os.Stat(filepath.Join(repository, name)); err != nil {
+				t.Errorf("%s links to %s, which does not exist", p.name, m[1])
+			} else if anchor != "" && !slices.Contains(anchors(readPage(t, name)), anchor) {
+				t.Errorf("%s links to %s; %s has no such heading", p.name, m[1], name)
+			}
+		}
+	}
+	for _, p := range pages {
+		if strings.HasPrefix(p.name, "docs/") && !linked[p.name] {
+			t.Errorf("no page links to %s", p.name)
+		}
+		for _, line := range codeOf(p) {
+			if m := target.FindStringSubmatch(line); m != nil && !regexp.MustCompile(`(?m)^`+m[1]+`:`).Match(makefile) {
+				t.Errorf("%s: %s: the Makefile has no such target", p.name, line)
+			}
+			for _, word := range strings.Fields(line) {
+				if word := strings.Trim(word, "'\","); filePath.MatchString(word) {
+					if _, err := os.Stat(filepath.Join(repository, word)); err != nil {
+						t.Errorf("%s names %s, which does not exist", p.name, word)
+					}
+				}
+			}
+		}
+	}
+}
