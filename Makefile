@@ -10,7 +10,7 @@ GOTEST  = HEADROOM_SOLVER='$(CURDIR)/bin/headroom-solver' go test -vet=off -time
 # only the solver program's packages need a C compiler, and they are named here.
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
-SOLVER = ./internal/lp/coin ./cmd/headroom-solver
+SOLVER = ./internal/core/lp/coin ./cmd/headroom-solver
 CGO    = CGO_ENABLED=1
 
 help: ## list the targets
@@ -57,18 +57,18 @@ FUZZTIME = 10s
 fuzz: ## fuzz all that reads what others write: make fuzz FUZZTIME=60s
 	@scripts/fuzz $(FUZZTIME) $$(grep -rl '^func Fuzz' --include=*_test.go cmd internal | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
-GENERATED = openapi/client/client_gen.go internal/api/server_gen.go internal/api/requests_gen.json internal/web/ui/src/api/contract.ts
+GENERATED = openapi/client/client_gen.go internal/edge/api/server_gen.go internal/edge/api/requests_gen.json internal/edge/web/ui/src/api/contract.ts
 
 generate: ## make the clients' and the server's types from openapi.yaml
-	go generate ./openapi/client ./internal/api ./internal/web
+	go generate ./openapi/client ./internal/edge/api ./internal/edge/web
 
 check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, modules
-	@before=$$(cat $(GENERATED) | sha256sum); $(MAKE) --no-print-directory generate; test "$$before" = "$$(cat $(GENERATED) | sha256sum)" || \
+	@before=$$(cat $(GENERATED) | sha256sum); $(MAKE) --no-print-directory generate || exit 1; test "$$before" = "$$(cat $(GENERATED) | sha256sum)" || \
 		{ echo "make check: openapi.yaml has changed since its code was generated; it is fresh now: commit it."; exit 1; }
 	@test -z "$$(gofmt -l $$(go list -f '{{.Dir}}' ./...))" || { gofmt -d $$(go list -f '{{.Dir}}' ./...); exit 1; }
 	go vet ./...
 	$(CGO) go vet $(SOLVER)
-	node internal/web/ui/node_modules/typescript/bin/tsc -p internal/web/ui
+	node internal/edge/web/ui/node_modules/typescript/bin/tsc -p internal/edge/web/ui
 	go tool -modfile=tools/go.mod staticcheck ./...
 	$(CGO) go tool -modfile=tools/go.mod staticcheck $(SOLVER)
 	go test ./internal

@@ -236,7 +236,7 @@ func TestBuildContext(t *testing.T) {
 			t.Errorf("%s is needed and does not reach the build", name)
 		}
 	}
-	for _, name := range []string{".env", ".git/config", "bin/headroom", "data/postgres/PG_VERSION", "headroom.dump", "internal/api/api_test.go", "internal/plan/testdata/x"} {
+	for _, name := range []string{".env", ".git/config", "bin/headroom", "data/postgres/PG_VERSION", "headroom.dump", "internal/edge/api/api_test.go", "internal/core/plan/testdata/x"} {
 		if !ignored(name) {
 			t.Errorf("%s would reach the build", name)
 		}

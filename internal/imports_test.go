@@ -29,7 +29,7 @@ func TestPackagesImportOnlyWhatImportsTxtAllows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := 0
+	files, used := 0, map[string]map[string]bool{}
 	err = filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -51,13 +51,16 @@ func TestPackagesImportOnlyWhatImportsTxtAllows(t *testing.T) {
 		}
 		files++
 		slash := filepath.ToSlash(name)
-		for _, complaint := range rules.check(strings.TrimPrefix(slash, "../"), string(source)) {
+		for _, complaint := range rules.check(strings.TrimPrefix(slash, "../"), string(source), used) {
 			t.Error(complaint)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, complaint := range rules.unused(used) {
+		t.Error(complaint)
 	}
 	if files < 5 {
 		t.Errorf("looked at %d Go files only: the walk does not find the repository", files)
@@ -67,12 +70,13 @@ func TestPackagesImportOnlyWhatImportsTxtAllows(t *testing.T) {
 // rules is imports.txt.
 type rules struct {
 	pure    map[string]bool
+	wings   map[string]map[string]bool // by wing: the wings below it
 	allowed map[string]map[string]bool // by package: what all its files may import
 	tests   map[string]map[string]bool // what its tests may import besides
 }
 
 func parseRules(text string) (rules, error) {
-	r := rules{allowed: map[string]map[string]bool{}, tests: map[string]map[string]bool{}}
+	r := rules{wings: map[string]map[string]bool{}, allowed: map[string]map[string]bool{}, tests: map[string]map[string]bool{}}
 	groups := map[string][]string{}
 	expand := func(words string) ([]string, error) {
 		var out []string
@@ -114,6 +118,9 @@ func parseRules(text string) (rules, error) {
 			return fail(err)
 		}
 		into := r.allowed
+		if wing, isWing := strings.CutPrefix(name, "wing "); isWing {
+			name, into = wing, r.wings
+		}
 		if pkg, isTest := strings.CutSuffix(name, " test"); isTest {
 			name, into = pkg, r.tests
 		}
@@ -132,7 +139,36 @@ func parseRules(text string) (rules, error) {
 			}
 		}
 	}
+	for pkg, imports := range r.allowed {
+		for name := range imports {
+			from, to := wingOf(pkg), wingOf(name)
+			if r.wings[from] != nil && r.wings[to] != nil && from != to && !r.wings[from][to] {
+				return rules{}, fmt.Errorf("imports.txt: %s may not import %s: the wing %s does not stand on the wing %s", pkg, name, from, to)
+			}
+		}
+	}
 	return r, nil
+}
+
+// wingOf returns the wing of a package, which is its folder in internal.
+func wingOf(pkg string) string {
+	wing, _, _ := strings.Cut(pkg, "/")
+	return wing
+}
+
+// unused lists the grants that no file needed.
+func (r rules) unused(used map[string]map[string]bool) (complaints []string) {
+	for what, lists := range map[string]map[string]map[string]bool{"": r.allowed, " test": r.tests} {
+		for pkg, imports := range lists {
+			for name := range imports {
+				if !used[pkg+what][name] {
+					complaints = append(complaints, fmt.Sprintf("imports.txt: nothing in %s%s imports %s; take the grant out", pkg, what, name))
+				}
+			}
+		}
+	}
+	slices.Sort(complaints)
+	return complaints
 }
 
 func setOf(names []string) map[string]bool {
@@ -159,8 +195,8 @@ var (
 // room is the name of a package in imports.txt, from its path in the repository.
 func room(dir string) string { return strings.TrimPrefix(dir, "internal/") }
 
-// check answers what is wrong with one file, given its path in the repository.
-func (r rules) check(name, source string) []string {
+// check returns what is wrong with one file, given its path in the repository, and notes in used what it imports.
+func (r rules) check(name, source string, used map[string]map[string]bool) []string {
 	positions := token.NewFileSet()
 	file, err := parser.ParseFile(positions, name, source, parser.SkipObjectResolution)
 	if err != nil {
@@ -193,11 +229,21 @@ func (r rules) check(name, source string) []string {
 		}
 		own, isOurs := strings.CutPrefix(target, module+"/")
 		own = room(own)
+		if isOurs {
+			by := pkg
+			if isTest && !r.allowed[pkg][own] {
+				by += " test"
+			}
+			if used[by] == nil {
+				used[by] = map[string]bool{}
+			}
+			used[by][own] = true
+		}
 		switch {
-		case target == "C" && pkg != "lp/coin":
-			complain(spec.Pos(), "%s uses cgo; only lp/coin may", pkg)
-		case own == "lp/coin" && isOurs && pkg != "cmd/headroom-solver" && pkg != "lp/coin":
-			complain(spec.Pos(), "%s imports lp/coin; only cmd/headroom-solver may, so that a crash in C++ costs one process", pkg)
+		case target == "C" && pkg != "core/lp/coin":
+			complain(spec.Pos(), "%s uses cgo; only core/lp/coin may", pkg)
+		case own == "core/lp/coin" && isOurs && pkg != "cmd/headroom-solver" && pkg != "core/lp/coin":
+			complain(spec.Pos(), "%s imports core/lp/coin; only cmd/headroom-solver may, so that a crash in C++ costs one process", pkg)
 		case isOurs && own != pkg && !r.allowed[pkg][own] && !(isTest && r.tests[pkg][own]):
 			complain(spec.Pos(), "%s may not import %s (see internal/imports.txt)", pkg, own)
 		case pure && impureImports[target]:
@@ -248,58 +294,75 @@ func uses(file *ast.File, imported string, found func(*ast.SelectorExpr)) {
 
 func TestViolationsAreFound(t *testing.T) {
 	r, err := parseRules(`
-@pure = capacity plan
-capacity:
-lp/coin:
-lp/worker:
-postgres: @pure
-plan: capacity
-plan test: lp/worker
-cmd/headroom-solver: lp/coin
-cmd/headroom: @pure lp/worker lp/coin
+wing core:
+wing edge: core
+@pure = core/capacity core/plan
+core/capacity:
+core/lp/coin:
+core/lp/worker:
+edge/postgres: @pure
+core/plan: core/capacity
+core/plan test: core/lp/worker
+cmd/headroom-solver: core/lp/coin
+cmd/headroom: @pure core/lp/worker core/lp/coin
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ situation, file, source, want string }{
-		{"an allowed import", "internal/plan/a.go", `import "headroom/internal/capacity"`, ""},
-		{"an import that is not listed", "internal/plan/a.go", `import "headroom/internal/postgres"`, "plan may not import postgres"},
-		{"under another name", "internal/capacity/a.go", `import p "headroom/internal/plan"`, "capacity may not import plan"},
-		{"what only tests may", "internal/plan/a.go", `import "headroom/internal/lp/worker"`, "plan may not import lp/worker"},
-		{"a test that may", "internal/plan/a_test.go", `import "headroom/internal/lp/worker"`, ""},
-		{"a test of the package itself", "internal/plan/a_test.go", `import "headroom/internal/plan"`, ""},
-		{"a test that may not", "internal/plan/a_test.go", `import "headroom/internal/postgres"`, "plan may not import postgres"},
+		{"an allowed import", "internal/core/plan/a.go", `import "headroom/internal/core/capacity"`, ""},
+		{"an import that is not listed", "internal/core/plan/a.go", `import "headroom/internal/edge/postgres"`, "core/plan may not import edge/postgres"},
+		{"under another name", "internal/core/capacity/a.go", `import p "headroom/internal/core/plan"`, "core/capacity may not import core/plan"},
+		{"what only tests may", "internal/core/plan/a.go", `import "headroom/internal/core/lp/worker"`, "core/plan may not import core/lp/worker"},
+		{"a test that may", "internal/core/plan/a_test.go", `import "headroom/internal/core/lp/worker"`, ""},
+		{"a test of the package itself", "internal/core/plan/a_test.go", `import "headroom/internal/core/plan"`, ""},
+		{"a test that may not", "internal/core/plan/a_test.go", `import "headroom/internal/edge/postgres"`, "core/plan may not import edge/postgres"},
 		{"a package that is not listed", "internal/pricing/a.go", ``, "package pricing is not listed"},
 		{"a program that is not listed", "cmd/tool/a.go", ``, "package cmd/tool is not listed"},
 		{"a package that says nothing", "internal/utils/a.go", ``, "a package called utils"},
-		{"the same deeper down", "internal/plan/errors/a.go", ``, "a package called errors"},
-		{"cgo", "internal/plan/a.go", `import "C"`, "plan uses cgo"},
-		{"cgo in a test", "internal/plan/a_test.go", `import "C"`, "plan uses cgo"},
-		{"cgo where it belongs", "internal/lp/coin/a.go", `import "C"`, ""},
-		{"the cgo package elsewhere, even if listed", "cmd/headroom/a.go", `import "headroom/internal/lp/coin"`, "only cmd/headroom-solver may"},
-		{"the cgo package in the solver", "cmd/headroom-solver/a.go", `import "headroom/internal/lp/coin"`, ""},
-		{"HTTP in the pure zone", "internal/plan/a.go", `import "net/http"`, "may not import net/http"},
-		{"a logger in the pure zone", "internal/capacity/a.go", `import "log/slog"`, "may not import log/slog"},
-		{"a process in the pure zone", "internal/plan/a.go", `import "os/exec"`, "may not import os/exec"},
-		{"a database in the pure zone", "internal/plan/a.go", `import "database/sql"`, "may not import database/sql"},
-		{"old random numbers", "internal/plan/a.go", `import "math/rand"`, "may not import math/rand"},
-		{"HTTP elsewhere", "internal/postgres/a.go", `import "net/http"`, ""},
-		{"the clock", "internal/plan/a.go", "import \"time\"\nvar now = time.Now()", "may not use time.Now"},
-		{"the clock under another name", "internal/plan/a.go", "import t \"time\"\nfunc f() { t.Sleep(1) }", "may not use time.Sleep"},
-		{"the clock as a value", "internal/plan/a.go", "import \"time\"\nvar clock = time.Since", "may not use time.Since"},
-		{"the clock without a name", "internal/plan/a.go", `import . "time"`, "may not dot-import time"},
-		{"the clock in a test", "internal/plan/a_test.go", "import \"time\"\nvar now = time.Now()", ""},
-		{"a time given", "internal/plan/a.go", "import \"time\"\nfunc f(t time.Time) bool { return t.IsZero() }", ""},
-		{"the global random source", "internal/plan/a.go", "import \"math/rand/v2\"\nvar x = rand.IntN(6)", "global random source (rand.IntN)"},
-		{"a seeded random source", "internal/plan/a.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(6)", ""},
-		{"a file that does not parse", "internal/plan/a.go", `import (`, "does not parse"},
+		{"the same deeper down", "internal/core/plan/errors/a.go", ``, "a package called errors"},
+		{"cgo", "internal/core/plan/a.go", `import "C"`, "plan uses cgo"},
+		{"cgo in a test", "internal/core/plan/a_test.go", `import "C"`, "plan uses cgo"},
+		{"cgo where it belongs", "internal/core/lp/coin/a.go", `import "C"`, ""},
+		{"the cgo package elsewhere, even if listed", "cmd/headroom/a.go", `import "headroom/internal/core/lp/coin"`, "only cmd/headroom-solver may"},
+		{"the cgo package in the solver", "cmd/headroom-solver/a.go", `import "headroom/internal/core/lp/coin"`, ""},
+		{"HTTP in the pure zone", "internal/core/plan/a.go", `import "net/http"`, "may not import net/http"},
+		{"a logger in the pure zone", "internal/core/capacity/a.go", `import "log/slog"`, "may not import log/slog"},
+		{"a process in the pure zone", "internal/core/plan/a.go", `import "os/exec"`, "may not import os/exec"},
+		{"a database in the pure zone", "internal/core/plan/a.go", `import "database/sql"`, "may not import database/sql"},
+		{"old random numbers", "internal/core/plan/a.go", `import "math/rand"`, "may not import math/rand"},
+		{"HTTP elsewhere", "internal/edge/postgres/a.go", `import "net/http"`, ""},
+		{"the clock", "internal/core/plan/a.go", "import \"time\"\nvar now = time.Now()", "may not use time.Now"},
+		{"the clock under another name", "internal/core/plan/a.go", "import t \"time\"\nfunc f() { t.Sleep(1) }", "may not use time.Sleep"},
+		{"the clock as a value", "internal/core/plan/a.go", "import \"time\"\nvar clock = time.Since", "may not use time.Since"},
+		{"the clock without a name", "internal/core/plan/a.go", `import . "time"`, "may not dot-import time"},
+		{"the clock in a test", "internal/core/plan/a_test.go", "import \"time\"\nvar now = time.Now()", ""},
+		{"a time given", "internal/core/plan/a.go", "import \"time\"\nfunc f(t time.Time) bool { return t.IsZero() }", ""},
+		{"the global random source", "internal/core/plan/a.go", "import \"math/rand/v2\"\nvar x = rand.IntN(6)", "global random source (rand.IntN)"},
+		{"a seeded random source", "internal/core/plan/a.go", "import \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2)).IntN(6)", ""},
+		{"a file that does not parse", "internal/core/plan/a.go", `import (`, "does not parse"},
 	} {
 		t.Run(c.situation, func(t *testing.T) {
-			got := strings.Join(r.check(c.file, "package x\n"+c.source), "\n")
+			got := strings.Join(r.check(c.file, "package x\n"+c.source, map[string]map[string]bool{}), "\n")
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestUnusedGrantsAreFound(t *testing.T) {
+	r, err := parseRules("plan:\nproof: plan\nplan test: proof")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]map[string]bool{}
+	if found := r.check("internal/plan/a_test.go", `package plan; import "headroom/internal/proof"`, used); found != nil {
+		t.Fatal(found)
+	}
+	want := "imports.txt: nothing in proof imports plan; take the grant out"
+	if got := strings.Join(r.unused(used), "\n"); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -309,6 +372,7 @@ func TestBadRulesAreRefused(t *testing.T) {
 		{"no colon", "plan capacity", "imports.txt:1: "},
 		{"a package twice", "plan:\nplan:", "imports.txt:2: plan is listed twice"},
 		{"an import of nothing", "plan: capacity", "capacity (at plan) is no listed package"},
+		{"an arrow upward", "wing core:\nwing edge: core\nedge/api:\ncore/plan: edge/api", "the wing core does not stand on the wing edge"},
 		{"tests of nothing", "plan test:", "plan (at plan) is no listed package"},
 	} {
 		t.Run(c.situation, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/lp"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/lp"
 )
 
 func TestMPSKeepsEveryDigit(t *testing.T) {

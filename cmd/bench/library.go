@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"headroom/internal/lp"
+	"headroom/internal/core/lp"
 )
 
 // library measures CBC's C interface the way Headroom uses it: in a solver process that is already

@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/lp/worker"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/lp/worker"
 )
 
 func main() {

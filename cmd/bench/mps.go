@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
 )
 
 // The columns of the program every peer is given: first one per tier of supply, then one per class.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"headroom/internal/plan"
+	"headroom/internal/core/plan"
 )
 
 // leastMeasured is how long a solve is repeated at least, so that the shortest are measured too.

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/capacity"
-	"headroom/internal/lp"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
 )
 
 // question is what every solver is asked.

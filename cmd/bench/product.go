@@ -11,9 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"headroom/internal/capacity"
-	"headroom/internal/pack"
-	"headroom/internal/sim"
+	"headroom/internal/ask/pack"
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/sim"
 )
 
 // figure is what was measured of the product, beside its goal.

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"headroom/internal/capacity"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
 )
 
 // adminKey is the key of servers that are started here, for as long as they are measured.

@@ -11,9 +11,9 @@ import (
 	"os"
 	"syscall"
 
-	"headroom/internal/lp"
-	"headroom/internal/lp/coin"
-	"headroom/internal/lp/worker"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/lp/coin"
+	"headroom/internal/core/lp/worker"
 )
 
 func main() {

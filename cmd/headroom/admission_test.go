@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // leases remembers the ids of holders, in the script's environment.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/agent"
+	"headroom/internal/slots/agent"
 	"headroom/openapi/client"
 )
 

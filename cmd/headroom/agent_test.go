@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/auth"
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/auth"
 )
 
 // agentProcess is a real agent.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
-	"headroom/internal/capacity"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
 )
 
 var documentType = reflect.TypeFor[capacity.Document]()

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/auth"
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/auth"
 )
 
 // verb runs a verb as an admin of a server.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
-	"headroom/internal/capacity"
-	"headroom/internal/perf"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/service/app"
 	"headroom/openapi/client"
 )
 

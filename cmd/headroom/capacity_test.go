@@ -18,8 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/pgtest"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/test/pgtest"
 )
 
 // What one server and its database hold. The figures are for reading (go test -v); what is demanded of them is only

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // bind writes a tree as the JSON of a type, which says what the bare words of YAML mean: the name of

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // problem is a refusal of the server as it writes it (RFC 9457).

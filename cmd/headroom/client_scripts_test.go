@@ -18,15 +18,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/api"
-	"headroom/internal/app"
-	"headroom/internal/auth"
-	"headroom/internal/historytest"
-	"headroom/internal/lp/worker"
-	"headroom/internal/pgtest"
-	"headroom/internal/postgres"
-	runs "headroom/internal/run"
-	"headroom/internal/telemetry"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/edge/api"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	runs "headroom/internal/service/run"
+	"headroom/internal/service/telemetry"
+	"headroom/internal/test/historytest"
+	"headroom/internal/test/pgtest"
 )
 
 // testServer is a real server on a database of its own.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // node is a value of a file that people wrote, as JSON or YAML, with the place it stands at: so that

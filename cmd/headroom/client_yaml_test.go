@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // bound reads a file as one document and writes it as the JSON that is sent.

@@ -15,8 +15,8 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/oidc"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/service/oidc"
 )
 
 // config is how a server works. Each value comes from its flag, else its variable, else its default;

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/pgtest"
-	"headroom/internal/postgres"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/test/pgtest"
 )
 
 // onDatabase starts a server of a siege on a database.

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"headroom/internal/postgres"
+	"headroom/internal/edge/postgres"
 )
 
 // openedDatabase is the store, with the private Postgres it may stand on.

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/app"
-	"headroom/internal/auth"
-	"headroom/internal/capacity"
-	"headroom/internal/history"
-	"headroom/internal/perf"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/data/history"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
 )
 
 // demoCluster is a cluster that is small, realistic and not trivial: one contract billed always, one

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"headroom/internal/lp/worker"
+	"headroom/internal/core/lp/worker"
 )
 
 // repository is the path of the repository's root from this package.

@@ -11,11 +11,11 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/lp"
-	"headroom/internal/lp/worker"
-	"headroom/internal/plan"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/plan"
 )
 
 func doctorCommand() *cobra.Command {

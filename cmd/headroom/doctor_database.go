@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/postgres"
+	"headroom/internal/edge/postgres"
 )
 
 const (

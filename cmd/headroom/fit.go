@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/perf"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/perf"
 	"headroom/openapi/client"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
 )
 
 func generateCommand() *cobra.Command {

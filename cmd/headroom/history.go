@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/history"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/data/history"
 )
 
 func historyCommand() *cobra.Command {

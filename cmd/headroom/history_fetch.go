@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
+	"headroom/internal/service/app"
 )
 
 // historySource says which executions a server fetches from an address.

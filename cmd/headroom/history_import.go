@@ -19,9 +19,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
-	"headroom/internal/history"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/data/history"
+	"headroom/internal/service/app"
 )
 
 // historyForms says what can be read.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
-	"headroom/internal/history"
+	"headroom/internal/data/history"
+	"headroom/internal/service/app"
 )
 
 func profileFromHistoryCommand(to *connection) *cobra.Command {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
-	"headroom/internal/history"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/data/history"
+	"headroom/internal/service/app"
 )
 
 // jobRead is what the executions of one job come to.

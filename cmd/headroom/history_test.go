@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/app"
-	"headroom/internal/auth"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
 )
 
 // What is read here and what the server reads of the same files are the same executions.

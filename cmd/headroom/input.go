@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/term"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // longestDocument bounds what is read into memory from one file: a million full classes.

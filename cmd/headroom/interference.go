@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	tables "headroom/internal/report"
-	"headroom/internal/sim"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/sim"
 )
 
 func interferenceCommand() *cobra.Command {

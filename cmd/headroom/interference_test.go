@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/sim"
+	"headroom/internal/slots/sim"
 )
 
 // headroomSays runs the program: its exit code and both outputs.

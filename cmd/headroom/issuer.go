@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"headroom/internal/auth"
-	"headroom/internal/oidc"
+	"headroom/internal/service/auth"
+	"headroom/internal/service/oidc"
 )
 
 // issuer is whose tokens open the server besides keys; nil where nobody's do.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/oidctest"
-	"headroom/internal/pgtest"
+	"headroom/internal/test/oidctest"
+	"headroom/internal/test/pgtest"
 )
 
 // A server starts while the issuer of tokens is away, takes them once it answers, and the command line sends them.

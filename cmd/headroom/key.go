@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
-	"headroom/internal/auth"
-	"headroom/internal/postgres"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
 )
 
 func keyCommand() *cobra.Command {

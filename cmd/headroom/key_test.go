@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/pgtest"
-	"headroom/internal/postgres"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/test/pgtest"
 )
 
 func TestEndsOfKeys(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/dispatch"
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
 )
 
 func liveCommand() *cobra.Command {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/capacity"
-	"headroom/internal/dispatch"
-	"headroom/internal/pgtest"
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/test/pgtest"
 )
 
 // crashing is a server that is killed and started again on the same database, and whoever asks it meanwhile.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // beating is a node that tells of itself: of what it was given it finishes a part at each heartbeat.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/capacity"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
 )
 
 // Load on a real server process. The load is made in this one, by bare sockets and from texts that are

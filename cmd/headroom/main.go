@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/lp"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
 )
 
 // The exit codes, which scripts rely on.

@@ -20,9 +20,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/lp/worker"
-	"headroom/internal/pgtest"
-	"headroom/internal/solvertest"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/test/pgtest"
+	"headroom/internal/test/solvertest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/pgtest"
-	"headroom/internal/postgres"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/test/pgtest"
 )
 
 // say runs the program and demands its exit code.

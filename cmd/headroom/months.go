@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/plan"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
 )
 
 // monthsFlags are those of the verbs that ask about months: of a file, or of a server's cluster.

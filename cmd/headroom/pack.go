@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/lp"
-	"headroom/internal/lp/worker"
-	"headroom/internal/pack"
-	"headroom/internal/proof"
-	tables "headroom/internal/report"
+	"headroom/internal/ask/pack"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/proof"
 	"headroom/openapi/client"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 func planPinCommand(to *connection) *cobra.Command {

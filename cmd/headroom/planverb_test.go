@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/app"
-	"headroom/internal/capacity"
-	"headroom/internal/plan"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+	"headroom/internal/service/app"
 )
 
 // explainedExample is what explain says about an example of the contract.

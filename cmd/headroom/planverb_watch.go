@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 	"headroom/openapi/client"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // pipe runs a command whose reader goes away after the first line, then makes it write another one: it

@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/lp"
-	"headroom/internal/lp/worker"
-	"headroom/internal/pool"
-	"headroom/internal/proof"
-	tables "headroom/internal/report"
+	"headroom/internal/ask/pool"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/proof"
 )
 
 func poolCommand() *cobra.Command {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
 )
 
 // clusterPoolCommands are the verbs about the pool of a cluster, which a server keeps and plans.

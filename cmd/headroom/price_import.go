@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/app"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/service/app"
 	"headroom/openapi/client"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
 	"headroom/openapi/client"
 )
 

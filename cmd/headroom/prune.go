@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/postgres"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/edge/postgres"
 )
 
 func pruneCommand() *cobra.Command {

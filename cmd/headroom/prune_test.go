@@ -16,8 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/pgtest"
-	"headroom/internal/postgres"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/test/pgtest"
 )
 
 // prunesAndHides stands before a server, removes plans once somebody reads plan 3, and knows nothing of one.

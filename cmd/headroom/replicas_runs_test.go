@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/capacity"
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
 )
 
 // worker is the server that works on a run of a kind.

@@ -24,7 +24,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"headroom/internal/pgtest"
+	"headroom/internal/test/pgtest"
 )
 
 // replicas are servers on one database behind a proxy that hands requests out in turn.

@@ -11,11 +11,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/lp/worker"
-	"headroom/internal/plan"
-	tables "headroom/internal/report"
-	"headroom/internal/study"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/plan"
 )
 
 func reproduceCommand() *cobra.Command {

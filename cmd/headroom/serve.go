@@ -20,15 +20,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/api"
-	"headroom/internal/app"
-	"headroom/internal/auth"
-	"headroom/internal/capacity"
-	"headroom/internal/lp"
-	"headroom/internal/lp/worker"
-	runs "headroom/internal/run"
-	"headroom/internal/telemetry"
-	"headroom/internal/web"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/edge/api"
+	"headroom/internal/edge/web"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	runs "headroom/internal/service/run"
+	"headroom/internal/service/telemetry"
 )
 
 func serveCommand() *cobra.Command {

@@ -16,14 +16,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/api"
-	"headroom/internal/app"
-	"headroom/internal/auth"
-	"headroom/internal/capacity"
-	"headroom/internal/lp"
-	"headroom/internal/oidc"
-	"headroom/internal/postgres"
-	"headroom/internal/telemetry"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/edge/api"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	"headroom/internal/service/oidc"
+	"headroom/internal/service/telemetry"
 )
 
 // door is the HTTP server, which can get another handler while it serves, with the one for metrics.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/capacity"
-	"headroom/internal/postgres"
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/postgres"
 )
 
 // polled is what an autoscaler learns of the demonstration's cluster.

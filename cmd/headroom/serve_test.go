@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/pgtest"
+	"headroom/internal/test/pgtest"
 )
 
 // served is a real server process.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // A siege is what every fault is done to: real servers on a real database under writers that remember what

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	tables "headroom/internal/report"
-	"headroom/internal/trial"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/trial"
 )
 
 // simulationFlags are the flags that say how a plan is tried.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/postgres"
+	"headroom/internal/edge/postgres"
 )
 
 // What a server holds while it is in service, and whether it holds more and more of it.

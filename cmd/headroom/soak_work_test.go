@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/study"
+	"headroom/internal/ask/study"
 )
 
 // soakWork is what has to be computed: solves, scenarios, runs, simulations, heartbeats, admissions.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/capacity"
-	"headroom/internal/pgtest"
+	"headroom/internal/core/capacity"
+	"headroom/internal/test/pgtest"
 )
 
 // busyClients ask one server for everything at once, and remember what they were told.

@@ -13,7 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
+	"headroom/internal/core/capacity"
 )
 
 // longestLine bounds one line of a stream.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/lp/worker"
-	"headroom/internal/plan"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/plan"
 	"headroom/openapi/client"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode"
 
-	"headroom/internal/trace"
+	"headroom/internal/core/trace"
 )
 
 // flushTime is how long the collector may take to take the last spans.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/proof"
-	tables "headroom/internal/report"
+	tables "headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
 )
 
 func verifyCommand() *cobra.Command {

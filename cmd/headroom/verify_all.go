@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/capacity"
-	"headroom/internal/proof"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
 )
 
 // proved is what checking a cluster's history came to.

@@ -1,7 +1,7 @@
 // Command contract writes the contract's schemas and operations as types of TypeScript, so that the page
 // can ask for nothing that openapi.yaml does not have:
 //
-//	go run ./scripts/contract > internal/web/ui/src/api/contract.ts
+//	go run ./scripts/contract > internal/edge/web/ui/src/api/contract.ts
 package main
 
 import (

@@ -2,7 +2,7 @@
 // each only if its content has the digest of the lock. It runs no script of a package, so that building
 // the page needs neither Node nor npm:
 //
-//	go run ./scripts/packages internal/web/ui
+//	go run ./scripts/packages internal/edge/web/ui
 //
 // NPM_CONFIG_REGISTRY names another registry than registry.npmjs.org.
 package main

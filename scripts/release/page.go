@@ -12,7 +12,7 @@ import (
 )
 
 // pageFolder is where the page of the programs is made.
-const pageFolder = "internal/web/ui"
+const pageFolder = "internal/edge/web/ui"
 
 // addPage adds the packages that are bundled into the page: those of its list that are no tools for
 // making it.

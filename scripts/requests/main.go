@@ -1,7 +1,7 @@
 // Command requests writes what the contract says of requests, and of no answers, as JSON. A server reads that when it
 // starts, in a fraction of the time that openapi.yaml takes:
 //
-//	go run ./scripts/requests > internal/api/requests_gen.json
+//	go run ./scripts/requests > internal/edge/api/requests_gen.json
 package main
 
 import (

@@ -1,0 +1,105 @@
+package pack
+
+import (
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+// member is one job of a phase.
+type member struct {
+	kind int
+	role capacity.JobRole
+	vms  int
+}
+
+// seconds is how long the job takes in its phase.
+func (b *batch) seconds(m member) float64 {
+	t := b.kinds[m.kind].times[m.vms]
+	if m.role != capacity.PlainRole {
+		t *= b.penalty
+	}
+	return t
+}
+
+// allocate gives the jobs of a phase roles and VMs: what each needs for the phase's time, then what is left to
+// whoever takes longest. It is nil where the jobs do not fit at all.
+func (f *fitter) allocate(c contents) []member {
+	rung := f.shortest(c, 0)
+	if rung == f.never() {
+		return nil
+	}
+	plain, special := f.at(rung)
+	var hosts, guests map[int]int
+	if !f.plainFit(c, rung) {
+		host, guest, _ := f.roles(c, rung)
+		give := func(kind int) int32 { return int32(plain[kind]) }
+		hosts = f.hosts.chosen(host, func(kind int) int32 { return int32(special[kind] - plain[kind]) }, give)
+		guests = f.guests.chosen(guest, func(kind int) int32 { return int32(special[kind]) }, give)
+	}
+	var members []member
+	for _, s := range c {
+		for i := range s.count {
+			switch {
+			case i < hosts[s.kind]:
+				members = append(members, member{s.kind, capacity.HostRole, int(special[s.kind])})
+			case i < guests[s.kind]:
+				members = append(members, member{s.kind, capacity.GuestRole, int(special[s.kind])})
+			default:
+				members = append(members, member{s.kind, capacity.PlainRole, int(plain[s.kind])})
+			}
+		}
+	}
+	f.spread(members)
+	return members
+}
+
+// spread gives the VMs with a disk that are left: first to hosts until there are enough for the extra VMs, then
+// one at a time to whoever takes longest, as long as that makes it faster and the extra VMs still fit.
+func (b *batch) spread(members []member) {
+	var plain, hosts, extras int
+	for _, m := range members {
+		switch m.role {
+		case capacity.PlainRole:
+			plain += m.vms
+		case capacity.HostRole:
+			hosts += m.vms
+		case capacity.GuestRole:
+			extras += m.vms
+		}
+	}
+	for plain+hosts < b.vms {
+		short := hosts < b.hostsPerExtra*extras
+		longest, at := math.Inf(-1), -1
+		for i, m := range members {
+			switch {
+			case m.role == capacity.GuestRole || short && m.role == capacity.PlainRole:
+				continue
+			case m.role == capacity.PlainRole && extras > (b.machines-ceilDiv(plain+1, b.disks))*b.perMachine:
+				continue
+			case !short && b.kinds[m.kind].times[m.vms+1] >= b.kinds[m.kind].times[m.vms]:
+				continue
+			}
+			if t := b.seconds(m); t > longest {
+				longest, at = t, i
+			}
+		}
+		if at < 0 {
+			return
+		}
+		members[at].vms++
+		if members[at].role == capacity.PlainRole {
+			plain++
+		} else {
+			hosts++
+		}
+	}
+}
+
+// longest is how long a phase takes.
+func (b *batch) longest(members []member) (t float64) {
+	for _, m := range members {
+		t = max(t, b.seconds(m))
+	}
+	return t
+}

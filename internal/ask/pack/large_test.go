@@ -1,0 +1,73 @@
+package pack
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/proof"
+)
+
+// What the search finds for batches that the exact method can do, and the bound beside it.
+func TestSearchesAndBoundsEncloseTheShortest(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	worst, found, bounds := 0.0, 0, 0.0
+	cases := 40
+	for i := range cases {
+		p := draw(r, []sizes{{12, 4, 9, 1}, {8, 4, 4, 9}}[i%2])
+		b, err := ready(p)
+		if err != nil {
+			continue
+		}
+		want := packed(t, p, capacity.PackMulti).BusySeconds
+		for name, solver := range map[string]lp.Solver{"alone": nil, "advised": cbc} {
+			got, err := b.large(t.Context(), newFitter(b, newLadder(t.Context(), b)), 1, solver)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := newFitter(b, newLadder(t.Context(), b))
+			busy := total(f.phases(got.phases))
+			if busy < want*(1-1e-9) || got.bound > want*(1+1e-9) {
+				t.Fatalf("%s: found %g s and bound %g s, the shortest takes %g s: %+v", name, busy, got.bound, want, p)
+			}
+			if name == "advised" {
+				worst = max(worst, busy/want-1)
+				bounds += got.bound / want / float64(cases)
+				if busy <= want*(1+1e-9) {
+					found++
+				}
+			}
+		}
+	}
+	t.Logf("found the shortest in %d of %d, the worst %.2f %% longer; bounds %.2f %% of it on average", found, cases, 100*worst, 100*bounds)
+	if worst > 0.02 {
+		t.Errorf("a packing is %.2f %% longer than the shortest", 100*worst)
+	}
+}
+
+func TestFortyJobsInTime(t *testing.T) {
+	jobs := map[int64]int{11: 40, 50: 20}
+	if wholeSamples {
+		jobs[50] = 40
+	}
+	for _, machines := range []int64{11, 50} {
+		p := sixteen(machines, jobs[machines], 5)
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		began := time.Now()
+		a, err := Pack(ctx, p, cbc)
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := proof.Packing(p, a); len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		t.Logf("%d machines: %d phases, %.1f s, bound %.1f s, gap %.3f %%, one after the other %.1f s; %v", machines, len(a.Phases), a.BusySeconds, a.LowerBoundSeconds, 100*a.Gap, a.SequentialSeconds, time.Since(began).Round(10*time.Millisecond))
+		if a.Gap > 0.1 {
+			t.Errorf("the gap is %g", a.Gap)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package pack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// Packer packs a batch; it is Pack with a solver, and with a time for each batch.
+type Packer func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
+
+// compared is the algorithms that Compare packs a batch by, the slowest packing's first; the swarm is left out where
+// the batch is too large for it.
+func compared(p capacity.PackingProblem) []capacity.PackingAlgorithm {
+	jobs := int64(0)
+	for _, j := range p.Jobs {
+		jobs += j.Count
+	}
+	if jobs > mostSwarming {
+		return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackMulti}
+	}
+	return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackSwarm, capacity.PackMulti}
+}
+
+// Compare packs a batch by every algorithm.
+func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all []capacity.Packing, err error) {
+	for _, a := range compared(p) {
+		p.Options.Algorithm = a
+		packing, err := pack(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, packing)
+	}
+	// What nothing is shorter than holds for the swarm as well.
+	if multi, swarm := all[len(all)-1], &all[len(all)-2]; swarm.Algorithm == capacity.PackSwarm && swarm.BusySeconds > 0 {
+		swarm.LowerBoundSeconds = max(swarm.LowerBoundSeconds, min(multi.LowerBoundSeconds, swarm.BusySeconds))
+		swarm.Gap = (swarm.BusySeconds - swarm.LowerBoundSeconds) / swarm.BusySeconds
+		if swarm.Gap <= provedGap {
+			swarm.Gap, swarm.Status = 0, capacity.PackingOptimal
+		}
+	}
+	return all, nil
+}
+
+// FewestMachines is the fewest machines on which a batch is done within so many seconds, and its packing there.
+//
+// More machines never make the shortest packing longer: what stands on some machines can stand on the same ones
+// when there are more. So the numbers that suffice are all those from one on, and it is proved that fewer do not
+// where nothing on one machine less is as short. Where packings are not proved to be the shortest, neither may
+// be the answer; it says so.
+func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, pack Packer) (capacity.MachinesAnswer, error) {
+	if !(by > 0 && by <= capacity.MaxSeconds) {
+		return capacity.MachinesAnswer{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/by_s", Code: "range",
+			Detail: fmt.Sprintf("The batch cannot be done by %g seconds; give more than 0 and at most %g.", by, capacity.MaxSeconds)}}}
+	}
+	answer := capacity.MachinesAnswer{BySeconds: by, Tried: []capacity.TriedMachines{}}
+	placement := p.Options.Placement
+	p.Options.Placement = false
+	var failed error
+	tried := map[int]capacity.Packing{}
+	done := func(machines int) bool {
+		if failed != nil {
+			return true
+		}
+		p.Machines.Count = int64(machines)
+		packing, err := pack(ctx, p)
+		if err != nil {
+			failed = err
+			return true
+		}
+		tried[machines] = packing
+		answer.Tried = append(answer.Tried, capacity.TriedMachines{
+			Machines: int64(machines), EndSeconds: packing.EndSeconds, LowerBoundSeconds: packing.LowerBoundSeconds})
+		return packing.EndSeconds <= by*(1+same)
+	}
+	least, most, err := span(p)
+	if err != nil {
+		return capacity.MachinesAnswer{}, err
+	}
+	machines := lowest(least, most+1, done)
+	if failed != nil {
+		return capacity.MachinesAnswer{}, failed
+	}
+	slices.SortFunc(answer.Tried, func(a, b capacity.TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
+	if machines > most {
+		end := answer.Tried[len(answer.Tried)-1]
+		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
+	}
+	answer.Machines, answer.Proved = int64(machines), machines == least
+	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {
+		answer.Proved = true
+	}
+	p.Machines.Count, p.Options.Placement = int64(machines), placement
+	answer.Packing = tried[machines]
+	if placement {
+		answer.Packing, err = pack(ctx, p)
+	}
+	return answer, err
+}
+
+// span is the fewest machines onto which every job fits, and the most that there may be.
+func span(p capacity.PackingProblem) (least, most int, err error) {
+	most = int(capacity.MaxPackedVMs / max(1, p.Machines.Disks)) // wrong disks are refused below
+	p.Machines.Count = int64(max(1, most))
+	if err := p.Validate(); err != nil {
+		return 0, 0, err
+	}
+	needs := int64(1)
+	var findings []capacity.Finding
+	for i, j := range p.Jobs {
+		packed, _, err := model(j, p.Options)
+		var wrong *capacity.InputError
+		if errors.As(err, &wrong) {
+			findings = append(findings, below(fmt.Sprintf("/jobs/%d/measurements", i), wrong)...)
+			continue
+		}
+		needs = max(needs, packed.MinVMs)
+	}
+	if len(findings) > 0 {
+		return 0, 0, &capacity.InputError{Findings: findings}
+	}
+	return ceilDiv(int(needs), int(p.Machines.Disks)), most, nil
+}

@@ -1,0 +1,155 @@
+package pack
+
+import (
+	"container/heap"
+	"context"
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+// Bounds by prices. Give every job a price. If no phase is shorter than the prices of its jobs together, then no
+// packing is shorter than the prices of all jobs, because its phases hold every job. Prices that are too high are
+// scaled down by the worst phase: the smallest time / prices there is. It is found by knapsacks, one for each rung,
+// and only the rungs are looked at that may hold it.
+
+const (
+	// mostKnapsack bounds the cells of one exact knapsack; larger ones put plain and extra VMs together.
+	mostKnapsack = 40_000_000
+	// nearWorst is how near the worst phase must be known.
+	nearWorst = 1e-4
+	// fewest knapsacks are looked at, however large.
+	fewest = 20
+)
+
+// stretch is the rungs low to high with the dearest jobs that fit high: no phase of these rungs is dearer.
+type stretch struct {
+	low, high int
+	worth     float64
+	ratio     float64 // time of the lowest / worth: no phase of these rungs has less
+}
+
+type worstFirst []stretch
+
+func (h worstFirst) Len() int           { return len(h) }
+func (h worstFirst) Less(i, j int) bool { return h[i].ratio < h[j].ratio }
+func (h worstFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *worstFirst) Push(x any)        { *h = append(*h, x.(stretch)) }
+func (h *worstFirst) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// price is what a bound by prices comes to, the phases met on the way that are shorter than their prices, and the
+// ratio by which prices are too high at most. It looks at knapsacks of so many cells, and at a few at least.
+func (s *seen) price(ctx context.Context, prices []float64, cells int) (bound float64, short []contents, ratio float64) {
+	sum := 0.0
+	for i, p := range prices {
+		sum += p * float64(s.kinds[i].count)
+	}
+	if !(sum > 0) {
+		return 0, nil, 1
+	}
+	actual := math.Inf(1)
+	worth := func(rung int) float64 {
+		c, w := s.dearest(prices, rung)
+		if at := s.look(c, 0); at >= 0 && at < s.never() {
+			paid := 0.0
+			for _, x := range c {
+				paid += prices[x.kind] * float64(x.count)
+			}
+			actual = min(actual, s.times[at]/paid)
+			if s.times[at] < paid*(1-provedGap) {
+				short = append(short, c)
+			}
+		}
+		return w
+	}
+	var open worstFirst
+	push := func(low, high int, w float64) {
+		ratio := math.Inf(1)
+		if w > 0 {
+			ratio = s.times[low] / w
+		}
+		heap.Push(&open, stretch{low, high, w, ratio})
+	}
+	top := s.never() - 1
+	push(0, top, worth(top))
+	limit := s.cells + cells
+	for asked := 1; asked < fewest || s.cells < limit; asked++ {
+		_ = capacity.Pause(ctx) // who asked looks whether the time is up
+		worst := open[0]
+		if worst.low == worst.high || worst.ratio >= actual*(1-nearWorst) {
+			break
+		}
+		heap.Pop(&open)
+		middle := s.between(worst.low, worst.high)
+		push(worst.low, middle, worth(middle))
+		push(middle+1, worst.high, worst.worth)
+	}
+	return sum * open[0].ratio, short, open[0].ratio
+}
+
+// between is the rung nearest to the middle of two by the ratio of times, below the higher.
+func (s *seen) between(low, high int) int {
+	target := math.Sqrt(s.times[low] * s.times[high])
+	return min(high-1, lowest(low, high, func(rung int) bool { return s.times[rung] >= target }))
+}
+
+// dearest is the jobs with the highest prices together that fit a rung, and their worth; where the knapsack is too
+// large, jobs that need not fit but are worth at least as much.
+func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
+	plain, special := s.ladder.at(rung)
+	var hosts, others []item
+	mixed := s.extras > 0 && s.mixed(s.everything())
+	for i := range s.kinds {
+		if plain[i] == impossible || prices[i] <= 0 {
+			continue
+		}
+		it := item{kind: i, plain: int(plain[i]), special: int(special[i]), price: prices[i]}
+		if s.kinds[i].role == capacity.PlainRole || special[i] == impossible {
+			it.special = 0
+		}
+		if s.kinds[i].role == capacity.HostRole && mixed {
+			hosts = it.times(s.kinds[i].count, hosts)
+		} else {
+			others = it.times(s.kinds[i].count, others)
+		}
+	}
+	if !mixed {
+		s.cells += len(others) * s.vms
+		return contentsOfItems(fill(others, s.vms))
+	}
+	if len(hosts)*s.vms*s.vms+len(others)*s.vms*s.extras > mostKnapsack {
+		s.cells += (len(hosts) + len(others)) * (s.vms + s.extras)
+		for i := range others {
+			others[i].special = 0
+		}
+		for i := range hosts {
+			hosts[i].special = 0
+		}
+		return contentsOfItems(fill(append(others, hosts...), s.vms+s.extras))
+	}
+	s.cells += (len(hosts)*s.vms*s.vms + len(others)*s.vms*s.extras) / 2
+	return s.dearestMixed(hosts, others)
+}
+
+// dearestMixed divides the disks between plain VMs of possible hosts, plain VMs of others, and hosts; how many
+// machines the plain VMs leave says how many extra VMs there can be.
+func (s *seen) dearestMixed(hosts, others []item) (contents, float64) {
+	extra := func(plain int) int { return (s.machines - ceilDiv(plain, s.disks)) * s.perMachine }
+	guests := knapsack(others, s.vms, s.extras, extra)
+	host := knapsack(hosts, s.vms, s.vms, func(plain int) int { return s.vms - plain })
+	best, bestX, bestY := -1.0, 0, 0
+	for x := 0; x <= s.vms; x++ {
+		for y := 0; x+y <= s.vms; y++ {
+			if w := guests.worth(x, extra(x+y)) + host.worth(y, s.vms-x-y); w > best {
+				best, bestX, bestY = w, x, y
+			}
+		}
+	}
+	chosen := append(guests.chosen(bestX, extra(bestX+bestY)), host.chosen(bestY, s.vms-bestX-bestY)...)
+	c, _ := contentsOfItems(chosen, 0)
+	return c, best
+}

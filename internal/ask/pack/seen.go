@@ -1,0 +1,119 @@
+package pack
+
+import (
+	"context"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// seen is every phase that was looked at, with its rung: nothing is worked out twice, and the phases are columns
+// to combine afterwards.
+type seen struct {
+	*fitter
+	index map[string]int32
+	list  []column // as they came
+	name  []byte
+	cells int // of knapsacks, as a measure of work
+}
+
+// column is a phase; never is its rung where its jobs do not fit at all.
+type column struct {
+	contents
+	rung int
+}
+
+func newSeen(f *fitter) *seen { return &seen{fitter: f, index: map[string]int32{}} }
+
+// key is a phase's contents as text.
+func (s *seen) key(c contents) []byte {
+	s.name = s.name[:0]
+	for _, x := range c {
+		s.name = append(s.name, byte(x.kind>>8), byte(x.kind), byte(x.count>>8), byte(x.count))
+	}
+	return s.name
+}
+
+// look is a phase's rung, which is not below low.
+func (s *seen) look(c contents, low int) int {
+	if len(c) == 0 {
+		return -1
+	}
+	if i, known := s.index[string(s.key(c))]; known {
+		return s.list[i].rung
+	}
+	rung := s.shortest(c, max(0, low))
+	s.index[string(s.key(c))] = int32(len(s.list))
+	s.list = append(s.list, column{slices.Clone(c), rung})
+	return rung
+}
+
+// at is a rung's time; that of an empty phase is 0.
+func (s *seen) at(rung int) float64 {
+	if rung < 0 {
+		return 0
+	}
+	return s.times[rung]
+}
+
+// with is some jobs and so many more of a kind.
+func (c contents) with(kind, more int, into contents) contents {
+	into = into[:0]
+	done := false
+	for _, x := range c {
+		if !done && x.kind >= kind {
+			done = true
+			if x.kind == kind {
+				if x.count += more; x.count > 0 {
+					into = append(into, x)
+				}
+				continue
+			}
+			into = append(into, some{kind, more})
+		}
+		into = append(into, x)
+	}
+	if !done {
+		into = append(into, some{kind, more})
+	}
+	return into
+}
+
+// division is the batch in phases.
+type division struct {
+	phases []contents
+	rungs  []int
+	time   float64
+}
+
+func (s *seen) division(ctx context.Context, phases []contents) (d division) {
+	for _, c := range phases {
+		_ = capacity.Pause(ctx)
+		d.phases = append(d.phases, slices.Clone(c))
+		d.rungs = append(d.rungs, s.look(c, 0))
+	}
+	s.settle(&d)
+	return d
+}
+
+// settle drops empty phases and adds up.
+func (s *seen) settle(d *division) {
+	n := 0
+	d.time = 0
+	for i := range d.phases {
+		if len(d.phases[i]) > 0 {
+			d.phases[n], d.rungs[n] = d.phases[i], d.rungs[i]
+			d.time += s.at(d.rungs[n])
+			n++
+		}
+	}
+	d.phases, d.rungs = d.phases[:n], d.rungs[:n]
+}
+
+func (d *division) clone() division {
+	c := division{rungs: slices.Clone(d.rungs), time: d.time}
+	for _, p := range d.phases {
+		c.phases = append(c.phases, slices.Clone(p))
+	}
+	return c
+}

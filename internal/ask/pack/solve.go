@@ -1,0 +1,211 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/perf"
+)
+
+// Pack says in which phases a batch runs. The solver is an adviser for batches that are too large for the exact
+// method; without one, or where it fails, they are packed with a larger gap and a warning. When the context's
+// deadline comes, the answer is the best packing so far with its gap; only a cancelled caller gets an error.
+func Pack(ctx context.Context, p capacity.PackingProblem, solver lp.Solver) (capacity.Packing, error) {
+	b, err := ready(p)
+	if err != nil {
+		return capacity.Packing{}, err
+	}
+	return b.pack(ctx, p.Options, solver)
+}
+
+// found is what an algorithm found: phases, and what none of its kind are shorter than.
+type found struct {
+	phases []contents
+	bound  float64
+	proved bool
+}
+
+func (b *batch) pack(ctx context.Context, o capacity.PackingOptions, solver lp.Solver) (capacity.Packing, error) {
+	f := newFitter(b, newLadder(ctx, b))
+	var (
+		plan found
+		err  error
+	)
+	switch o.Algorithm {
+	case capacity.PackSequential:
+		plan = found{phases: b.oneByOne(), proved: true}
+	case capacity.PackPair:
+		plan, err = b.paired(ctx)
+	case capacity.PackSwarm:
+		return b.packSwarm(ctx, o)
+	default:
+		plan, err = b.multi(ctx, f, o.Seed, solver)
+	}
+	if err = cancelled(ctx, err); err != nil {
+		return capacity.Packing{}, err
+	}
+	phases := f.phases(plan.phases)
+	if plan.proved {
+		plan.bound = total(phases)
+	}
+	proved := b.order(phases)
+	basis := "Every order of these phases."
+	if !proved {
+		basis = "The phases in the order of their deadlines, and what moving single ones changes."
+	}
+	// Where phases wait for jobs that are released later, longer ones may end sooner.
+	if c := b.course(phases); o.Algorithm == capacity.PackMulti && (c.missed > 0 || c.end > total(phases)*(1+provedGap)) {
+		if phases, proved, basis, err = b.inTime(ctx, f, phases, basis); err != nil {
+			return capacity.Packing{}, err
+		}
+	}
+	answer := b.assemble(o, phases, plan.bound)
+	answer.Deadlines = b.deadlines(phases, proved, basis)
+	return answer, nil
+}
+
+// cancelled is the error of a cancelled caller; a deadline that has come is none.
+func cancelled(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+// oneByOne is every job by itself.
+func (b *batch) oneByOne() (phases []contents) {
+	for i := range b.kinds {
+		for range b.kinds[i].count {
+			phases = append(phases, contents{{i, 1}})
+		}
+	}
+	return phases
+}
+
+// paired is the cheapest pairing, or a quick one where the time comes before it is found.
+func (b *batch) paired(ctx context.Context) (found, error) {
+	phases, err := b.pairs(ctx, match)
+	if errors.Is(err, context.DeadlineExceeded) {
+		phases, err = b.pairs(ctx, matchGreedily)
+		return found{phases: phases, bound: b.weakBound()}, err
+	}
+	return found{phases: phases, proved: true}, err
+}
+
+// multi is the shortest packing with any number of jobs at once: exactly where the batch is small or its jobs
+// alike, else by searching and by combining the phases seen.
+func (b *batch) multi(ctx context.Context, f *fitter, seed uint64, solver lp.Solver) (found, error) {
+	if p, few := newParts(b); few && f.whole {
+		phases, err := exact(ctx, f, p)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return found{phases: phases, proved: true}, err
+		}
+	}
+	return b.large(ctx, f, seed, solver)
+}
+
+// phases allocates the VMs of phases.
+func (f *fitter) phases(all []contents) (phases []phase) {
+	for _, c := range all {
+		phases = append(phases, f.phase(f.allocate(c)))
+	}
+	return phases
+}
+
+// total is how long phases take together.
+func total(phases []phase) (t float64) {
+	for i := range phases {
+		t += phases[i].seconds
+	}
+	return t
+}
+
+// weakBound is what no packing is shorter than: the longest job alone, and the work of all jobs at the size where
+// each does least, spread over every VM there can be.
+func (b *batch) weakBound() float64 {
+	longest, work := 0.0, 0.0
+	for i := range b.kinds {
+		k := &b.kinds[i]
+		least := math.Inf(1)
+		for n := k.least; n < len(k.times); n++ {
+			least = min(least, float64(n)*k.times[n])
+		}
+		longest = max(longest, k.alone())
+		work += float64(k.count) * least
+	}
+	return max(longest, work/float64(b.vms+b.extras))
+}
+
+// assemble writes an answer.
+func (b *batch) assemble(o capacity.PackingOptions, phases []phase, bound float64) capacity.Packing {
+	a := capacity.Packing{
+		Algorithm: o.Algorithm, Status: capacity.PackingFeasible, SequentialSeconds: b.sequential(),
+		Jobs: b.jobs, Phases: make([]capacity.PackedPhase, 0, len(phases)), Warnings: slices.Clone(b.warnings),
+	}
+	number := make([]int64, len(b.kinds))
+	for i := range phases {
+		p := &phases[i]
+		start := p.start(a.EndSeconds)
+		packed := capacity.PackedPhase{StartSeconds: start, EndSeconds: start + p.seconds, Seconds: p.seconds}
+		for _, m := range p.members {
+			number[m.kind]++
+			packed.Jobs = append(packed.Jobs, capacity.PhaseJob{
+				Job: b.kinds[m.kind].name, Number: number[m.kind], Role: m.role, VMs: int64(m.vms),
+				Seconds: b.seconds(m), EndSeconds: start + b.seconds(m), Late: b.late(m, start),
+			})
+		}
+		if o.Placement {
+			packed.Placement = b.place(p.members)
+		}
+		a.Phases = append(a.Phases, packed)
+		a.BusySeconds += p.seconds
+		a.EndSeconds = packed.EndSeconds
+	}
+	a.Warnings = append(a.Warnings, b.extrapolated(phases)...)
+	if saved := 1 - a.BusySeconds/a.SequentialSeconds; math.Abs(saved) > provedGap { // else it is rounding
+		a.Saving = saved
+	}
+	a.LowerBoundSeconds = min(bound, a.BusySeconds)
+	if a.BusySeconds > 0 {
+		a.Gap = (a.BusySeconds - a.LowerBoundSeconds) / a.BusySeconds
+	}
+	if a.Gap <= provedGap {
+		a.Gap, a.Status = 0, capacity.PackingOptimal
+	}
+	return a
+}
+
+// extrapolated warns of jobs that run on more or fewer VMs than they were measured on, once for each kind: of the
+// number furthest beyond.
+func (b *batch) extrapolated(phases []phase) (all []capacity.Warning) {
+	furthest := make([]float64, len(b.kinds))
+	beyond := func(f *capacity.PowerFit, vms float64) float64 { return max(vms/f.MostVMs, f.LeastVMs/vms) }
+	for _, p := range phases {
+		for _, m := range p.members {
+			f := b.jobs[m.kind].Fit
+			if vms := float64(m.vms); f != nil && perf.Extrapolated(*f, vms) != nil && (furthest[m.kind] == 0 || beyond(f, vms) > beyond(f, furthest[m.kind])) {
+				furthest[m.kind] = vms
+			}
+		}
+	}
+	for i, vms := range furthest {
+		if vms == 0 {
+			continue
+		}
+		w := perf.Extrapolated(*b.jobs[i].Fit, vms)
+		w.Pointer, w.Detail = fmt.Sprintf("/jobs/%d/measurements", i), b.kinds[i].name+": "+w.Detail
+		all = append(all, *w)
+	}
+	return all
+}
+
+// provedGap is the gap below which a packing counts as proved: what rounding leaves.
+const provedGap = 1e-9

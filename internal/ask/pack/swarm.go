@@ -1,0 +1,204 @@
+package pack
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// The paper's particle swarm, as a baseline: a particle is a matrix of VMs by phase and job, and two flags a job;
+// it flies through infeasible places and remembers feasible ones (Hu and Eberhart). A job runs in the phase where
+// its number is largest, which is kinder than the paper's model, where a job in two phases is run twice.
+const (
+	particles  = 1500
+	iterations = 200
+	attraction = 1.49445
+	// mostSwarming is how many jobs a particle can have: its matrix is their square.
+	mostSwarming = 60
+)
+
+// packSwarm packs by the swarm.
+func (b *batch) packSwarm(ctx context.Context, o capacity.PackingOptions) (capacity.Packing, error) {
+	if n := b.size(); n > mostSwarming {
+		return capacity.Packing{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/options/algorithm", Code: "too_many",
+			Detail: fmt.Sprintf("The swarm is there for comparison and packs %d jobs at most, not %d.", mostSwarming, n),
+			Hint:   &capacity.Hint{Detail: `Take "multi", which is shorter as well.`, Pointer: "/options/algorithm", Value: capacity.PackMulti}}}}
+	}
+	all, err := b.swarm(ctx, o.Seed)
+	if err != nil {
+		return capacity.Packing{}, err
+	}
+	var phases []phase
+	for _, members := range all {
+		phases = append(phases, b.phase(members))
+	}
+	proved := b.order(phases)
+	answer := b.assemble(o, phases, b.weakBound())
+	answer.Deadlines = b.deadlines(phases, proved, "The order of these phases.")
+	return answer, nil
+}
+
+// swarm is the best packing that the particles meet. When its time comes it is the best so far.
+func (b *batch) swarm(ctx context.Context, seed uint64) ([][]member, error) {
+	var jobs []int
+	for i := range b.kinds {
+		jobs = append(jobs, slices.Repeat([]int{i}, b.kinds[i].count)...)
+	}
+	f := flight{batch: b, jobs: jobs, r: rand.New(rand.NewPCG(seed, particles)), phases: make([][]member, len(jobs))}
+	dimensions := len(jobs)*len(jobs) + 2*len(jobs)
+	type particle struct {
+		at, velocity, best []float64
+		time               float64
+	}
+	swarm := make([]particle, particles)
+	var leader []float64
+	shortest := math.Inf(1)
+	for i := range swarm {
+		p := &swarm[i]
+		p.at = f.start(dimensions)
+		p.velocity, p.best = make([]float64, dimensions), slices.Clone(p.at)
+		p.time = f.time(p.at)
+		if p.time < shortest {
+			shortest, leader = p.time, slices.Clone(p.at)
+		}
+	}
+	for range iterations {
+		switch err := capacity.Pause(ctx); {
+		case err == context.Canceled:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			return f.read(leader), nil
+		}
+		for i := range swarm {
+			p := &swarm[i]
+			inertia := 0.5 + f.r.Float64()/2
+			for d, x := range p.at {
+				v := inertia*p.velocity[d] + attraction*f.r.Float64()*(p.best[d]-x) + attraction*f.r.Float64()*(leader[d]-x)
+				p.velocity[d] = v
+				p.at[d] = min(max(0, x+v), f.highest(d))
+			}
+			if t := f.time(p.at); t < p.time {
+				p.time = t
+				copy(p.best, p.at)
+				if t < shortest {
+					shortest = t
+					copy(leader, p.at)
+				}
+			}
+		}
+	}
+	return f.read(leader), nil
+}
+
+// flight reads particles.
+type flight struct {
+	*batch
+	jobs   []int
+	r      *rand.Rand
+	phases [][]member
+}
+
+// highest is how large a dimension may be.
+func (f *flight) highest(d int) float64 {
+	if d < len(f.jobs)*len(f.jobs) {
+		return float64(f.vms)
+	}
+	return 1
+}
+
+// start is a feasible place by chance: every job in a phase that has room for it, and what VMs are left shared out.
+func (f *flight) start(dimensions int) []float64 {
+	n := len(f.jobs)
+	at := make([]float64, dimensions)
+	left := make([]int, n)
+	in := make([]int, n)
+	for i := range left {
+		left[i] = f.vms
+	}
+	for _, j := range f.r.Perm(n) {
+		least := f.kinds[f.jobs[j]].least
+		in[j] = f.r.IntN(n)
+		for left[in[j]] < least {
+			in[j] = (in[j] + 1) % n
+		}
+		left[in[j]] -= least
+		at[in[j]*n+j] = float64(least)
+	}
+	for _, j := range f.r.Perm(n) {
+		more := f.r.IntN(left[in[j]] + 1)
+		at[in[j]*n+j] += float64(more)
+		left[in[j]] -= more
+	}
+	plain := slices.Clone(at)
+	for d := n * n; d < dimensions; d++ {
+		at[d] = f.r.Float64()
+	}
+	if math.IsInf(f.time(at), 1) {
+		return plain
+	}
+	return at
+}
+
+// read is the phases of a place; those without jobs are left out.
+func (f *flight) read(at []float64) (phases [][]member) {
+	f.decode(at)
+	for _, p := range f.phases {
+		if len(p) > 0 {
+			phases = append(phases, slices.Clone(p))
+		}
+	}
+	return phases
+}
+
+func (f *flight) decode(at []float64) {
+	n := len(f.jobs)
+	for i := range f.phases {
+		f.phases[i] = f.phases[i][:0]
+	}
+	for j, kind := range f.jobs {
+		phase := 0
+		for i := range n {
+			if at[i*n+j] > at[phase*n+j] {
+				phase = i
+			}
+		}
+		m := member{kind: kind, role: capacity.PlainRole, vms: int(math.Round(at[phase*n+j]))}
+		switch role := f.kinds[kind].role; {
+		case role == capacity.HostRole && at[n*n+j] > 0.5, role == capacity.GuestRole && at[n*n+n+j] > 0.5:
+			m.role = role
+		}
+		f.phases[phase] = append(f.phases[phase], m)
+	}
+}
+
+// time is how long a place takes; infinitely long where it is infeasible.
+func (f *flight) time(at []float64) (total float64) {
+	f.decode(at)
+	for _, phase := range f.phases {
+		var plain, hosts, extras int
+		longest := 0.0
+		for _, m := range phase {
+			switch m.role {
+			case capacity.PlainRole:
+				plain += m.vms
+			case capacity.HostRole:
+				hosts += m.vms
+			default:
+				extras += m.vms
+			}
+			if m.vms < f.kinds[m.kind].least || m.vms > f.vms {
+				return math.Inf(1)
+			}
+			longest = max(longest, f.seconds(m))
+		}
+		if plain+hosts > f.vms || extras > 0 && (extras > (f.machines-ceilDiv(plain, f.disks))*f.perMachine || f.hostsPerExtra*extras > hosts) {
+			return math.Inf(1)
+		}
+		total += longest
+	}
+	return total
+}

@@ -1,0 +1,201 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"headroom/internal/core/capacity"
+)
+
+// runningNames is what instances that run are called as a type of their own, by their type: they work from the round's
+// start on. No other type is called so.
+func runningNames(types []capacity.PoolType) map[string]string {
+	taken, names := map[string]bool{}, map[string]string{}
+	for _, t := range types {
+		taken[t.Name] = true
+	}
+	for i, t := range types {
+		name := t.Name + " (running)"
+		for n := i; taken[name] || utf8.RuneCountInString(name) > capacity.MaxNameLength; n++ {
+			name = fmt.Sprintf("running instances %d", n)
+		}
+		taken[name], names[t.Name] = true, name
+	}
+	return names
+}
+
+// Planner plans one round of a course.
+type Planner func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error)
+
+// Course plans a round at a time: each for what is submitted in it and the data there is at its end, beside the core
+// instances that the round before leaves running. A round that cannot be done says why and changes nothing. After each
+// round it tells how many are done.
+func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tell func(done, total int64)) (capacity.PoolCourse, error) {
+	if err := p.Validate(); err != nil {
+		return capacity.PoolCourse{}, err
+	}
+	c := capacity.PoolCourse{Status: capacity.PoolOptimal, Proved: true, Rounds: []capacity.PoolRound{}, Warnings: []capacity.Warning{}}
+	running := map[string]int64{}
+	for _, x := range p.Running {
+		running[x.Type] = x.Count
+	}
+	startups := slices.ContainsFunc(p.Types, func(t capacity.PoolType) bool {
+		return *cmp.Or(t.StartupHours, &p.StartupHours) > 0
+	})
+	names, types := runningNames(p.Types), map[string]string{}
+	for name, running := range names {
+		types[running] = name
+	}
+	data, rounds := p.Storage.DataGB, p.Rounds()
+	for n := range rounds {
+		if n < len(p.IncomingGB) {
+			data += p.IncomingGB[n]
+		}
+		from := int64(n) * p.Hours
+		round := capacity.PoolRound{FromHour: from, UntilHour: from + p.Hours, DataGB: data, Changes: []capacity.PoolChange{}}
+		problem := roundProblem(p, n, data, running, names, startups)
+		if len(problem.Jobs) == 0 && data == 0 {
+			round.Plan = capacity.PoolPlan{Status: capacity.PoolOptimal, PoolOutcome: (&model{}).empty()}
+			round.Plan.Hours = new(float64)
+		} else {
+			answer, err := plan(ctx, problem)
+			if err != nil {
+				return capacity.PoolCourse{}, fmt.Errorf("plan the round from hour %d on: %w", from, err)
+			}
+			round.Plan = joined(answer, types)
+		}
+		switch {
+		case round.Plan.Status == capacity.PoolInfeasible:
+			c.Status = capacity.PoolInfeasible
+		case round.Plan.Status == capacity.PoolFeasible && c.Status == capacity.PoolOptimal:
+			c.Status = capacity.PoolFeasible
+		}
+		c.Proved = c.Proved && round.Plan.Status == capacity.PoolOptimal && !startups
+		if round.Plan.Status != capacity.PoolInfeasible {
+			c.Cost.Decimal = c.Cost.Add(round.Plan.Cost.Decimal)
+			next := map[string]int64{}
+			for _, x := range round.Plan.Mix.Core {
+				next[x.Type] = x.Count
+			}
+			round.Changes = changes(from, running, next, round.Plan.Mix.Accelerators)
+			running = next
+		}
+		c.Rounds = append(c.Rounds, round)
+		tell(int64(n+1), int64(rounds))
+	}
+	return c, nil
+}
+
+// roundProblem is the problem of a round. Where instances take time to start, those of a type that run are a type of their
+// own, which does not.
+func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map[string]int64, names map[string]string, startups bool) capacity.PoolProblem {
+	q := capacity.PoolProblem{Currency: p.Currency, Hours: p.Hours, Storage: p.Storage, StartupHours: p.StartupHours, Options: p.Options}
+	q.Storage.DataGB = data
+	twice := map[string]bool{}
+	for _, t := range p.Types {
+		if count := running[t.Name]; startups && t.Core && count > 0 {
+			most := int64(capacity.MaxPoolInstances)
+			if t.Most != nil {
+				most = *t.Most
+			}
+			same, left, none := min(count, most), max(0, most-count), 0.0
+			old := t
+			old.Name, old.Accelerator, old.Most, old.StartupHours = names[t.Name], false, &same, &none
+			q.Types = append(q.Types, old)
+			t.Most, twice[t.Name] = &left, true
+		}
+		q.Types = append(q.Types, t)
+	}
+	for _, j := range p.Jobs {
+		if n >= len(j.Submissions) || j.Submissions[n] == 0 {
+			continue
+		}
+		job := j.PoolJob
+		job.Work *= j.Submissions[n]
+		job.Rates = maps.Clone(job.Rates)
+		for name, rate := range j.Rates {
+			if twice[name] {
+				job.Rates[names[name]] = rate
+			}
+		}
+		q.Jobs = append(q.Jobs, job)
+	}
+	return q
+}
+
+// joined is an answer without types of instances that run: they are what their type is.
+func joined(a capacity.PoolPlan, types map[string]string) capacity.PoolPlan {
+	core := []capacity.PoolCore{}
+	for _, x := range a.Mix.Core {
+		x.Type = cmp.Or(types[x.Type], x.Type)
+		if at := slices.IndexFunc(core, func(y capacity.PoolCore) bool { return y.Type == x.Type }); at >= 0 {
+			core[at].Count += x.Count
+			core[at].Cost.Decimal = core[at].Cost.Add(x.Cost.Decimal)
+			continue
+		}
+		core = append(core, x)
+	}
+	a.Mix.Core = core
+	for i := range a.Conflicts { // which point into the round's problem, and nobody has sent that
+		f := &a.Conflicts[i]
+		f.Pointer = ""
+		if f.Hint != nil {
+			f.Hint = &capacity.Hint{Detail: f.Hint.Detail}
+		}
+	}
+	for i := range a.Jobs {
+		on := []capacity.PoolWorkOn{}
+		for _, x := range a.Jobs[i].On {
+			x.Type = cmp.Or(types[x.Type], x.Type)
+			if at := slices.IndexFunc(on, func(y capacity.PoolWorkOn) bool { return y.Type == x.Type }); at >= 0 {
+				on[at].InstanceHours += x.InstanceHours
+				continue
+			}
+			on = append(on, x)
+		}
+		a.Jobs[i].On = on
+	}
+	return a
+}
+
+// changes is what to do for a round, in the order of hours: core instances at its start, accelerators when they come and
+// when they go.
+func changes(from int64, running, next map[string]int64, accelerators []capacity.PoolAccelerator) []capacity.PoolChange {
+	all := []capacity.PoolChange{}
+	types := slices.Compact(slices.Sorted(func(yield func(string) bool) {
+		for name := range running {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range next {
+			if !yield(name) {
+				return
+			}
+		}
+	}))
+	for _, name := range types {
+		if n := next[name] - running[name]; n != 0 {
+			all = append(all, capacity.PoolChange{Hour: from, Type: name, As: capacity.AsCore, Count: n})
+		}
+	}
+	come := map[string]int64{}
+	for _, x := range accelerators {
+		if come[x.Type] == 0 {
+			all = append(all, capacity.PoolChange{Hour: from, Type: x.Type, As: capacity.AsAccelerator})
+		}
+		come[x.Type] += x.Count
+		all = append(all, capacity.PoolChange{Hour: from + x.Hours, Type: x.Type, As: capacity.AsAccelerator, Count: -x.Count})
+	}
+	for i := range all {
+		if x := &all[i]; x.Count == 0 {
+			x.Count = come[x.Type]
+		}
+	}
+	slices.SortStableFunc(all, func(a, b capacity.PoolChange) int { return cmp.Compare(a.Hour, b.Hour) })
+	return all
+}

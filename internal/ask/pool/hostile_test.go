@@ -1,0 +1,267 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/proof"
+)
+
+func TestWhatCannotBeDoneIsNamed(t *testing.T) {
+	most := func(n int64) *int64 { return &n }
+	for _, c := range []struct {
+		name, code, pointer, says string
+		spoil                     func(p *capacity.PoolProblem)
+	}{
+		{"no memory", "no_eligible_type", "/jobs/0", "the most that a slot offers is 3.5 GiB, on m1.large", func(p *capacity.PoolProblem) {
+			p.Jobs[0].MemoryGiBPerTask = 8
+			p.Types[0].MemoryGiB, p.Types[0].Slots, p.Types[1].MemoryGiB = 7, 2, 1.7
+		}},
+		{"memory not said", "no_eligible_type", "/jobs/0", "no type with a rate for it says how much it has", func(p *capacity.PoolProblem) { p.Jobs[0].MemoryGiBPerTask = 8 }},
+		{"no rate", "no_eligible_type", "/jobs/0", "no rate above 0", func(p *capacity.PoolProblem) { p.Jobs[0].Rates = map[string]float64{"m1.large": 0, "c1.medium": 0} }},
+		{"due before anything works", "deadline", "/jobs/0/deadline_hours", "works only from 0.25 hours on", func(p *capacity.PoolProblem) { p.StartupHours, p.Jobs[0].DeadlineHours = 0.25, 0.2 }},
+		{"no disk", "storage", "/storage/data_gb", "no type that may be a core instance has a disk", func(p *capacity.PoolProblem) { p.Types[0].DiskGB = 0 }},
+		{"disks too few", "storage", "/storage/data_gb", "With 5 instances of m1.large", func(p *capacity.PoolProblem) { p.Types[0].Most = most(3) }},
+		{"instances too few", "deadline", "/jobs/0/deadline_hours", "With a deadline of 2.6 hours", func(p *capacity.PoolProblem) { // 5 · 4 + 3 · 5 = 35 an hour
+			p.Jobs[0].DeadlineHours, p.Types[0].Most, p.Types[1].Most = 2, most(5), most(3)
+		}},
+		{"the second of two jobs", "deadline", "/jobs/1/deadline_hours", "\"late\" cannot be done within 3 hours", func(p *capacity.PoolProblem) {
+			p.Types[0].Most, p.Types[1].Most = most(5), most(3)
+			p.Jobs = []capacity.PoolJob{{Name: "early", Work: 20, DeadlineHours: 1}, {Name: "late", Work: 90, DeadlineHours: 3}}
+		}},
+		{"absurd work", "deadline", "/jobs/0/deadline_hours", "times as many", func(p *capacity.PoolProblem) { p.Jobs[0].Work = capacity.MaxPoolWork }},
+	} {
+		p := caseStudy(4)
+		c.spoil(&p)
+		a, err := Plan(t.Context(), p, cbc)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if a.Status != capacity.PoolInfeasible || len(a.Conflicts) != 1 || a.Conflicts[0].Code != c.code || a.Conflicts[0].Pointer != c.pointer ||
+			a.Conflicts[0].Hint == nil || !strings.Contains(a.Conflicts[0].Detail+a.Conflicts[0].Hint.Detail, c.says) {
+			t.Errorf("%s: got %s, %+v", c.name, a.Status, a.Conflicts)
+		}
+	}
+}
+
+func TestWhatMakesNoSenseIsRefused(t *testing.T) {
+	for pointer, spoil := range map[string]func(p *capacity.PoolProblem){
+		"/jobs/0/work":           func(p *capacity.PoolProblem) { p.Jobs[0].Work = 0 },
+		"/jobs/0/deadline_hours": func(p *capacity.PoolProblem) { p.Jobs[0].DeadlineHours = math.NaN() },
+		"/startup_hours":         func(p *capacity.PoolProblem) { p.StartupHours = math.Inf(1) },
+		"/types/0/disk_gb":       func(p *capacity.PoolProblem) { p.Types[0].DiskGB = -1 },
+		"/types/1/per_hour":      func(p *capacity.PoolProblem) { p.Types[1].PerHour = nil },
+		"/types/1":               func(p *capacity.PoolProblem) { p.Types[1].Accelerator = false },
+		"/types/1/name":          func(p *capacity.PoolProblem) { p.Types[1].Name = "m1.large" },
+		"/jobs/0/rates/m2":       func(p *capacity.PoolProblem) { p.Jobs[0].Rates = map[string]float64{"m2": 1} },
+		"/storage/fill":          func(p *capacity.PoolProblem) { p.Storage.Fill = 0 },
+		"/storage/replication":   func(p *capacity.PoolProblem) { p.Storage.Replication = math.Inf(1) },
+		"/hours":                 func(p *capacity.PoolProblem) { p.Hours = 100_000 },
+		"/currency":              func(p *capacity.PoolProblem) { p.Currency = "" },
+		"/jobs":                  func(p *capacity.PoolProblem) { p.Jobs, p.Storage.DataGB = nil, 0 },
+		"/mix":                   func(p *capacity.PoolProblem) { p.Mix = &capacity.PoolMix{} },
+	} {
+		p := caseStudy(4)
+		spoil(&p)
+		_, err := Plan(t.Context(), p, cbc)
+		var wrong *capacity.InputError
+		if !errors.As(err, &wrong) || wrong.Findings[0].Pointer != pointer {
+			t.Errorf("%s: got %v", pointer, err)
+		}
+	}
+	if _, err := Evaluate(t.Context(), caseStudy(4), nil); !errors.Is(err, capacity.Invalid) {
+		t.Errorf("a mix that is missing: got %v", err)
+	}
+}
+
+func TestFreeInstancesAreRentedAsFarAsTheyAreNeeded(t *testing.T) {
+	p := caseStudy(4)
+	p.Types[1].PerHour = cash("0")
+	a, err := Plan(t.Context(), p, cbc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := proof.Pool(p, a); len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	if a.Status != capacity.PoolOptimal || a.Cost.String() != "6.80" || len(a.Mix.Accelerators) != 1 || a.Mix.Accelerators[0].Count != 2 {
+		t.Errorf("got %s, %s, %+v", a.Status, a.Cost, a.Mix)
+	}
+	p.Types[0].PerHour = cash("0")
+	if a, err = Plan(t.Context(), p, cbc); err != nil || a.Status != capacity.PoolOptimal || !a.Cost.IsZero() || len(proof.Pool(p, a)) > 0 {
+		t.Errorf("nothing costs anything: got %+v, %v", a, err)
+	}
+}
+
+func TestHundredsOfTypes(t *testing.T) {
+	p := large(rand.New(rand.NewPCG(5, 5)), 400, 20, 24, 0)
+	within := func(limit time.Duration) (capacity.PoolPlan, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		return Plan(ctx, p, cbc)
+	}
+	began := time.Now()
+	a, err := within(3 * time.Second)
+	if errors.Is(err, capacity.Busy) { // the machine has other work
+		a, err = within(30 * time.Second)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := proof.Pool(p, a); len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	t.Logf("%s, %s, at least %s, gap %.3f %%, %v", a.Status, a.Cost, a.LowerBound, 100*a.Gap, time.Since(began).Round(10*time.Millisecond))
+}
+
+func TestWithoutASolverNothingIsPlanned(t *testing.T) {
+	if _, err := Plan(t.Context(), caseStudy(4), nil); !errors.Is(err, capacity.Busy) || !errors.Is(err, lp.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Plan(ctx, caseStudy(4), cbc); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+	if _, err := Share(t.Context(), sharePlan(), nil); err == nil {
+		t.Error("shares without a solver")
+	}
+}
+
+// liar is a solver whose answers are changed.
+type liar struct {
+	random *rand.Rand
+}
+
+func (l liar) Solve(ctx context.Context, p *lp.Program, o lp.Options) (lp.Solution, error) {
+	s, err := cbc.Solve(ctx, p, o)
+	if err != nil {
+		return s, err
+	}
+	s.X, s.RowDual = slices.Clone(s.X), slices.Clone(s.RowDual)
+	switch l.random.IntN(6) {
+	case 0:
+		for j := range s.X {
+			s.X[j] *= l.random.Float64()
+		}
+	case 1:
+		for i := range s.RowDual {
+			s.RowDual[i] *= 3 * l.random.Float64()
+		}
+	case 2:
+		s.Status = []lp.Status{lp.Infeasible, lp.Optimal, lp.Unbounded, lp.Stopped}[l.random.IntN(4)]
+	case 3:
+		if len(s.X) > 0 {
+			s.X[l.random.IntN(len(s.X))] = math.NaN()
+		}
+	case 4:
+		s.Objective, s.Bound = 0, 1e9
+	}
+	return s, nil
+}
+
+// Whatever a solver says, no wrong plan comes out, and no bound that a mix undercuts.
+func TestLyingSolversSpoilNoPlan(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	answered := 0
+	for range 80 {
+		p := draw(r)
+		honest, err := Plan(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Plan(t.Context(), p, liar{r})
+		if err != nil {
+			if !errors.Is(err, capacity.Busy) {
+				t.Fatalf("got %v", err)
+			}
+			continue
+		}
+		answered++
+		if wrong := proof.Pool(p, a); len(wrong) > 0 {
+			t.Fatalf("%v\n%+v\n%+v", wrong, p, a)
+		}
+		if a.Status == capacity.PoolInfeasible {
+			if honest.Status != capacity.PoolInfeasible {
+				t.Fatalf("infeasible, they say: %+v\n%+v", a.Conflicts, p)
+			}
+			continue
+		}
+		if a.LowerBound.GreaterThan(honest.Cost.Decimal) {
+			t.Fatalf("nothing costs less than %s, they say, but %s does: %+v", a.LowerBound, honest.Cost, p)
+		}
+	}
+	t.Logf("%d of 80 answered", answered)
+}
+
+// drawMix is instances of some types for some hours.
+func drawMix(r *rand.Rand, p *capacity.PoolProblem) {
+	for _, x := range p.Types {
+		if r.IntN(2) == 0 {
+			p.Mix.Core = append(p.Mix.Core, capacity.PoolCore{Type: x.Name, Count: int64(r.IntN(4))})
+		}
+		for range r.IntN(3) {
+			p.Mix.Accelerators = append(p.Mix.Accelerators, capacity.PoolAccelerator{Type: x.Name, Count: int64(r.IntN(4)), Hours: int64(r.IntN(4))})
+		}
+	}
+}
+
+// Random mixes of random problems, checked by other means; the work of a mix that misses deadlines in order may meet them
+// in another division.
+func TestEvaluationsAreRight(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	met, other, unmet := 0, 0, 0
+	slow := func(p capacity.PoolProblem) capacity.PoolProblem { // each type is good at one job only, and both are due at once
+		p.Types = slices.Clone(p.Types)
+		for i := range p.Types {
+			p.Types[i].Core = true
+		}
+		p.Jobs = []capacity.PoolJob{{Name: "a", Work: 10, DeadlineHours: 1, Rates: map[string]float64{"m1.large": 10, "c1.medium": 1}}, {Name: "b", Work: 10, DeadlineHours: 1, Rates: map[string]float64{"m1.large": 1, "c1.medium": 10}}}
+		p.Mix = &capacity.PoolMix{Core: []capacity.PoolCore{{Type: "m1.large", Count: 1}, {Type: "c1.medium", Count: 1}}}
+		return p
+	}
+	for n := range 300 {
+		p := draw(r)
+		p.Mix = &capacity.PoolMix{}
+		if n == 0 {
+			p = slow(caseStudy(4))
+		} else {
+			drawMix(r, &p)
+		}
+		e, err := Evaluate(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := proof.PoolEvaluation(p, e); len(wrong) > 0 {
+			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, e)
+		}
+		if !e.Proved {
+			t.Fatalf("case %d: not known whether deadlines can be met: %+v", n, p)
+		}
+		alone, err := Evaluate(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.DeadlinesMet && !alone.DeadlinesMet:
+			other++
+		case e.DeadlinesMet:
+			met++
+		default:
+			unmet++
+		}
+	}
+	t.Logf("deadlines met in order %d, in another division %d, not at all %d", met, other, unmet)
+	if met == 0 || other == 0 || unmet == 0 {
+		t.Error("one of them did not occur")
+	}
+}

@@ -1,0 +1,128 @@
+// Package pool says how many instances of which types to rent for how long, so that divisible work is done by its
+// deadlines and data has a place. It follows "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud",
+// whose sizing it makes a whole-number program. Classes, tiers and penalties of capacity plans are not known here.
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// model is a problem made ready. Because all work is there when the round starts and can be divided, a type's instances
+// are one machine that works on its jobs in the order of their deadlines: what it has done by a deadline for the jobs
+// due by then is all that counts, and no program needs to know in which hour it did it.
+type model struct {
+	capacity.PoolProblem
+	rates     [][]float64 // of an instance, by job and type; 0 is not at all
+	imputed   [][]bool
+	deadlines []float64 // by job
+	order     []int     // jobs by deadline
+	limits    []int64   // instances at once, by type
+	startups  []float64 // hours, by type
+	needed    float64   // GB
+	places    map[string]int
+	warnings  []capacity.Warning
+}
+
+// ready makes a problem ready, or says everything that is wrong with it.
+func ready(p capacity.PoolProblem) (*model, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	m := &model{PoolProblem: p, needed: p.Storage.NeededGB(), places: map[string]int{}, warnings: []capacity.Warning{}}
+	for i, t := range p.Types {
+		m.places[t.Name] = i
+		limit := int64(capacity.MaxPoolInstances)
+		if t.Most != nil {
+			limit = *t.Most
+		}
+		m.limits, m.startups = append(m.limits, limit), append(m.startups, p.Startup(t))
+	}
+	unknown := make([]bool, len(p.Types))
+	for n, j := range p.Jobs {
+		deadline := j.DeadlineHours
+		if deadline == 0 {
+			deadline = float64(p.Hours)
+		}
+		m.deadlines = append(m.deadlines, deadline)
+		m.order = append(m.order, n)
+		if j.RatesFrom != "" {
+			m.warnings = append(m.warnings, capacity.Warning{Pointer: fmt.Sprintf("/jobs/%d/rates", n), Code: "rates_from", Detail: fmt.Sprintf("The rates of %s are from %s.", j.Name, j.RatesFrom)})
+		}
+		rates, imputed := m.rated(j)
+		m.rates, m.imputed = append(m.rates, rates), append(m.imputed, imputed)
+		for i, rate := range rates {
+			if _, said := j.Rates[p.Types[i].Name]; rate == 0 && !said && p.Types[i].ComputeUnits == 0 {
+				unknown[i] = true
+			}
+		}
+	}
+	for i, t := range p.Types {
+		if unknown[i] {
+			m.warnings = append(m.warnings, capacity.Warning{Pointer: fmt.Sprintf("/types/%d", i), Code: "unrated", Detail: fmt.Sprintf(
+				"Jobs that have no rate on %s are not run there, because its compute units are not given either.", t.Name)})
+		}
+	}
+	slices.SortStableFunc(m.order, func(a, b int) int { return cmp.Compare(m.deadlines[a], m.deadlines[b]) })
+	return m, nil
+}
+
+// rated is how fast an instance of each type works on a job, and where that was made of compute units: in proportion to
+// the slowest type that was measured. A type that offers a task too little memory has rate 0.
+func (m *model) rated(j capacity.PoolJob) (rates []float64, imputed []bool) {
+	slowest := -1
+	for i, t := range m.Types {
+		if r := j.Rates[t.Name]; r > 0 && t.ComputeUnits > 0 && (slowest < 0 || r < j.Rates[m.Types[slowest].Name]) {
+			slowest = i
+		}
+	}
+	for _, t := range m.Types {
+		rate, measured := j.Rates[t.Name]
+		made := false
+		switch {
+		case measured || t.ComputeUnits == 0:
+		case len(j.Rates) == 0:
+			rate, made = t.ComputeUnits, true
+		case slowest >= 0:
+			rate, made = j.Rates[m.Types[slowest].Name]*t.ComputeUnits/m.Types[slowest].ComputeUnits, true
+		}
+		if !m.fits(j, t) {
+			rate, made = 0, false
+		}
+		rates, imputed = append(rates, rate), append(imputed, made)
+	}
+	return rates, imputed
+}
+
+// fits says whether a type's slots have the memory of a job's tasks.
+func (m *model) fits(j capacity.PoolJob, t capacity.PoolType) bool {
+	return t.MemoryGiB/float64(t.Slots) >= j.MemoryGiBPerTask
+}
+
+// lasting is the last hour in which an instance of a type can be of use to a job that runs there; 0 where none does.
+func (m *model) lasting(i int) (hours int) {
+	for n := range m.Jobs {
+		if m.rates[n][i] > 0 {
+			hours = max(hours, int(math.Ceil(m.deadlines[n])))
+		}
+	}
+	return hours
+}
+
+// alone is how many accelerators of a type, kept for an hour each, do every job that runs there all by themselves. More
+// are of no use. It is infinite where an instance spends time on starting, which one that is kept longer spends once.
+func (m *model) alone(i int) (count float64) {
+	if m.startups[i] > 0 {
+		return math.Inf(1)
+	}
+	for n, j := range m.Jobs {
+		if rate := m.rates[n][i]; rate > 0 {
+			count += math.Ceil(j.Work / (rate * min(1, m.deadlines[n])))
+		}
+	}
+	return count
+}

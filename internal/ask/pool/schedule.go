@@ -1,0 +1,329 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+)
+
+// justBegun is how long a round is planned anew by what is known then: machines take as long to follow.
+const justBegun = 5 * time.Minute
+
+// Under is the round that is under way as the current plan has it: its word stands, because machines follow it already. It
+// does not where it has only just begun, the settings are others, or the data that is known of now has no place in it.
+func Under(f capacity.PoolFacts, b capacity.PoolBasis) *capacity.ScheduledRound {
+	if f.Current == nil || f.Version != b.Version || b.At.Sub(b.From) < justBegun {
+		return nil
+	}
+	for _, r := range f.Current.Rounds {
+		if r.From.Equal(b.From) && r.Until.Sub(r.From) == time.Duration(b.Problem.Hours)*time.Hour {
+			data := b.Problem.Storage
+			data.DataGB += b.Problem.IncomingGB[0]
+			if data.NeededGB()*(1-storageRounding) > r.Plan.DiskGB {
+				return nil
+			}
+			r.DecidedBy = cmp.Or(r.DecidedBy, f.Number)
+			return &r
+		}
+	}
+	return nil
+}
+
+// After is the problem of the rounds after one whose word stands.
+func After(p capacity.PoolCourseProblem, under capacity.ScheduledRound) capacity.PoolCourseProblem {
+	p.Storage.DataGB += p.IncomingGB[0]
+	p.IncomingGB = p.IncomingGB[1:]
+	p.Jobs = slices.Clone(p.Jobs)
+	for i := range p.Jobs {
+		p.Jobs[i].Submissions = p.Jobs[i].Submissions[1:]
+	}
+	if under.Plan.Status != capacity.PoolInfeasible {
+		p.Running = []capacity.PoolRunning{}
+		for _, x := range under.Plan.Mix.Core {
+			p.Running = append(p.Running, capacity.PoolRunning{Type: x.Type, Count: x.Count})
+		}
+	}
+	return p
+}
+
+// Schedule says when which machines should run, and what to do for that beside those that run: what a course that answers
+// a basis comes to. under, unless nil, is the round before the course.
+func Schedule(b capacity.PoolBasis, under *capacity.ScheduledRound, c capacity.PoolCourse) capacity.PoolSchedule {
+	s := capacity.PoolSchedule{Status: c.Status, Cost: c.Cost, Currency: b.Problem.Currency, From: b.From, Sources: b.Sources,
+		Rounds: []capacity.ScheduledRound{}, Targets: []capacity.PoolTarget{}, Steps: []capacity.PoolStep{}, Warnings: slices.Clone(c.Warnings)}
+	first := b.From
+	if under != nil {
+		s.Rounds = append(s.Rounds, *under)
+		first = under.Until
+	} else if late := b.At.Sub(b.From); late > time.Minute {
+		s.Warnings = append(s.Warnings, capacity.Warning{Code: "under_way", Detail: fmt.Sprintf("The round from %s on had been under way for %d minutes when it was planned; what is rented now does its work that much later.", stamp(b.From), int(late.Minutes()))})
+	}
+	for _, r := range c.Rounds {
+		s.Rounds = append(s.Rounds, capacity.ScheduledRound{From: hours(first, r.FromHour), Until: hours(first, r.UntilHour), DataGB: r.DataGB, Plan: r.Plan})
+	}
+	s.Until = s.Rounds[len(s.Rounds)-1].Until
+	s.Targets = targets(b, s.Rounds)
+	kinds := []kind{}
+	for _, t := range s.Targets {
+		kinds = append(kinds, kind{t.Type, t.As})
+	}
+	slices.SortFunc(kinds, kind.compare)
+	for _, k := range slices.Compact(kinds) {
+		s.Steps = append(s.Steps, steps(b, s, k)...)
+	}
+	slices.SortStableFunc(s.Steps, func(a, b capacity.PoolStep) int { return a.At.Compare(b.At) })
+	return s
+}
+
+func hours(from time.Time, n int64) time.Time { return from.Add(time.Duration(n) * time.Hour) }
+
+// kind is machines of a type that are used alike.
+type kind struct{ name, as string }
+
+func (k kind) compare(other kind) int {
+	return cmp.Or(cmp.Compare(k.name, other.name), -cmp.Compare(k.as, other.as)) // core first
+}
+
+// targets is how many machines of each kind should run from which moment on. Until the first round begins it is those that
+// run; a round that cannot be done leaves core instances as they were.
+func targets(b capacity.PoolBasis, rounds []capacity.ScheduledRound) []capacity.PoolTarget {
+	now, all := map[kind]int64{}, []capacity.PoolTarget{}
+	set := func(at time.Time, wanted map[kind]int64) {
+		kinds := []kind{}
+		for k := range wanted {
+			kinds = append(kinds, k)
+		}
+		for k := range now {
+			if _, is := wanted[k]; !is {
+				kinds = append(kinds, k)
+			}
+		}
+		slices.SortFunc(kinds, kind.compare)
+		for _, k := range kinds {
+			if n, known := now[k]; !known || n != wanted[k] {
+				all = append(all, capacity.PoolTarget{At: at, Type: k.name, As: k.as, Count: wanted[k]})
+				now[k] = wanted[k]
+			}
+		}
+	}
+	runs := map[kind]int64{}
+	for _, m := range b.Machines {
+		runs[kind{m.Type, m.As}] += m.Count
+	}
+	set(earlier(b.At, b.From), runs)
+	core := map[kind]int64{}
+	for k, n := range runs {
+		if k.as == capacity.AsCore {
+			core[k] = n
+		}
+	}
+	for _, r := range rounds {
+		if r.Plan.Status != capacity.PoolInfeasible {
+			core = map[kind]int64{}
+			for _, x := range r.Plan.Mix.Core {
+				core[kind{x.Type, capacity.AsCore}] += x.Count
+			}
+		}
+		turns := []int64{0}
+		for _, x := range r.Plan.Mix.Accelerators {
+			turns = append(turns, x.Hours)
+		}
+		slices.Sort(turns)
+		for _, hour := range slices.Compact(turns) {
+			at := hours(r.From, hour)
+			if !at.Before(r.Until) {
+				break // the next round says what runs then
+			}
+			wanted := map[kind]int64{}
+			for k, n := range core {
+				wanted[k] = n
+			}
+			for _, x := range r.Plan.Mix.Accelerators {
+				if x.Hours > hour {
+					wanted[kind{x.Type, capacity.AsAccelerator}] += x.Count
+				}
+			}
+			set(at, wanted)
+		}
+	}
+	wanted := map[kind]int64{} // after the last round
+	for k, n := range core {
+		wanted[k] = n
+	}
+	set(rounds[len(rounds)-1].Until, wanted)
+	return all
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// machine is machines that run, or will, of which some leave.
+type machine struct {
+	count int64
+	paid  time.Time // one of the moments at which a paid hour ends; zero is not known
+	given bool      // somebody has said until when it is paid
+	goes  []leaving
+}
+
+// leaving is machines that are given back at a moment.
+type leaving struct {
+	at    time.Time
+	count int64
+	why   string
+}
+
+// until is the first moment from at on at which a paid hour ends.
+func (m machine) until(at time.Time) time.Time {
+	switch {
+	case m.paid.IsZero():
+		return at
+	case m.given && m.paid.After(at):
+		return m.paid
+	}
+	part := at.Sub(m.paid) % time.Hour
+	if part < 0 {
+		part += time.Hour
+	}
+	if part == 0 {
+		return at
+	}
+	return at.Add(time.Hour - part)
+}
+
+func (m machine) stays() int64 {
+	n := m.count
+	for _, x := range m.goes {
+		n -= x.count
+	}
+	return n
+}
+
+// steps is what to do with machines of a kind. One that is no longer needed goes when the hour that is paid for is over;
+// where more are needed before, it stays.
+func steps(b capacity.PoolBasis, s capacity.PoolSchedule, k kind) []capacity.PoolStep {
+	all := []capacity.PoolStep{}
+	machines := []*machine{}
+	for _, m := range b.Machines {
+		if m.Type != k.name || m.As != k.as || m.Count == 0 {
+			continue
+		}
+		runs := &machine{count: m.Count}
+		if m.PaidUntil != nil {
+			runs.paid, runs.given = *m.PaidUntil, true
+		} else if m.Since != nil {
+			runs.paid = *m.Since
+		}
+		machines = append(machines, runs)
+	}
+	own := []capacity.PoolTarget{}
+	for _, t := range s.Targets {
+		if t.Type == k.name && t.As == k.as {
+			own = append(own, t)
+		}
+	}
+	for i, t := range own {
+		if i+1 < len(own) && !own[i+1].At.After(b.At) {
+			continue // it is over
+		}
+		at := t.At
+		if at.Before(b.At) {
+			at = b.At
+		}
+		stay := int64(0)
+		for _, m := range machines {
+			stay += m.stays()
+		}
+		for _, m := range slices.Backward(machines) { // the last to go stay first
+			for n := len(m.goes) - 1; n >= 0 && stay < t.Count; n-- {
+				if x := &m.goes[n]; x.at.After(at) {
+					kept := min(x.count, t.Count-stay)
+					x.count -= kept
+					stay += kept
+				}
+			}
+		}
+		if more := t.Count - stay; more > 0 {
+			machines = append(machines, &machine{count: more, paid: at})
+			all = append(all, capacity.PoolStep{At: at, Type: k.name, As: k.as, Count: more, Why: needs(s, t)})
+			continue
+		}
+		slices.SortStableFunc(machines, func(x, y *machine) int { return x.until(at).Compare(y.until(at)) })
+		for _, m := range machines {
+			if n := min(m.stays(), stay-t.Count); n > 0 {
+				stay -= n
+				m.goes = append(m.goes, leaving{m.until(at), n, why(s, t, at, m.until(at))})
+			}
+		}
+	}
+	for _, m := range machines {
+		for _, x := range m.goes {
+			if x.count == 0 {
+				continue
+			}
+			if n := slices.IndexFunc(all, func(y capacity.PoolStep) bool { return y.At.Equal(x.at) && y.Count < 0 && y.Why == x.why }); n >= 0 {
+				all[n].Count -= x.count
+				continue
+			}
+			all = append(all, capacity.PoolStep{At: x.at, Type: k.name, As: k.as, Count: -x.count, Why: x.why})
+		}
+	}
+	return all
+}
+
+// roundOf is the round in which a target holds, nil after the last one and before the first.
+func roundOf(s capacity.PoolSchedule, t capacity.PoolTarget) *capacity.ScheduledRound {
+	for i, r := range s.Rounds {
+		if !t.At.Before(r.From) && t.At.Before(r.Until) {
+			return &s.Rounds[i]
+		}
+	}
+	return nil
+}
+
+// needs says why machines are rented.
+func needs(s capacity.PoolSchedule, t capacity.PoolTarget) string {
+	r := roundOf(s, t)
+	if r == nil {
+		return fmt.Sprintf("%d are to run.", t.Count)
+	}
+	said := fmt.Sprintf("The round from %s on takes %d of them as %s", stamp(r.From), t.Count, t.As)
+	if t.As == capacity.AsCore {
+		said += fmt.Sprintf(": it has %s GB of data", number(r.DataGB))
+	}
+	jobs := 0
+	for _, j := range r.Plan.Jobs {
+		if slices.ContainsFunc(j.On, func(x capacity.PoolWorkOn) bool { return x.Type == t.Type }) {
+			jobs++
+		}
+	}
+	work := fmt.Sprintf("%d jobs work", jobs)
+	if jobs == 1 {
+		work = "one job works"
+	}
+	switch {
+	case jobs == 0:
+		return said + "."
+	case t.As == capacity.AsCore:
+		return said + " and " + work + " there."
+	}
+	return said + ", on which " + work + "."
+}
+
+// why says why machines are given back at a moment.
+func why(s capacity.PoolSchedule, t capacity.PoolTarget, from, at time.Time) string {
+	said := fmt.Sprintf("From %s on %d are enough", stamp(from), t.Count)
+	if r := roundOf(s, t); r != nil && t.At.Equal(r.From) {
+		said = fmt.Sprintf("For the round from %s on %d are enough", stamp(r.From), t.Count)
+	}
+	if at.After(from) {
+		return said + "; they are paid until then."
+	}
+	return said + "."
+}

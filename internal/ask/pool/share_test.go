@@ -1,0 +1,134 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+)
+
+func sharePlan() capacity.SharePlanProblem {
+	return capacity.SharePlanProblem{
+		Types:   []capacity.SharedType{{Name: "N1"}, {Name: "N2"}},
+		Jobs:    []capacity.SharingJob{{Name: "A", Weight: 1, Rates: map[string]float64{"N1": 3, "N2": 1}}, {Name: "B", Weight: 1, Rates: map[string]float64{"N1": 1, "N2": 1}}},
+		Options: capacity.DefaultPool().Options,
+	}
+}
+
+// The paper's example: A is three times as fast on the two nodes N1. It gives away whole nodes; by slots the least share
+// can be larger.
+func TestSharesOfThePapersExample(t *testing.T) {
+	for _, c := range []struct {
+		slots int64
+		want  string
+	}{{1, "optimal 0.600 1.267 map[N1:2] map[N2:4]"}, {3, "optimal 0.611 1.244 map[N1:6 N2:1] map[N2:11]"}} {
+		p := sharePlan()
+		p.Types[0].Slots, p.Types[1].Slots = 2*c.slots, 4*c.slots
+		a, err := Share(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := proof.Share(p, a); len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		if got := fmt.Sprintf("%s %.3f %.3f %v %v", a.Status, a.LeastShare, a.Total, a.Jobs[0].Slots, a.Jobs[1].Slots); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
+
+func TestSharesAreThoseOfEnumeration(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	proved, cases := 0, 60
+	for n := range cases {
+		p := capacity.SharePlanProblem{Options: capacity.DefaultPool().Options}
+		for i := range 1 + r.IntN(2) {
+			p.Types = append(p.Types, capacity.SharedType{Name: fmt.Sprint("t", i), Slots: int64(1 + r.IntN(5))})
+		}
+		for j := range 1 + r.IntN(3) {
+			job := capacity.SharingJob{Name: fmt.Sprint("j", j), Weight: float64(1 + r.IntN(2)), Rates: map[string]float64{}}
+			for i, t := range p.Types {
+				if i == 0 || r.IntN(4) > 0 {
+					job.Rates[t.Name] = float64(1+r.IntN(30)) / 10
+				}
+			}
+			p.Jobs = append(p.Jobs, job)
+		}
+		a, err := Share(t.Context(), p, cbc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := proof.Share(p, a); len(wrong) > 0 {
+			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, a)
+		}
+		least, total := bestShares(p)
+		if math.Abs(a.LeastShare-least) > 1e-9 || math.Abs(a.Total-total) > 1e-9 {
+			t.Errorf("case %d: got %g and %g (%s), want %g and %g: %+v", n, a.LeastShare, a.Total, a.Status, least, total, p)
+		}
+		if a.Status == capacity.PoolOptimal {
+			proved++
+		}
+	}
+	t.Logf("%d of %d proved", proved, cases)
+	if proved < cases*9/10 {
+		t.Errorf("only %d of %d are proved", proved, cases)
+	}
+}
+
+// bestShares tries every way to give all slots away.
+func bestShares(p capacity.SharePlanProblem) (least, total float64) {
+	has := make([]float64, len(p.Jobs))
+	least = -1
+	everything := make([]float64, len(p.Jobs))
+	for j, job := range p.Jobs {
+		for _, t := range p.Types {
+			everything[j] += float64(t.Slots) * job.Rates[t.Name]
+		}
+	}
+	var give func(i, j int, left int64)
+	give = func(i, j int, left int64) {
+		switch {
+		case i == len(p.Types):
+			l, s := math.Inf(1), 0.0
+			for j, h := range has {
+				l, s = min(l, h/p.Jobs[j].Weight), s+h
+			}
+			if l > least+1e-12 || l > least-1e-12 && s > total {
+				least, total = l, s
+			}
+		case j == len(p.Jobs):
+			next := int64(0)
+			if i+1 < len(p.Types) {
+				next = p.Types[i+1].Slots
+			}
+			give(i+1, 0, next)
+		default:
+			before := has[j]
+			for n := range left + 1 {
+				has[j] = before + float64(n)*p.Jobs[j].Rates[p.Types[i].Name]/everything[j]
+				give(i, j+1, left-n)
+			}
+			has[j] = before
+		}
+	}
+	give(0, 0, p.Types[0].Slots)
+	return least, total
+}
+
+// More jobs than slots: the least share is 0, and the total still as large as it can be.
+func TestMoreJobsThanSlots(t *testing.T) {
+	p := capacity.SharePlanProblem{Types: []capacity.SharedType{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Options: capacity.DefaultPool().Options}
+	for j := range 3 {
+		p.Jobs = append(p.Jobs, capacity.SharingJob{Name: fmt.Sprint(j), Weight: 1, Rates: map[string]float64{"a": 1, "b": float64(1 + 8*j)}})
+	}
+	a, err := Share(t.Context(), p, cbc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Status != capacity.PoolOptimal || a.LeastShare != 0 || math.Abs(a.Total-(0.5+17.0/18)) > 1e-9 {
+		t.Errorf("got %+v", a)
+	}
+}

@@ -1,0 +1,301 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// figureSheet is a sheet of single figures: what, of which contract, class or type, how much, in which unit.
+type figureSheet struct{ rows [][]Cell }
+
+func (f *figureSheet) add(what, of string, value Cell, unit string) {
+	f.rows = append(f.rows, []Cell{text(what), text(of), value, text(unit)})
+}
+
+func (f *figureSheet) sheet(name string) Sheet {
+	return Sheet{name, Table{Columns: []string{"figure", "of", "value", "unit"}, Rows: f.rows}}
+}
+
+func (f *figureSheet) cost(c *plan.SpanCost, currency string) {
+	for _, line := range []struct {
+		what  string
+		money *capacity.Money
+	}{{"on demand", &c.OnDemand}, {"spot", &c.Spot}, {"contracts, used hours", &c.Reserved}, {"contracts, idle hours", &c.ReservedIdle}, {"penalties", &c.Penalties}, {"total", &c.Total}} {
+		f.add(line.what, "", amount(line.money), currency)
+	}
+}
+
+func (f *figureSheet) warnings(all []capacity.Warning) {
+	for _, w := range all {
+		f.add("warning", "", text(w.Detail), "")
+	}
+}
+
+// HorizonWorkbook is a horizon's answer as a spreadsheet: summary, classes, contracts, months, days, periods,
+// and what it all assumes.
+func HorizonWorkbook(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer) error {
+	var summary figureSheet
+	summary.add("in words", "", text(a.Explanation), "")
+	horizonSummary(&summary, a)
+	summary.warnings(a.Warnings)
+	sheets, err := horizonSheets(h, a)
+	if err != nil {
+		return err
+	}
+	return Workbook(w, append([]Sheet{summary.sheet("summary")}, append(sheets, horizonAssumptions(h, a).sheet("assumptions"))...)...)
+}
+
+func horizonSummary(f *figureSheet, a plan.HorizonAnswer) {
+	t := &a.Total
+	f.add("status", "", text(string(a.Status)), "")
+	f.add("begin", "", Time(t.Start), "UTC")
+	f.add("end", "", Time(t.Start.Add(time.Duration(t.Hours*float64(time.Hour)))), "UTC")
+	f.cost(&t.Cost, a.Currency)
+	f.add("upfront payments, share in the horizon", "", amount(&a.Upfront), a.Currency)
+	f.add("total with upfront payments", "", amount(&capacity.Money{Decimal: t.Cost.Total.Add(a.Upfront.Decimal)}), a.Currency)
+	f.add("saving still possible at most", "", amount(&a.Gap), a.Currency)
+	for _, line := range []struct {
+		what, unit string
+		value      float64
+	}{
+		{"length", "h", t.Hours}, {"without a plan", "h", t.InfeasibleHours}, {"VMs", "VM h", t.VMHours}, {"VMs on demand", "VM h", t.OnDemandHours},
+		{"VMs of contracts", "VM h", t.ReservedHours}, {"admitted jobs", "job h", t.AdmittedHours}, {"refused jobs", "job h", t.RefusedHours},
+	} {
+		f.add(line.what, "", number(line.value), line.unit)
+	}
+}
+
+func horizonSheets(h capacity.Horizon, a plan.HorizonAnswer) ([]Sheet, error) {
+	classes, err := HorizonClasses(h, a)
+	if err != nil {
+		return nil, err
+	}
+	return []Sheet{{"classes", classes}, {"contracts", HorizonContracts(a)}, {"months", Horizon(a, PerMonth)}, {"days", Horizon(a, PerDay)}, {"periods", Horizon(a, PerPeriod)}}, nil
+}
+
+// horizonAssumptions is what was put in, and how it was counted.
+func horizonAssumptions(h capacity.Horizon, a plan.HorizonAnswer) *figureSheet {
+	var f figureSheet
+	problemAssumptions(&f, &h.Problem)
+	least, most := (*capacity.Money)(nil), (*capacity.Money)(nil)
+	for i := range h.Periods {
+		if m := h.Periods[i].OnDemandPrice; m != nil {
+			if least == nil || m.LessThan(least.Decimal) {
+				least = m
+			}
+			if most == nil || m.GreaterThan(most.Decimal) {
+				most = m
+			}
+		}
+	}
+	if least != nil {
+		f.add("on-demand price where a period has its own, lowest", "", amount(least), a.Currency+" per VM h")
+		f.add("on-demand price where a period has its own, highest", "", amount(most), a.Currency+" per VM h")
+	}
+	for _, c := range h.Contracts {
+		contractAssumptions(&f, &c.Contract, a.Currency)
+		f.add("upfront payment, in full", c.Name, amount(&c.Upfront), a.Currency)
+		f.add("from", c.Name, Time(c.From), "UTC")
+		f.add("until", c.Name, Time(c.Until), "UTC")
+	}
+	f.add("periods", "", whole(int64(len(h.Periods))), "")
+	f.add("different problems solved", "", whole(int64(a.Solved)), "")
+	for _, rule := range []string{
+		"Days and months are those of UTC.",
+		"An upfront payment counts with the share of its term's seconds that lie in the horizon, and is in no total but where upfront is named.",
+		"Refused jobs cost penalties, which nobody invoices.",
+		"Hours without a plan are in no total.",
+		"A class's cost is its share of the VMs that run, and of the upfront payments for those that are used; what nobody uses stands by itself.",
+		"Spreadsheets keep 15 digits; the CSV and JSON forms have all of them.",
+	} {
+		f.add("rule", "", text(rule), "")
+	}
+	return &f
+}
+
+func problemAssumptions(f *figureSheet, p *capacity.Problem) {
+	o := &p.Options
+	f.add("currency", "", text(p.Currency), "")
+	f.add("penalties are per", "", whole(p.PeriodSeconds), "s")
+	f.add("jobs and VMs", "", text(string(o.Integrality)), "")
+	f.add("deadlines are held by", "", text(string(o.Bound)), "bound of the execution time")
+	f.add("sharing of VMs", "", text(string(o.Sharing)), "")
+	f.add("gap that is good enough", "", number(o.Gap), "")
+	for _, t := range p.Supply.Types() {
+		f.add("on-demand price", t.Name, amount(&t.OnDemand.Price), p.Currency+" per VM h")
+		if t.OnDemand.Quota != nil {
+			f.add("on-demand quota", t.Name, whole(*t.OnDemand.Quota), "VMs")
+		}
+		if t.Spot != nil {
+			f.add("spot price", t.Name, amount(&t.Spot.Price), p.Currency+" per VM h")
+			f.add("share of spot, at most", t.Name, number(t.Spot.MaxShare), "of the VMs")
+		}
+		for i := range t.Contracts {
+			contractAssumptions(f, &t.Contracts[i], p.Currency)
+		}
+	}
+	if b := p.Budget; b != nil {
+		if b.VMCost != nil {
+			f.add("budget for VMs", "", amount(b.VMCost), p.Currency+" per period")
+		}
+		if b.Total != nil {
+			f.add("budget with penalties", "", amount(b.Total), p.Currency+" per period")
+		}
+	}
+	for _, c := range p.Classes {
+		f.add("penalty of a refused job", c.Name, amount(&c.Penalty), p.Currency+" per period")
+		if c.DeadlineSeconds > 0 {
+			f.add("deadline", c.Name, number(c.DeadlineSeconds), "s")
+		}
+		if k := c.Calibration; k != nil && o.Bound == capacity.CalibratedBound {
+			f.add("calibrated execution time", c.Name, number(k.Factor), "times the "+string(k.Bound)+" bound")
+		}
+		if c.Jobs.Min > 0 {
+			f.add("promised jobs", c.Name, number(c.Jobs.Min), "jobs at once")
+		}
+	}
+}
+
+func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) {
+	f.add("VMs of a contract", c.Name, whole(c.VMs), "VMs")
+	f.add("price of a contract", c.Name, amount(&c.Price), currency+" per VM h")
+	f.add("billed", c.Name, text(string(c.Billing)), "")
+}
+
+// PurchaseWorkbook is a recommendation as a spreadsheet: summary, offers, months of saving, curves and regret,
+// then the horizon with what is to be bought.
+func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
+	var f figureSheet
+	f.add("in words", "", text(a.Explanation), "")
+	costs := []struct {
+		of   string
+		cost *plan.PurchaseCost
+	}{{"today", &a.Today}, {"recommended", &a.Recommended}, {"on demand only", &a.OnDemandOnly}}
+	for _, line := range costs {
+		f.add("VM bill, upfront payments by their share", line.of, amount(&line.cost.Bill), a.Currency)
+	}
+	savings(&f, "today", a.BillSaving, a.Currency)
+	savings(&f, "on demand only", a.BillOnly, a.Currency)
+	for _, line := range costs {
+		f.add("refused jobs, valued at their penalties", line.of, amount(&line.cost.Cost.Penalties), a.Currency)
+	}
+	for _, line := range costs {
+		f.add("status", line.of, text(string(line.cost.Status)), "")
+		f.add("upfront payments, share in the horizon", line.of, amount(&line.cost.Upfront), a.Currency)
+		f.add("bill and refused jobs together", line.of, amount(&line.cost.Total), a.Currency)
+	}
+	f.add("share of VM hours on contracts", "recommended", optional(a.Coverage), "")
+	f.add("utilisation of what is bought", "recommended", optional(a.Utilisation), "")
+	f.add("paid for itself by the end of the month of", "recommended", MaybeTime(a.BillEven), "UTC")
+	f.add("no purchase brings bill and refused jobs below", "", amount(&a.Proof.Bound), a.Currency)
+	f.add("gap", "", number(a.Proof.Gap), "of bill and refused jobs")
+	f.warnings(a.Warnings)
+	bought := a.Bought(&q)
+	if a.Status == capacity.InfeasibleStatus { // then there are no numbers to buy, and no costs of classes
+		bought, a.Horizon.Status = q.Horizon, capacity.InfeasibleStatus
+	}
+	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"bill by month", PurchaseMonths(a)}, {"curves", PurchaseCurve(a)}, {"regret", PurchaseRegret(a)}}
+	rest, err := horizonSheets(bought, a.Horizon)
+	if err != nil {
+		return err
+	}
+	assumed := horizonAssumptions(bought, a.Horizon)
+	for _, o := range q.Offers {
+		assumed.add("offer: price", o.Name, amount(&o.Price), a.Currency+" per VM h")
+		assumed.add("offer: upfront", o.Name, amount(&o.Upfront), a.Currency+" per VM")
+		assumed.add("offer: most VMs", o.Name, whole(o.Max), "VMs")
+		assumed.add("offer: billed", o.Name, text(string(o.Billing)), "")
+		from, until := o.Term(q.Start())
+		assumed.add("offer: from", o.Name, Time(from), "UTC")
+		assumed.add("offer: until", o.Name, Time(until), "UTC")
+	}
+	return Workbook(w, append(append(sheets, rest...), assumed.sheet("assumptions"))...)
+}
+
+func savings(f *figureSheet, against string, s *plan.Saving, currency string) {
+	if s != nil {
+		f.add("saving of the bill against", against, amount(&s.Amount), currency)
+		f.add("saving of the bill against, share", against, number(s.Share), "")
+	}
+}
+
+// PlanWorkbook is a plan as a spreadsheet: summary, classes, contracts, and what it assumes.
+func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
+	var f figureSheet
+	f.add("in words", "", text(Headline(pl)), "")
+	f.add("status", "", text(string(pl.Status)), "")
+	for _, c := range pl.Conflicts {
+		f.add("conflict", "", text(Conflict(c)), "")
+	}
+	if pl.Status != capacity.InfeasibleStatus {
+		planSummary(&f, &pl)
+	}
+	f.warnings(pl.Warnings)
+	var assumed figureSheet
+	problemAssumptions(&assumed, &p)
+	return Workbook(w, f.sheet("summary"), Sheet{"classes", Classes(p, pl)}, Sheet{"contracts", planContracts(&p, &pl)}, assumed.sheet("assumptions"))
+}
+
+func planSummary(f *figureSheet, pl *capacity.Plan) {
+	c := &pl.Cost
+	f.add("costs are for", "", whole(c.PeriodSeconds), "s")
+	f.cost(&plan.SpanCost{Total: c.Total, OnDemand: c.OnDemand, Spot: c.Spot, Reserved: c.Reserved, ReservedIdle: c.ReservedIdle, Penalties: c.Penalties}, c.Currency)
+	f.add("total an hour", "", amount(&c.PerHour), c.Currency)
+	f.add("total a month of "+strconv.Itoa(capacity.HoursPerMonth)+" h", "", amount(&c.PerMonth), c.Currency)
+	for _, line := range []struct {
+		what  string
+		value float64
+	}{{"VMs", pl.VMs.Total}, {"VMs on demand", pl.VMs.OnDemand}, {"VMs of contracts", pl.VMs.Reserved}, {"spot VMs", pl.VMs.Spot}} {
+		f.add(line.what, "", number(line.value), "VMs")
+	}
+	for _, t := range pl.VMs.Types {
+		f.add("VMs of a type", t.Name, number(t.Total), "VMs")
+	}
+	if pl.Proof != nil {
+		f.add("no plan's objective is below", "", amount(&pl.Proof.Bound), c.Currency)
+		f.add("objective", "", amount(&pl.Objective), c.Currency)
+		f.add("gap", "", number(pl.Proof.Gap), "of the objective or the cost, whichever is less")
+	}
+}
+
+// planContracts is a row for each contract of a plan, with what its hours cost per period.
+func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
+	in := "_" + p.Currency
+	worth := make(map[string]capacity.Money)
+	if pl.Prices != nil {
+		for _, c := range pl.Prices.Contracts {
+			worth[c.Name] = c.Worth
+		}
+	}
+	used := make(map[string]float64)
+	for _, c := range pl.VMs.Contracts {
+		used[c.Name] = c.Used
+	}
+	saved := strings.ReplaceAll(plan.About(p.Options.Integrality), " ", "_") + "saving_of_one_more_vm_per_period"
+	t := Table{Columns: []string{"contract", "vm_type", "vms", "used_vms", "idle_vms", "price_per_vm_h" + in, "billed", "cost_per_period" + in, saved + in}}
+	for _, of := range p.Supply.Types() {
+		for _, c := range of.Contracts {
+			row := []Cell{text(c.Name), text(of.Name), whole(c.VMs), {"", true}, {"", true}, amount(&c.Price), text(string(c.Billing)), {"", true}, {"", true}}
+			if pl.Status != capacity.InfeasibleStatus {
+				paid := decimal.NewFromFloat(used[c.Name])
+				if c.Billing == capacity.BilledAlways {
+					paid = decimal.NewFromInt(c.VMs)
+				}
+				cost := capacity.Money{Decimal: paid.Mul(c.Price.Decimal).Mul(decimal.NewFromInt(p.PeriodSeconds)).DivRound(decimal.NewFromInt(3600), capacity.MoneyPlaces)}
+				row[3], row[4], row[7] = number(used[c.Name]), number(float64(c.VMs)-used[c.Name]), amount(&cost)
+				if m, known := worth[c.Name]; known {
+					row[8] = amount(&m)
+				}
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}

@@ -1,0 +1,235 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// Span is what a row of a horizon's table stands for.
+type Span string
+
+const (
+	PerPeriod Span = "period"
+	PerDay    Span = "day"
+	PerMonth  Span = "month"
+)
+
+// Horizon is a row for each span of a horizon's answer, every digit there is. Upfront payments belong to no
+// span; the contracts' table has them.
+func Horizon(a plan.HorizonAnswer, per Span) Table {
+	switch per {
+	case PerDay:
+		return spans(a.Days, a.Currency)
+	case PerMonth:
+		return spans(a.Months, a.Currency)
+	}
+	columns := append([]string{"start", "hours", "status", "vms", "on_demand_vms", "reserved_vms", "spot_vms", "admitted_jobs", "refused_jobs", "gap"}, costColumns(a.Currency)...)
+	return tableOf(append(columns, "conflict"), a.Periods, func(p plan.PeriodAnswer) []Cell {
+		row := []Cell{Time(p.Start), number(p.Hours), text(string(p.Status))}
+		if p.Status == capacity.InfeasibleStatus {
+			for len(row) < len(columns) {
+				row = append(row, Cell{"", true})
+			}
+			return append(row, text(p.Conflict))
+		}
+		for _, x := range []float64{p.VMs.Total, p.VMs.OnDemand, p.VMs.Reserved, p.VMs.Spot, p.Admitted, p.Refused, p.Gap} {
+			row = append(row, number(x))
+		}
+		return append(append(row, costCells(&p.Cost)...), text(""))
+	})
+}
+
+func spans(items []plan.SpanTotal, currency string) Table {
+	columns := append([]string{"start", "hours", "hours_without_plan", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours", "admitted_job_hours", "refused_job_hours"}, costColumns(currency)...)
+	return tableOf(columns, items, func(s plan.SpanTotal) []Cell {
+		row := []Cell{Time(s.Start)}
+		for _, x := range []float64{s.Hours, s.InfeasibleHours, s.VMHours, s.OnDemandHours, s.ReservedHours, s.IdleHours, s.AdmittedHours, s.RefusedHours} {
+			row = append(row, number(x))
+		}
+		return append(row, costCells(&s.Cost)...)
+	})
+}
+
+// costColumns name a cost's amounts with their currency, the total first.
+func costColumns(currency string) []string {
+	names := []string{"total", "on_demand", "spot", "reserved", "reserved_idle", "penalties"}
+	for i := range names {
+		names[i] += "_" + currency
+	}
+	return names
+}
+
+func costCells(c *plan.SpanCost) []Cell {
+	return []Cell{amount(&c.Total), amount(&c.OnDemand), amount(&c.Spot), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Penalties)}
+}
+
+// HorizonContracts is a row for each contract: what of it is used and idle, and what it costs.
+func HorizonContracts(a plan.HorizonAnswer) Table {
+	in := "_" + a.Currency
+	columns := []string{"contract", "vm_type", "vms", "hours_in_force", "used_vm_hours", "idle_vm_hours", "utilisation", "idle_share",
+		"reserved" + in, "reserved_idle" + in, "upfront_share" + in, "total" + in}
+	return tableOf(columns, a.Contracts, func(c plan.ContractTotal) []Cell {
+		total := capacity.Money{Decimal: decimal.Sum(c.Reserved.Decimal, c.ReservedIdle.Decimal, c.Upfront.Decimal)}
+		return []Cell{text(c.Name), text(c.VMType), whole(c.VMs), number(c.Hours), number(c.UsedHours), number(c.IdleHours),
+			optional(c.Utilisation), optional(c.IdleShare), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Upfront), amount(&total)}
+	})
+}
+
+// HorizonClasses is a row for each class with the costs that are its own, and one for what nobody used: with
+// upfront payments included, the rows add up to the answer. An answer without a plan for every hour has no
+// costs by class.
+func HorizonClasses(h capacity.Horizon, a plan.HorizonAnswer) (Table, error) {
+	in := "_" + a.Currency
+	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", "cost_with_upfront" + in, "penalties" + in}}
+	type sums struct {
+		vms, admitted, refused float64
+		cost, penalties        decimal.Decimal
+	}
+	idle, byName := new(sums), make(map[string]*sums)
+	for _, c := range h.Problem.Classes {
+		byName[c.Name] = new(sums)
+	}
+	for i := range a.Periods {
+		p := &a.Periods[i]
+		for k, c := range a.Situations[p.Situation].Classes {
+			s := byName[h.Problem.Classes[k].Name]
+			s.admitted += c.Admitted * p.Hours
+			s.refused += c.Refused * p.Hours
+		}
+	}
+	complete := a.Status != capacity.InfeasibleStatus
+	if complete {
+		err := charges(&h, &a, true, func(c *charge) error {
+			s := byName[c.class]
+			if s == nil {
+				s = idle
+			}
+			s.cost, s.penalties = s.cost.Add(c.effective), s.penalties.Add(c.penalty)
+			if c.kind == onDemandUse || c.kind == spotUse || c.kind == contractUse {
+				s.vms += c.hours.InexactFloat64()
+			}
+			return nil
+		})
+		if err != nil {
+			return t, err
+		}
+	}
+	row := func(name string, s *sums) {
+		cells := []Cell{text(name), {"", true}, number(s.admitted), number(s.refused), {"", true}, {"", true}}
+		if complete {
+			cells[1], cells[4], cells[5] = Cell{rounded(s.vms, 6), true}, amount(&capacity.Money{Decimal: s.cost}), amount(&capacity.Money{Decimal: s.penalties})
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	for _, c := range h.Problem.Classes {
+		row(c.Name, byName[c.Name])
+	}
+	row("(idle contracts)", idle)
+	return t, nil
+}
+
+// HorizonText is a horizon's answer for a terminal: what it comes to in words, then its months, days or
+// periods, and its contracts.
+func HorizonText(w io.Writer, a plan.HorizonAnswer) error {
+	var b strings.Builder
+	b.WriteString(visible(a.Explanation, 0) + "\n\n")
+	per, table := "", Table{}
+	switch {
+	case len(a.Months) > 1:
+		per, table = "Month", Horizon(a, PerMonth)
+	case len(a.Days) > 1:
+		per, table = "Day", Horizon(a, PerDay)
+	default:
+		per, table = "Period", Horizon(a, PerPeriod)
+	}
+	if err := brief(table, per, a.Currency).Text(&b); err != nil {
+		return err
+	}
+	if !a.Upfront.IsZero() {
+		b.WriteString("Upfront payments are in none of these rows.\n")
+	}
+	if len(a.Contracts) > 0 {
+		b.WriteByte('\n')
+		if err := contractsBrief(a).Text(&b); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// cents is an amount for reading: two places, or all where it is smaller than that.
+func cents(m capacity.Money) string {
+	if !m.IsZero() && m.Abs().LessThan(decimal.New(1, -2)) {
+		return m.String()
+	}
+	return m.StringFixed(2)
+}
+
+// brief is a table of spans for a terminal: its columns that are not all nothing, and amounts in cents.
+func brief(t Table, per, currency string) Table {
+	if len(t.Rows) == 0 {
+		return t
+	}
+	keep := make(map[string]bool)
+	for j, name := range t.Columns {
+		for _, row := range t.Rows {
+			keep[name] = keep[name] || row[j].Text != "" && row[j].Text != "0" && row[j].Text != "0.00"
+		}
+	}
+	keep["gap"], keep["total_"+currency] = false, true
+	short := t.only(keep)
+	for i, row := range short.Rows {
+		for j, c := range row {
+			switch name := short.Columns[j]; {
+			case name == "start":
+				at, _ := time.Parse(time.RFC3339, c.Text)
+				row[j] = text(at.Format(pick(per == "Month", "2006-01", pick(per == "Day", time.DateOnly, "2006-01-02 15:04"))))
+			case strings.HasSuffix(name, "_"+currency) && c.Text != "":
+				d, _ := decimal.NewFromString(c.Text)
+				row[j].Text = cents(capacity.Money{Decimal: d})
+			case c.Number && c.Text != "":
+				d, _ := decimal.NewFromString(c.Text)
+				row[j].Text = d.Round(2).String()
+			}
+		}
+		short.Rows[i] = row
+	}
+	for j, name := range short.Columns {
+		short.Columns[j] = strings.ReplaceAll(strings.TrimSuffix(name, "_"+currency), "_", " ")
+		if strings.HasSuffix(name, "_"+currency) {
+			short.Columns[j] += " " + currency
+		}
+	}
+	short.Columns[0] = per
+	return short
+}
+
+func contractsBrief(a plan.HorizonAnswer) Table {
+	columns := []string{"Contract", "VMs", "Used", "Idle VM hours", "By the hour " + a.Currency, "Idle " + a.Currency, "Upfront " + a.Currency}
+	return tableOf(columns, a.Contracts, func(c plan.ContractTotal) []Cell {
+		return []Cell{text(c.Name), whole(c.VMs), share(c.Utilisation), figure(c.IdleHours, 2, ""), {cents(c.Reserved), true}, {cents(c.ReservedIdle), true}, {cents(c.Upfront), true}}
+	})
+}
+
+// share is a ratio in per cent for a terminal.
+func share(x *float64) Cell {
+	if x == nil {
+		return Cell{"–", true}
+	}
+	return Cell{fmt.Sprintf("%.1f %%", 100**x), true}
+}

@@ -1,0 +1,354 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"headroom/internal/core/capacity"
+)
+
+// Classes is one row a class, with names that stay and every digit there is. Where the problem has
+// several VM types it is one row a class and type it runs on, in the last column; what is said of the
+// class as a whole stands in each, and what is refused in the first, so that columns still add up.
+func Classes(p capacity.Problem, pl capacity.Plan) Table {
+	return classRows(p, pl, calibrated(p), 0, len(pl.Classes))
+}
+
+// ClassesCSV writes what Classes has as CSV, some rows at a time: there may be a million.
+func ClassesCSV(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
+	if pl.Status == capacity.InfeasibleStatus {
+		return conflicts(pl).CSV(w)
+	}
+	const some = 1000
+	known := calibrated(p)
+	err := classRows(p, pl, known, 0, 0).CSV(w)
+	for from := 0; err == nil && from < len(pl.Classes); from += some {
+		err = classRows(p, pl, known, from, min(from+some, len(pl.Classes))).CSVRows(w)
+	}
+	return err
+}
+
+// conflicts is a row for each reason why there is no plan, with what cures it.
+func conflicts(pl capacity.Plan) Table {
+	t := Table{Columns: []string{"status", "conflict", "at", "cure", "cure_at", "cure_value"}}
+	for _, c := range pl.Conflicts {
+		row := []Cell{text(string(pl.Status)), text(c.Detail), text(c.Pointer), text(""), text(""), text("")}
+		if h := c.Hint; h != nil {
+			row[3], row[4] = text(h.Detail), text(h.Pointer)
+			if h.Value != nil {
+				row[5] = text(fmt.Sprint(h.Value))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func calibrated(p capacity.Problem) bool {
+	return slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.Calibration != nil })
+}
+
+// classRows is the rows of some of the classes.
+func classRows(p capacity.Problem, pl capacity.Plan, calibrated bool, from, to int) Table {
+	t := Table{Columns: []string{
+		"class", "admitted", "refused", "vms", "vms_per_job", "slots_map", "slots_reduce",
+		"time_lower_s", "time_average_s", "time_upper_s", "deadline_s", "verdict", "reason",
+		"break_even_penalty", "flip_penalty", "flip_deadline_s", "flip_on_demand_price", "penalty", "currency",
+	}}
+	if calibrated {
+		t.Columns = append(t.Columns, "time_calibrated_s")
+	}
+	typed := len(p.Supply.VMTypes) > 0
+	if typed {
+		t.Columns = append(t.Columns, "vm_type")
+	}
+	for i := from; i < to; i++ {
+		c, given := pl.Classes[i], classAt(p, i)
+		deadline := Cell{"", true}
+		if given.DeadlineSeconds > 0 {
+			deadline = number(given.DeadlineSeconds)
+		}
+		for n, part := range partsOf(c) {
+			slots, reduce := Cell{"", true}, Cell{"", true}
+			if part.Slots != nil {
+				slots, reduce = number(part.Slots.Map), number(part.Slots.Reduce)
+			}
+			var times capacity.Times
+			if part.Time != nil {
+				times = *part.Time
+			}
+			refused := c.Refused
+			if n > 0 {
+				refused = 0
+			}
+			row := []Cell{
+				text(c.Name), number(part.Admitted), number(refused), number(part.VMs), number(part.VMsPerJob), slots, reduce,
+				optional(times.Lower), optional(times.Average), optional(times.Upper), deadline, text(string(c.Verdict)), text(c.Reason),
+				amount(c.BreakEvenPenalty), amount(c.Flips.Penalty), optional(c.Flips.DeadlineSeconds), amount(c.Flips.OnDemandPrice),
+				amount(&given.Penalty), text(p.Currency),
+			}
+			if calibrated {
+				row = append(row, optional(times.Calibrated))
+			}
+			if typed {
+				row = append(row, text(part.VMType))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// partsOf is what of a class runs on which VM type; the whole class where there are none.
+func partsOf(c capacity.ClassPlan) []capacity.ClassOnType {
+	if len(c.Types) > 0 {
+		return c.Types
+	}
+	return []capacity.ClassOnType{{Admitted: c.Admitted, VMs: c.VMs, VMsPerJob: c.VMsPerJob, Slots: c.Slots, Time: c.Time}}
+}
+
+// classAt is the problem's class that a plan's i-th answers; plans list them in the problem's order.
+func classAt(p capacity.Problem, i int) capacity.Class {
+	if i < len(p.Classes) {
+		return p.Classes[i]
+	}
+	return capacity.Class{}
+}
+
+// Plan writes a plan for a terminal: the decision in one sentence, the classes, the supply and its
+// cost, the reasons, the warnings, and what the answer rests on. An infeasible problem has only the
+// conflicts and their cures.
+func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
+	var b strings.Builder
+	b.WriteString(visible(Headline(pl), 0) + "\n")
+	if pl.Status == capacity.InfeasibleStatus {
+		for _, c := range pl.Conflicts {
+			b.WriteString("- " + visible(Conflict(c), 0) + "\n")
+		}
+	} else {
+		b.WriteByte('\n')
+		if err := classTable(p, pl).Text(&b); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+		if err := supplyTable(p, pl).Text(&b); err != nil {
+			return err
+		}
+		reasons(&b, pl)
+	}
+	for _, warning := range pl.Warnings {
+		b.WriteString(visible("Warning: "+warning.Detail, 0) + "\n")
+	}
+	if pl.Proof != nil {
+		b.WriteString(visible(proofLine(pl.Objective, *pl.Proof, p.Currency), 0) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Headline is the plan in one or two sentences.
+func Headline(pl capacity.Plan) string {
+	if pl.Status == capacity.InfeasibleStatus {
+		return "No plan meets these demands:"
+	}
+	rent := fmt.Sprintf("Rent %s (%s reserved, %s on demand)", count(pl.VMs.Total, "VM", "VMs"), rounded(pl.VMs.Reserved, 4), rounded(pl.VMs.OnDemand, 4))
+	if pl.VMs.Spot > 0 {
+		rent = fmt.Sprintf("%s, %s spot)", strings.TrimSuffix(rent, ")"), rounded(pl.VMs.Spot, 4))
+	}
+	if pl.VMs.Total == 0 {
+		rent = "Rent no VMs"
+	}
+	cost := capacity.Money{Decimal: pl.Cost.OnDemand.Add(pl.Cost.Spot.Decimal).Add(pl.Cost.Reserved.Decimal).Add(pl.Cost.ReservedIdle.Decimal)}
+	var admitted, refused float64
+	for _, c := range pl.Classes {
+		admitted += c.Admitted
+		refused += c.Refused
+	}
+	jobs := fmt.Sprintf("all %s admitted", count(admitted, "job", "jobs"))
+	switch {
+	case admitted+refused == 0:
+		jobs = "no jobs are asked for"
+	case refused > 0:
+		jobs = fmt.Sprintf("%s of %s admitted, refusing %s costs %s %s in penalties",
+			rounded(admitted, 4), count(admitted+refused, "job", "jobs"), rounded(refused, 4), pl.Cost.Penalties, pl.Cost.Currency)
+	}
+	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, cost, pl.Cost.Currency, period(pl.Cost.PeriodSeconds), jobs, quality(pl))
+}
+
+// quality is how good the plan is known to be.
+func quality(pl capacity.Plan) string {
+	switch {
+	case pl.Proof == nil:
+		return "How good it is has not been proved."
+	case pl.Status != capacity.Optimal:
+		return fmt.Sprintf("At most %s %% from optimal.", percent(pl.Proof.Gap))
+	case pl.Proof.Gap > 0:
+		return fmt.Sprintf("Proved optimal to %s %%.", percent(pl.Proof.Gap))
+	default:
+		return "Proved optimal."
+	}
+}
+
+// percent shows a ratio with two significant digits, so that a small gap does not look like none.
+func percent(ratio float64) string { return fmt.Sprintf("%.2g", 100*ratio) }
+
+func count(x float64, one, many string) string {
+	if x == 1 {
+		return "1 " + one
+	}
+	return rounded(x, 4) + " " + many
+}
+
+func period(seconds int64) string {
+	switch seconds {
+	case 3600:
+		return "an hour"
+	case 24 * 3600:
+		return "a day"
+	default:
+		return fmt.Sprintf("per %s h", rounded(float64(seconds)/3600, 4))
+	}
+}
+
+// Conflict is a conflict with its cure, as sentences.
+func Conflict(f capacity.Finding) string {
+	s := f.Detail
+	if f.Pointer != "" {
+		s = f.Pointer + ": " + s
+	}
+	if f.Hint != nil {
+		s += " " + f.Hint.Detail
+	}
+	return s
+}
+
+func classTable(p capacity.Problem, pl capacity.Plan) Table {
+	bound := string(p.Options.Bound)
+	t := Table{Columns: []string{"Class", "Admitted", "VMs", "Map slots", "Reduce slots", "Time (" + bound + ")", "Deadline", "Verdict"}}
+	typed := len(p.Supply.VMTypes) > 0
+	if typed {
+		t.Columns = append(t.Columns, "VM type")
+	}
+	for i, c := range pl.Classes {
+		deadline := Cell{"–", true}
+		if given := classAt(p, i).DeadlineSeconds; given > 0 {
+			deadline = figure(given, 1, "s")
+		}
+		for _, part := range partsOf(c) {
+			slots, reduce, time := Cell{"–", true}, Cell{"–", true}, Cell{"–", true}
+			if part.Slots != nil {
+				slots, reduce = figure(part.Slots.Map, 2, ""), figure(part.Slots.Reduce, 2, "")
+			}
+			if t := part.Time.At(p.Options.Bound); t != nil {
+				time = Cell{fmt.Sprintf("%.1f s", *t), true}
+			}
+			row := []Cell{
+				text(c.Name), {rounded(part.Admitted, 4) + " of " + rounded(c.Admitted+c.Refused, 4), true}, {fmt.Sprintf("%.2f", part.VMs), true},
+				slots, reduce, time, deadline, text(string(c.Verdict)),
+			}
+			if typed {
+				row = append(row, text(part.VMType))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// supplyTable closes: its amounts add up to the total.
+func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
+	money := func(m capacity.Money) Cell { return Cell{m.String() + " " + p.Currency, true} }
+	price := func(m capacity.Money) Cell { return Cell{m.String() + " " + p.Currency + "/h", true} }
+	none := Cell{"", true}
+	t := Table{Columns: []string{"Supply", "Price per VM", "VMs", "Used", "Cost " + period(p.PeriodSeconds)}}
+	types := p.Supply.Types()
+	prices := map[string]capacity.Money{}
+	for _, of := range types {
+		for _, c := range of.Contracts {
+			prices[c.Name] = c.Price
+		}
+	}
+	for _, c := range pl.VMs.Contracts {
+		of := none
+		if m, known := prices[c.Name]; known {
+			of = price(m)
+		}
+		t.Rows = append(t.Rows, []Cell{text(c.Name), of, figure(c.VMs, 4, ""), figure(c.Used, 4, ""), none})
+	}
+	if len(pl.VMs.Contracts) > 0 {
+		t.Rows = append(t.Rows, []Cell{text("Reserved, used"), none, none, figure(pl.VMs.Reserved, 4, ""), money(pl.Cost.Reserved)})
+	}
+	if !pl.Cost.ReservedIdle.IsZero() {
+		t.Rows = append(t.Rows, []Cell{text("Reserved, idle"), none, none, none, money(pl.Cost.ReservedIdle)})
+	}
+	rented := func(what string, m capacity.Money, limit *int64, vms float64, cost Cell) {
+		quota := none
+		if limit != nil {
+			quota = figure(float64(*limit), 0, "")
+		}
+		t.Rows = append(t.Rows, []Cell{text(what), price(m), quota, figure(vms, 4, ""), cost})
+	}
+	for i, of := range types {
+		used, onDemand, spot, suffix := capacity.TypeVMs{OnDemand: pl.VMs.OnDemand, Spot: pl.VMs.Spot}, money(pl.Cost.OnDemand), money(pl.Cost.Spot), ""
+		if len(p.Supply.VMTypes) > 0 { // the amounts follow for all types together
+			used, onDemand, spot, suffix = capacity.TypeVMs{}, none, none, " of "+of.Name
+			if i < len(pl.VMs.Types) {
+				used = pl.VMs.Types[i]
+			}
+		}
+		rented("On demand"+suffix, of.OnDemand.Price, of.OnDemand.Quota, used.OnDemand, onDemand)
+		if of.Spot != nil {
+			rented("Spot"+suffix, of.Spot.Price, nil, used.Spot, spot)
+		}
+	}
+	if len(p.Supply.VMTypes) > 0 {
+		t.Rows = append(t.Rows, []Cell{text("On demand"), none, none, figure(pl.VMs.OnDemand, 4, ""), money(pl.Cost.OnDemand)})
+		if !pl.Cost.Spot.IsZero() || pl.VMs.Spot > 0 {
+			t.Rows = append(t.Rows, []Cell{text("Spot"), none, none, figure(pl.VMs.Spot, 4, ""), money(pl.Cost.Spot)})
+		}
+	}
+	t.Rows = append(t.Rows,
+		[]Cell{text("Penalties"), none, none, none, money(pl.Cost.Penalties)},
+		[]Cell{text("Total"), none, none, figure(pl.VMs.Total, 4, ""), money(pl.Cost.Total)})
+	return t
+}
+
+// mostReasons is how many reasons a terminal is given; CSV and JSON have all of them.
+const mostReasons = 20
+
+func reasons(b *strings.Builder, pl capacity.Plan) {
+	b.WriteByte('\n')
+	told := 0
+	for _, c := range pl.Classes {
+		if c.Reason == "" {
+			continue
+		}
+		if told++; told <= mostReasons {
+			b.WriteString(visible(c.Name, widest) + ": " + visible(c.Reason, 0) + "\n")
+		}
+	}
+	if told > mostReasons {
+		fmt.Fprintf(b, "… and %d more reasons; -o json and -o csv give all of them.\n", told-mostReasons)
+	}
+}
+
+func proofLine(objective capacity.Money, p capacity.Proof, currency string) string {
+	s := fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is lower, by %s", objective, currency, p.Method)
+	if p.Gap > 0 {
+		s = fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is below %s (gap %s %%), by %s", objective, currency, p.Bound, percent(p.Gap), p.Method)
+	}
+	switch {
+	case p.Agreed == nil && p.Engine != "":
+		s += "; " + p.Engine + " gave no answer to compare"
+	case p.Agreed != nil && *p.Agreed:
+		s += "; " + p.Engine + " agrees"
+	case p.Agreed != nil:
+		s += "; " + p.Engine + " does not agree"
+	}
+	if p.Checked {
+		s += "; checked"
+	}
+	return fmt.Sprintf("%s; %.1f ms.", s, p.SolveMs)
+}

@@ -1,0 +1,37 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"headroom/internal/core/proof"
+)
+
+// Checks is one row per check of a plan.
+func Checks(r proof.Report) Table {
+	t := Table{Columns: []string{"check", "outcome", "detail"}}
+	for _, c := range r.Checks {
+		t.Rows = append(t.Rows, []Cell{text(c.Name), text(string(c.Outcome)), text(c.Detail)})
+	}
+	return t
+}
+
+// Verdict writes what a check of a plan found for a terminal.
+func Verdict(w io.Writer, r proof.Report) error {
+	said := "The plan is right: every check passed."
+	switch r.Outcome {
+	case proof.Failed:
+		said = "The plan is wrong:"
+	case proof.NotProved:
+		said = "Nothing speaks against the plan, but not everything could be proved."
+	}
+	if _, err := fmt.Fprintf(w, "%s\n\n", said); err != nil {
+		return err
+	}
+	if err := Checks(r).Text(w); err != nil || len(r.NotChecked) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nNot checked: %s.\n", strings.Join(r.NotChecked, "; "))
+	return err
+}

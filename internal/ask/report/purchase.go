@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// Purchase is a row for each offer: how many VMs to buy, what is paid for them and how well they are used.
+func Purchase(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, "total" + in, "term_in_horizon", "utilisation"}
+	return tableOf(columns, a.Offers, func(o plan.OfferAnswer) []Cell {
+		total := capacity.Money{Decimal: decimal.Sum(o.Upfront.Decimal, o.Reserved.Decimal, o.Idle.Decimal)}
+		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), amount(&o.Paid), amount(&o.Upfront), amount(&o.Reserved), amount(&o.Idle), amount(&total),
+			number(o.Share), optional(o.Utilisation)}
+	})
+}
+
+// PurchaseMonths is a row for each month: what the bill falls by, what is paid upfront and the balance since the
+// start; then what refused jobs are valued at less, and the balance that counts it.
+func PurchaseMonths(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "penalties_avoided" + in, "balance_with_penalties" + in}
+	return tableOf(columns, a.Months, func(m plan.SavingMonth) []Cell {
+		avoided := capacity.Money{Decimal: m.Saved.Sub(m.BillSaved.Decimal)}
+		return []Cell{Time(m.Month), amount(&m.BillSaved), amount(&m.Paid), amount(&m.BillBalance), amount(&avoided), amount(&m.Balance)}
+	})
+}
+
+// PurchaseCurve is a row for each number of VMs of an offer that was tried, the others as recommended.
+func PurchaseCurve(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	t := Table{Columns: []string{"offer", "vms", "bill" + in, "bill_saving" + in, "penalties" + in, "cost" + in, "recommended", "exact"}}
+	for k, c := range a.Curves {
+		for _, p := range c.Points {
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), amount(p.Bill), amount(p.BillSaving), amount(valued(p.Cost, p.Bill)), amount(p.Cost), flag(p.VMs == a.Offers[k].VMs), flag(c.Exact)})
+		}
+	}
+	return t
+}
+
+// PurchaseRegret is a row for each demand at which the recommendation was tried, beside the best purchase there.
+func PurchaseRegret(a plan.PurchaseAnswer) Table {
+	in := "_" + a.Currency
+	columns := []string{"demand_factor", "today_bill" + in, "bill" + in, "best_bill" + in, "today_cost" + in, "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
+	for _, o := range a.Offers {
+		columns = append(columns, "best_vms "+o.Name)
+	}
+	return tableOf(columns, a.Regret, func(r plan.RegretPoint) []Cell {
+		row := []Cell{number(r.Factor), amount(r.TodayBill), amount(r.Bill), amount(r.BestBill), amount(r.TodayCost), amount(r.Cost), amount(r.BestCost), amount(r.Regret), number(r.Gap)}
+		for k := range a.Offers {
+			if k < len(r.Best) {
+				row = append(row, whole(r.Best[k]))
+			} else {
+				row = append(row, Cell{"", true})
+			}
+		}
+		return row
+	})
+}
+
+// valued is what refused jobs are valued at: a cost without its bill; nil where one of them is not known.
+func valued(cost, bill *capacity.Money) *capacity.Money {
+	if cost == nil || bill == nil {
+		return nil
+	}
+	return &capacity.Money{Decimal: cost.Sub(bill.Decimal)}
+}
+
+// PurchaseText is a recommendation for a terminal.
+func PurchaseText(w io.Writer, a plan.PurchaseAnswer) error {
+	var b strings.Builder
+	b.WriteString(visible(a.Explanation, 0) + "\n")
+	tables := []struct {
+		title string
+		Table
+	}{{"", offersBrief(a)}}
+	if a.Status != capacity.InfeasibleStatus {
+		tables = append(tables, []struct {
+			title string
+			Table
+		}{
+			{"", costsBrief(a)},
+			{"Month by month, upfront payments when they are due:", brief(renamed(PurchaseMonths(a), "month", "start"), "Month", a.Currency)},
+			{"Other numbers of VMs of each offer:", curveBrief(a)},
+			{"The recommendation at other demands, beside the best purchase there:", regretBrief(a)},
+		}...)
+	}
+	for _, t := range tables {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		b.WriteByte('\n')
+		if t.title != "" {
+			b.WriteString(t.title + "\n")
+		}
+		if err := t.Text(&b); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func renamed(t Table, from, to string) Table {
+	for j := range t.Columns {
+		if t.Columns[j] == from {
+			t.Columns[j] = to
+		}
+	}
+	return t
+}
+
+func offersBrief(a plan.PurchaseAnswer) Table {
+	return tableOf([]string{"Offer", "Buy", "Of at most", "Paid upfront " + a.Currency, "Counted here", "By the hour " + a.Currency, "Used"}, a.Offers, func(o plan.OfferAnswer) []Cell {
+		hourly := capacity.Money{Decimal: o.Reserved.Add(o.Idle.Decimal)}
+		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), {cents(o.Paid), true}, {cents(o.Upfront), true}, {cents(hourly), true}, share(o.Utilisation)}
+	})
+}
+
+// costsBrief is the recommendation beside today and on-demand alone.
+func costsBrief(a plan.PurchaseAnswer) Table {
+	t := Table{Columns: []string{"Cost in " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "VM bill", "Refused jobs", "Together"}}
+	for _, line := range []struct {
+		name string
+		cost *plan.PurchaseCost
+	}{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}} {
+		c := &line.cost.Cost
+		row := []Cell{text(line.name)}
+		for _, m := range []capacity.Money{c.OnDemand, c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
+			row = append(row, Cell{cents(m), true})
+		}
+		if line.cost.Status == capacity.InfeasibleStatus {
+			row[0].Text += " (not all hours)"
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func curveBrief(a plan.PurchaseAnswer) Table {
+	t := Table{Columns: []string{"Offer", "VMs", "VM bill " + a.Currency, "Bill falls by " + a.Currency, "Refused jobs " + a.Currency, "Together " + a.Currency, ""}}
+	for k, c := range a.Curves {
+		for _, p := range c.Points {
+			t.Rows = append(t.Rows, []Cell{text(c.Offer), whole(p.VMs), billCents(p, p.Bill), billCents(p, p.BillSaving), billCents(p, valued(p.Cost, p.Bill)), maybeCents(p.Cost), text(pick(p.VMs == a.Offers[k].VMs, "recommended", ""))})
+		}
+	}
+	return t
+}
+
+func regretBrief(a plan.PurchaseAnswer) Table {
+	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
+		var best []string
+		for k, n := range r.Best {
+			if n > 0 {
+				best = append(best, fmt.Sprintf("%d of %q", n, visible(a.Offers[k].Name, 30)))
+			}
+		}
+		if best == nil {
+			best = []string{"nothing"}
+		}
+		return []Cell{{fmt.Sprintf("%.0f %%", 100*r.Factor), true}, maybeCents(r.TodayBill), maybeCents(r.Bill), maybeCents(r.BestBill), maybeCents(r.TodayCost), maybeCents(r.Cost), maybeCents(r.BestCost), maybeCents(r.Regret), text(strings.Join(best, ", "))}
+	})
+}
+
+// billCents is a part of what a number of VMs costs, which curves that are not exact do not know.
+func billCents(p plan.SavingPoint, m *capacity.Money) Cell {
+	if m == nil && p.Cost != nil {
+		return Cell{"-", true}
+	}
+	return maybeCents(m)
+}
+
+func maybeCents(m *capacity.Money) Cell {
+	if m == nil {
+		return Cell{"does not fit", true}
+	}
+	return Cell{cents(*m), true}
+}

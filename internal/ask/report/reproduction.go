@@ -1,0 +1,133 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"headroom/internal/ask/study"
+)
+
+// Experiments is what can be reproduced.
+func Experiments(all []study.Experiment) Table {
+	return tableOf([]string{"name", "about", "source"}, all, func(e study.Experiment) []Cell {
+		return []Cell{text(e.Name), text(e.About), text(e.Source)}
+	})
+}
+
+// Measured is the figures of a reproduction, a row a point.
+func Measured(r study.Reproduction) Table {
+	return tableOf(r.Columns, r.Rows, func(row []any) []Cell { return measured(row, number) })
+}
+
+func measured(row []any, figure func(float64) Cell) []Cell {
+	cells := make([]Cell, len(row))
+	for j, x := range row {
+		switch x := x.(type) {
+		case string:
+			cells[j] = text(x)
+		case int:
+			cells[j] = Cell{strconv.Itoa(x), true}
+		case float64:
+			cells[j] = figure(x)
+		}
+	}
+	return cells
+}
+
+// Reproductions is what is published beside what came out, a row a figure.
+func Reproductions(all ...study.Reproduction) Table {
+	t := Table{Columns: []string{"experiment", "figure", "paper", "ours", "unit", "least", "most", "verdict", "remark"}}
+	for _, r := range all {
+		for _, c := range r.Checks {
+			t.Rows = append(t.Rows, []Cell{text(r.Name), text(c.Figure), text(c.Paper), optional(c.Ours), text(c.Unit),
+				optional(c.Least), optional(c.Most), text(string(c.Verdict)), text(c.Remark)})
+		}
+	}
+	return t
+}
+
+// ReproductionText is a reproduction for a terminal.
+func ReproductionText(w io.Writer, r study.Reproduction) error {
+	if _, err := fmt.Fprintf(w, "%s: %s\n\nSource: %s\nClaim:  %s\nOurs:   %s\n        First seed %d%s.\n\n", r.Name, r.About, r.Source, r.Claim, strings.ReplaceAll(r.Method, ". ", ".\n        "), r.Seed, smaller(r.Setting)); err != nil {
+		return err
+	}
+	rows := tableOf(r.Columns, r.Rows, func(row []any) []Cell {
+		return measured(row, func(x float64) Cell { return Cell{significant(x), true} })
+	})
+	if err := rows.Text(w); err != nil {
+		return err
+	}
+	checks := tableOf([]string{"Figure", "Paper", "Ours", "Must be", "Verdict"}, r.Checks, func(c study.Check) []Cell {
+		verdict := string(c.Verdict)
+		if c.Remark != "" {
+			verdict += ": " + c.Remark
+		}
+		ours := "none"
+		if c.Ours != nil {
+			ours = withUnit(significant(*c.Ours), c.Unit)
+		}
+		return []Cell{text(c.Figure), text(c.Paper), {ours, true}, {demanded(c), true}, text(verdict)}
+	})
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	if err := checks.Text(w); err != nil {
+		return err
+	}
+	for _, note := range r.Notes {
+		if _, err := fmt.Fprintf(w, "\n%s\n", note); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\nVerdict: %s\n", r.Verdict)
+	return err
+}
+
+// smaller says where a reproduction was run on other instances than it has by itself.
+func smaller(s study.Setting) string {
+	said := ""
+	if s.Quick {
+		said = ", the quick version"
+	}
+	if s.Instances > 0 {
+		said += fmt.Sprintf(", instances a point: %d", s.Instances)
+	}
+	return said
+}
+
+// demanded is the range that a figure must be in.
+func demanded(c study.Check) string {
+	switch {
+	case c.Least != nil && c.Most != nil && *c.Least > 0:
+		return withUnit(significant(*c.Least)+" to "+significant(*c.Most), c.Unit)
+	case c.Most != nil:
+		return withUnit("at most "+significant(*c.Most), c.Unit)
+	case c.Least != nil:
+		return withUnit("at least "+significant(*c.Least), c.Unit)
+	}
+	return ""
+}
+
+func withUnit(figure, unit string) string {
+	if unit == "" {
+		return figure
+	}
+	return figure + " " + unit
+}
+
+// significant is a figure with four digits that count, or all before the point.
+func significant(x float64) string {
+	const digits = 4
+	size := math.Abs(x)
+	switch {
+	case size == 0 || math.IsInf(size, 0) || math.IsNaN(size):
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	case size < 1e-5:
+		return strconv.FormatFloat(x, 'g', digits-1, 64)
+	}
+	before := int(math.Floor(math.Log10(size))) + 1 // digits before the point, or less the zeros after it
+	return rounded(x, max(0, digits-before))
+}

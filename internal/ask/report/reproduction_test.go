@@ -1,0 +1,71 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"headroom/internal/ask/study"
+)
+
+func TestSignificantDigits(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 1: "1", 0.47114: "0.4711", 6.1893: "6.189", 16505.67: "16506", 1e6: "1000000", 12.30: "12.3", -3.14159: "-3.142",
+		0.00008592: "0.00008592", 0.000000754: "7.54e-07", 0.99996: "1", 9.9999: "10", 2.5e-24: "2.5e-24",
+	} {
+		if got := significant(x); got != want {
+			t.Errorf("%g: got %q, want %q", x, got, want)
+		}
+	}
+}
+
+func TestReproductionText(t *testing.T) {
+	r := study.Reproduction{
+		Experiment: study.Experiment{Name: "tea", About: "how hot it is", Source: "a paper", Claim: "Hot.", Method: "It is drunk. Then it is gone."},
+		Setting:    study.Setting{Seed: 7, Instances: 3, Quick: true},
+		Columns:    []string{"cup", "drunk", "degrees", "spilt"},
+		Rows:       [][]any{{"blue", 1, 61.23456, nil}, {"red", 20, 5.0, nil}},
+		Checks: []study.Check{
+			{Figure: "mean", Paper: "> 60", Ours: new(61.23456), Unit: "°C", Least: new(60.0), Verdict: study.Holds},
+			{Figure: "most", Ours: new(5.0), Most: new(4.5), Least: new(0.0), Verdict: study.Fails},
+			{Figure: "range", Ours: new(5.0), Most: new(6.0), Least: new(4.0), Verdict: study.Limited, Remark: "in cups"},
+			{Figure: "none", Verdict: study.Unknown},
+		},
+		Notes:   []string{"Tea cools."},
+		Verdict: "It does not hold.",
+	}
+	var b strings.Builder
+	if err := ReproductionText(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	want := `tea: how hot it is
+
+Source: a paper
+Claim:  Hot.
+Ours:   It is drunk.
+        Then it is gone.
+        First seed 7, the quick version, instances a point: 3.
+
+cup   drunk  degrees  spilt
+blue      1    61.23
+red      20        5
+
+Figure  Paper      Ours         Must be  Verdict
+mean    > 60   61.23 °C  at least 60 °C  holds
+most                  5     at most 4.5  does not hold
+range                 5          4 to 6  limited: in cups
+none               none                  not known
+
+Tea cools.
+
+Verdict: It does not hold.
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	b.Reset()
+	if err := Measured(r).CSV(&b); err != nil || b.String() != "cup,drunk,degrees,spilt\nblue,1,61.23456,\nred,20,5,\n" {
+		t.Errorf("got %q, %v", &b, err)
+	}
+}

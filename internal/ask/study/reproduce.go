@@ -1,0 +1,252 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+)
+
+// Experiment is a published experiment that can be run again.
+type Experiment struct {
+	Name   string `json:"name"`
+	About  string `json:"about"`  // in a few words
+	Source string `json:"source"` // where it is published
+	Claim  string `json:"claim"`  // what is said to come out
+	Method string `json:"method"` // how ours is computed
+	// NeedsSolver: it cannot be run without Tools.Solver.
+	NeedsSolver bool `json:"needs_solver"`
+
+	run func(ctx context.Context, t *bench) error
+}
+
+// experiments is every experiment, in the order people are shown them.
+var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines, packing, learning, progressShare, mimp, admission, pools, interference}
+
+// Experiments lists what can be reproduced, in the order people are shown it.
+func Experiments() []Experiment { return slices.Clone(experiments) }
+
+// Tools is what an experiment works with and this package does not have.
+type Tools struct {
+	Plan func(context.Context, capacity.Problem) (capacity.Plan, error) // proves and checks its plans by itself
+	Pack func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
+	// Pool plans a pool, and EvaluatePool says what a given one comes to; both check what they answer.
+	Pool         func(context.Context, capacity.PoolProblem) (capacity.PoolPlan, error)
+	EvaluatePool func(context.Context, capacity.PoolProblem) (capacity.PoolEvaluation, error)
+	Solver       lp.Solver // CBC
+	Clock        func() time.Time
+	Progress     func(done, total int) // told after every step; may be nil
+}
+
+// Setting says which instances an experiment is run on. The instances of a seed are the same for ever.
+type Setting struct {
+	Seed      uint64 `json:"seed"`      // of the first instance; the others' follow it
+	Instances int    `json:"instances"` // for every point of the experiment; 0: as many as it has by itself
+	Quick     bool   `json:"quick"`     // fewer points and instances: seconds
+}
+
+// MostInstances bounds the instances of one point.
+const MostInstances = 10_000
+
+// Reproduction is what came out.
+type Reproduction struct {
+	Experiment
+	Setting
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"` // a string, an int, a float64 or nil for every column
+	Checks  []Check  `json:"checks"`
+	Notes   []string `json:"notes"`
+	Holds   bool     `json:"holds"`
+	Verdict string   `json:"verdict"`
+}
+
+// Check holds one of our figures against what is published. Least and Most, where given, are the
+// range that ours must be in.
+type Check struct {
+	Figure  string   `json:"figure"`
+	Paper   string   `json:"paper"`
+	Ours    *float64 `json:"ours"` // nil where there was nothing to compute it from
+	Unit    string   `json:"unit"`
+	Least   *float64 `json:"least"`
+	Most    *float64 `json:"most"`
+	Verdict Verdict  `json:"verdict"`
+	Remark  string   `json:"remark"` // what limits the claim
+}
+
+// Verdict is what a check says of a claim.
+type Verdict string
+
+const (
+	Holds   Verdict = "holds"
+	Limited Verdict = "limited" // the claim does not go as far as this, as is known; ours is what it must be
+	Fails   Verdict = "does not hold"
+	Unknown Verdict = "not known" // no instance says anything about it
+)
+
+// Run runs an experiment. The answer says whether the claim holds; an error means that it could not
+// be found out.
+func (e Experiment) Run(ctx context.Context, t Tools, s Setting) (Reproduction, error) {
+	if e.NeedsSolver && t.Solver == nil {
+		return Reproduction{}, fmt.Errorf("%s compares with CBC: %w", e.Name, lp.ErrUnavailable)
+	}
+	b := &bench{Tools: t, Reproduction: Reproduction{Experiment: e, Setting: s, Rows: [][]any{}, Checks: []Check{}, Notes: []string{}}}
+	if err := e.run(ctx, b); err != nil {
+		return Reproduction{}, fmt.Errorf("reproduce %s: %w", e.Name, err)
+	}
+	b.conclude()
+	return b.Reproduction, nil
+}
+
+// bench is what an experiment is run on: its tools, and what has come out so far.
+type bench struct {
+	Tools
+	Reproduction
+	total, done int // steps
+	drawn       uint64
+}
+
+// points picks what an experiment runs on.
+func points[T any](b *bench, all, quick T) T {
+	if b.Quick {
+		return quick
+	}
+	return all
+}
+
+// instances is how many a point has.
+func (b *bench) instances(all, quick int) int {
+	if b.Instances > 0 {
+		return b.Instances
+	}
+	return points(b, all, quick)
+}
+
+// nextSeed is another instance's seed.
+func (b *bench) nextSeed() uint64 {
+	b.drawn++
+	return b.Seed + b.drawn - 1
+}
+
+// step counts one step of the work as done.
+func (b *bench) step() {
+	b.done++
+	if b.Progress != nil {
+		b.Progress(b.done, b.total)
+	}
+}
+
+func (b *bench) row(cells ...any) { b.Rows = append(b.Rows, cells) }
+
+func (b *bench) note(sentences string) { b.Notes = append(b.Notes, sentences) }
+
+// within says that ours must be from least to most; an end that is infinite is none.
+func (b *bench) within(figure, paper string, ours float64, unit string, least, most float64) *Check {
+	c := Check{Figure: figure, Paper: paper, Unit: unit, Verdict: Holds, Least: finite(least), Most: finite(most), Ours: finite(ours)}
+	switch {
+	case c.Ours == nil:
+		c.Verdict, c.Remark = Unknown, "no instance to compute it from"
+	case ours < least || ours > most:
+		c.Verdict = Fails
+	}
+	b.Checks = append(b.Checks, c)
+	return &b.Checks[len(b.Checks)-1]
+}
+
+// known is a figure as a much larger sample has it, and how far the figure of one instance deviates from it: that of
+// n instances deviates by the square root of n less.
+type known struct{ value, deviation float64 }
+
+// farOff is how many deviations are no longer chance.
+const farOff = 4
+
+// near says that ours, from so many instances, must be what is known, but for chance: up and down by the same factor,
+// because the figures are positive and stray further upwards.
+func (b *bench) near(figure, paper string, ours float64, unit string, k known, instances int) *Check {
+	chance := math.Exp(farOff * k.deviation / k.value / math.Sqrt(float64(instances)))
+	return b.within(figure, paper, ours, unit, k.value/chance, k.value*chance)
+}
+
+// share says that so many of the instances, in percent, must be what is known, but for chance.
+func (b *bench) share(figure, paper string, ours, known float64, instances int) *Check {
+	chance := farOff * math.Sqrt(known*(100-known)/float64(instances))
+	return b.within(figure, paper, ours, "%", max(0, known-chance), min(100, known+chance))
+}
+
+// limited marks a check as one that the claim does not cover.
+func (c *Check) limited(remark string) {
+	if c.Verdict == Holds {
+		c.Verdict, c.Remark = Limited, remark
+	}
+}
+
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// conclude says in words what the checks come to.
+func (b *bench) conclude() {
+	count := map[Verdict]int{}
+	for _, c := range b.Checks {
+		count[c.Verdict]++
+	}
+	b.Holds = count[Fails]+count[Unknown] == 0
+	switch {
+	case count[Unknown] > 0:
+		b.Verdict = "There are too few instances to judge the claim; ask for more."
+	case count[Fails] > 0:
+		b.Verdict = "The claim does not come out here: see what does not hold above."
+	case count[Limited] > 0:
+		b.Verdict = "The claim holds, within the limits named above."
+	default:
+		b.Verdict = "The claim holds."
+	}
+}
+
+// solved is a proved optimum, or infeasible.
+func (b *bench) solved(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	pl, err := b.Plan(ctx, p)
+	switch {
+	case err != nil:
+		return pl, err
+	case pl.Status == capacity.InfeasibleStatus:
+		return pl, nil
+	case pl.Status != capacity.Optimal || pl.Proof == nil || !pl.Proof.Checked || pl.Proof.Gap > p.Options.Gap:
+		return pl, errNotProved
+	}
+	return pl, nil
+}
+
+var errNotProved = errors.New("a plan could not be proved to be the cheapest, so that nothing can be said")
+
+// mean is NaN of nothing, as quantile is.
+func mean(x []float64) float64 {
+	var s capacity.Sum
+	for _, v := range x {
+		s.Add(v)
+	}
+	return s.Value() / float64(len(x))
+}
+
+func median(x []float64) float64 { return quantile(x, 0.5) }
+
+// quantile interpolates between the sorted values on both sides.
+func quantile(x []float64, q float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(x))
+	at := q * float64(len(x)-1)
+	low := int(at)
+	if low == len(x)-1 {
+		return sorted[low]
+	}
+	return sorted[low] + float64((at-float64(low))*(sorted[low+1]-sorted[low]))
+}

@@ -1,0 +1,76 @@
+package study
+
+import (
+	"fmt"
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+const capacityPaper = "Optimal Map Reduce Job Capacity Allocation in Cloud Systems"
+
+// The paper leaves the average times of its classes open (E12): averagesTried are the ranges that
+// its figures are looked for with. calibrated is the one with which the penalties that follow from the
+// paper's rule p = 10·cost fall into the range it states for them.
+var (
+	calibrated    = averages{0.075, 0.175}
+	averagesTried = []averages{{0.05, 0.15}, calibrated, {0.1, 0.2}, usualAverages}
+)
+
+func (a averages) String() string { return fmt.Sprintf("%g..%g", a.lowest, a.highest) }
+
+// table2 is classes as in the paper's Table 2 with on-demand VMs alone, each penalty ten times what a job costs on them.
+type table2 struct {
+	onDemand float64
+	classes  []figures
+}
+
+func drawTable2(seed uint64, classes int, a averages) table2 {
+	s := &stream{state: seed}
+	t := table2{onDemand: drawMarket(s).onDemand, classes: make([]figures, classes)}
+	for i := range t.classes {
+		t.classes[i] = draw(s, a)
+	}
+	return t
+}
+
+// penalty is of a job of class i.
+func (t table2) penalty(i int) float64 {
+	return places(10*t.onDemand*t.classes[i].vmsPerJob(), penaltyPlaces)
+}
+
+// problem asks for the paper's integer program, every deadline multiplied by a factor. Penalties stay those of the
+// deadlines as drawn.
+func (t table2) problem(factor float64) capacity.Problem {
+	p := capacity.Problem{
+		Currency: "USD", PeriodSeconds: 3600,
+		Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: money(t.onDemand)}},
+		Classes: make([]capacity.Class, len(t.classes)),
+		Options: capacity.DefaultOptions(),
+	}
+	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
+	p.Options.OneSlotPerJob = false // the paper knows no such floor
+	p.Options.Gap = 0
+	width := len(fmt.Sprint(len(t.classes)))
+	for i := range t.classes {
+		f := &t.classes[i]
+		p.Classes[i] = capacity.Class{
+			Name:            fmt.Sprintf("class-%0*d", width, i+1),
+			Profile:         &f.profile,
+			DeadlineSeconds: f.deadline * factor,
+			SlotsPerVM:      f.slots,
+			Jobs:            capacity.JobRange{Min: float64(promised(f.high)), Max: float64(f.high)},
+			Penalty:         money(t.penalty(i)),
+		}
+	}
+	return p
+}
+
+// totalCost is the paper's cost (5): VMs and penalties.
+func totalCost(p capacity.Plan) float64 { return p.Cost.Total.Float() }
+
+// percent of a whole.
+func percent(x float64) float64 { return 100 * x }
+
+// noLimit is an end that a range does not have.
+var noLimit = math.Inf(1)

@@ -1,0 +1,212 @@
+// Package study holds the seeded families of problems that Headroom is tested and measured with:
+// the paper's own experiment, variations of it that make admission real, and the families on which
+// knapsack solvers fail. A family, a size and a seed name one instance for ever, whoever draws it.
+// It also knows the papers' experiments, with what the papers say comes out of them; whoever runs one
+// hands in the planner, the solver and the clock.
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+)
+
+// Instance is P2 as bare numbers. Prices are per VM-hour and the period is an hour, so that every
+// amount is in the same unit; the paper's cents are read as the problem's currency as they stand.
+type Instance struct {
+	Family  string
+	Seed    uint64
+	Gamma   []float64 // VMs one job takes
+	Penalty []float64 // per job refused
+	Low     []int64   // promised jobs
+	High    []int64   // wanted jobs
+	Supply  []Tier    // contracts in order of signing, then on-demand
+}
+
+// Tier is some VMs at one price.
+type Tier struct {
+	VMs   int64
+	Price float64
+}
+
+// Unlimited is the size of a tier that never runs out.
+const Unlimited = int64(1) << 52
+
+// MostClasses is the largest instance Generate makes: about a gigabyte.
+const MostClasses = 10_000_000
+
+// reservedShare is how much of what all demand needs is reserved.
+const reservedShare = 0.5
+
+// promisedShare is how much of a class's jobs is promised in families that promise any. The slack
+// keeps 0.9·10 from becoming 10 (E12).
+const promisedShare, promisedSlack = 0.9, 1e-9
+
+func promised(jobs int64) int64 {
+	return int64(math.Ceil(promisedShare*float64(jobs) - promisedSlack))
+}
+
+// Generate draws the instance of a family with so many classes.
+func Generate(name string, classes int, seed uint64) (Instance, error) {
+	f, err := familyNamed(name)
+	if err != nil {
+		return Instance{}, err
+	}
+	if classes < 1 || classes > MostClasses {
+		return Instance{}, fmt.Errorf("an instance has 1 to %d classes, not %d: %w", MostClasses, classes, capacity.Invalid)
+	}
+	s := &stream{state: seed}
+	m := drawMarket(s)
+	in := Instance{
+		Family: name, Seed: seed,
+		Gamma: make([]float64, classes), Penalty: make([]float64, classes),
+		Low: make([]int64, classes), High: make([]int64, classes),
+	}
+	demand := 0.0
+	for i := range classes {
+		drawn := draw(s, usualAverages)
+		in.Gamma[i], in.Penalty[i] = f.class(m, drawn, i)
+		in.High[i] = drawn.high
+		if f.promised {
+			in.Low[i] = promised(drawn.high)
+		}
+		demand += float64(in.Gamma[i] * float64(drawn.high))
+	}
+	reserved := int64(math.Floor(reservedShare * demand))
+	if f.odd {
+		reserved |= 1
+	}
+	in.Supply = []Tier{{VMs: reserved, Price: m.reserved}, {VMs: Unlimited, Price: m.onDemand}}
+	return in, nil
+}
+
+// drawMarket draws the two prices. The on-demand price is drawn again until it is the higher one:
+// the paper's ranges overlap (E12).
+func drawMarket(s *stream) market {
+	m := market{reserved: places(s.between(5, 20), pricePlaces)}
+	for m.onDemand <= m.reserved {
+		m.onDemand = places(s.between(5, 40), pricePlaces)
+	}
+	m.middle = places((m.reserved+m.onDemand)/2, pricePlaces)
+	return m
+}
+
+// Problem states the instance with gammas given directly, to be solved as the paper's integer
+// program. Every figure is the decimal that the instance's float64 stands for.
+func (in Instance) Problem() capacity.Problem {
+	p := capacity.Problem{
+		Currency: "USD", PeriodSeconds: 3600,
+		Supply:  in.supply(),
+		Classes: make([]capacity.Class, len(in.Gamma)),
+		Options: capacity.DefaultOptions(),
+	}
+	p.Options.Integrality = capacity.Integer
+	for i := range in.Gamma {
+		gamma := decimal.NewFromFloat(in.Gamma[i])
+		p.Classes[i] = in.class(i)
+		p.Classes[i].VMsPerJob = &gamma
+	}
+	return p
+}
+
+// Profiled states the same instance with full profiles and deadlines instead of gammas. Only
+// families whose gammas are those of drawn profiles can: table2, mixed and hard.
+func (in Instance) Profiled() (capacity.Problem, error) {
+	f, err := familyNamed(in.Family)
+	if err != nil {
+		return capacity.Problem{}, err
+	}
+	if !f.profiled {
+		return capacity.Problem{}, fmt.Errorf("family %s has no profiles behind its gammas; table2, mixed and hard have: %w",
+			in.Family, capacity.Invalid)
+	}
+	p := in.Problem()
+	s := &stream{state: in.Seed}
+	drawMarket(s)
+	for i := range p.Classes {
+		drawn := draw(s, usualAverages)
+		c := &p.Classes[i]
+		c.VMsPerJob = nil
+		c.Profile = &drawn.profile
+		c.DeadlineSeconds = drawn.deadline
+		c.SlotsPerVM = drawn.slots
+	}
+	return p, nil
+}
+
+func (in Instance) class(i int) capacity.Class {
+	width := len(fmt.Sprint(len(in.Gamma)))
+	return capacity.Class{
+		Name:    fmt.Sprintf("class-%0*d", width, i+1),
+		Jobs:    capacity.JobRange{Min: float64(in.Low[i]), Max: float64(in.High[i])},
+		Penalty: money(in.Penalty[i]),
+	}
+}
+
+func (in Instance) supply() capacity.Supply {
+	last := len(in.Supply) - 1
+	s := capacity.Supply{OnDemand: capacity.OnDemand{Price: money(in.Supply[last].Price)}}
+	if quota := in.Supply[last].VMs; quota != Unlimited {
+		s.OnDemand.Quota = &quota
+	}
+	for i, t := range in.Supply[:last] {
+		s.Contracts = append(s.Contracts, capacity.Contract{
+			Name: fmt.Sprintf("contract-%d", i+1), VMs: t.VMs, Price: money(t.Price), Billing: capacity.BilledUsed,
+		})
+	}
+	return s
+}
+
+func money(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x)} }
+
+// Objective is what admitting so many jobs of each class costs in VMs, minus the penalties avoided
+// (paper P2): every VM is taken from the cheapest tier that has one left. It is infinite where the
+// tiers do not suffice. Sums are compensated and a load that exceeds a whole number of
+// VMs by less than loadNoise counts as that number.
+func (in Instance) Objective(jobs []int64) float64 {
+	var load, avoided capacity.Sum
+	for i, h := range jobs {
+		load.Add(in.Gamma[i] * float64(h))
+		avoided.Add(in.Penalty[i] * float64(h))
+	}
+	need := int64(math.Ceil(load.Value() - loadNoise))
+	tiers := slices.Clone(in.Supply)
+	slices.SortFunc(tiers, func(a, b Tier) int { return cmp.Compare(a.Price, b.Price) })
+	var cost capacity.Sum
+	for _, t := range tiers {
+		taken := min(need, t.VMs)
+		cost.Add(t.Price * float64(taken))
+		need -= taken
+	}
+	if need > 0 {
+		return math.Inf(1)
+	}
+	cost.Add(-avoided.Value())
+	return cost.Value()
+}
+
+// Program is the instance as a mixed-integer program: its tiers first, then its classes.
+func (in Instance) Program() *lp.Program {
+	var p lp.Program
+	load := p.Row(math.Inf(-1), 0)
+	for _, t := range in.Supply {
+		most := math.Inf(1)
+		if t.VMs != Unlimited {
+			most = float64(t.VMs)
+		}
+		p.Column(t.Price, 0, most, true, lp.Entry{Row: load, Coefficient: -1})
+	}
+	for i := range in.Gamma {
+		p.Column(-in.Penalty[i], float64(in.Low[i]), float64(in.High[i]), true, lp.Entry{Row: load, Coefficient: in.Gamma[i]})
+	}
+	return &p
+}
+
+// loadNoise is in VMs: what decimals lose as float64 in the loads of a million classes.
+const loadNoise = 1e-7

@@ -1,0 +1,33 @@
+package perf
+
+import (
+	"fmt"
+
+	"headroom/internal/core/capacity"
+)
+
+// JobClass is what a job uses much of, and what follows for where its VMs may stand.
+type JobClass struct {
+	CPU      bool               `json:"cpu"`
+	IO       bool               `json:"io"`
+	Role     capacity.JobRole   `json:"role"`
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// Classify says whether a job is CPU-bound or I/O-bound: above the thresholds, in percent of a VM and in
+// MB/s of all its VMs together, measured on ReferenceVMs. A job that is both has no CPU to spare for extra
+// VMs, and an extra VM has no disk of its own, so that it is neither host nor guest.
+func Classify(u capacity.Usage, cpuPercent, ioMBPerS float64) JobClass {
+	c := JobClass{CPU: u.CPUPercent > cpuPercent, IO: u.IOMBPerS > ioMBPerS, Role: capacity.PlainRole, Warnings: []capacity.Warning{}}
+	switch {
+	case c.IO && !c.CPU:
+		c.Role = capacity.HostRole
+	case c.CPU && !c.IO:
+		c.Role = capacity.GuestRole
+	}
+	if u.ProfiledAtVM != 0 && u.ProfiledAtVM != capacity.ReferenceVMs {
+		c.Warnings = append(c.Warnings, capacity.Warning{Code: "off_reference", Detail: fmt.Sprintf(
+			"The usage was measured on %d VMs; the thresholds belong to %d. It is not converted.", u.ProfiledAtVM, capacity.ReferenceVMs)})
+	}
+	return c
+}

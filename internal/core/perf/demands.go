@@ -1,0 +1,132 @@
+// Package perf says how long an execution takes: the bounds of the paper for a phase, for two jobs
+// on shared slots, for a class that divides its share among its jobs, and for a whole execution. It
+// computes times from profiles and slots; what to rent and whom to admit is plan's.
+package perf
+
+import "headroom/internal/core/capacity"
+
+// JobDemands is the optimistic, the expected and the conservative demand of one execution, each in
+// the form T = A·h/s_M + B·h/s_R + C (paper eqs. 1, 3 and 2).
+//
+// Lower is a bound only where slots are partitioned; where idle slots are lent it is an estimate, and
+// its fixed part may be negative (E5, E7). Upper holds from the job's first slot on, with at least one
+// map and one reduce slot per job (E6).
+type JobDemands struct {
+	Lower, Average, Upper capacity.Demand
+
+	// Warnings says where the profile lies outside what Upper holds for. The pointers are relative to
+	// the profile.
+	Warnings []capacity.Warning
+}
+
+// FirstShuffleWarning is the code of the warning that a profile's first shuffle wave is longer than a
+// typical one, so that the upper bound may be exceeded.
+const FirstShuffleWarning = "first_shuffle_longer"
+
+// Demands turns a valid profile into its three demands, a map-only one (no reduce tasks) into map work
+// and overhead alone, whatever its reduce figures say, and one of stages into map work (see chain).
+//
+// The paper's upper form lets A and B become negative for tiny jobs (fewer tasks than two of the
+// longest, E7); such a phase is here all fixed time, which is never more and holds as well.
+func Demands(p capacity.Profile) JobDemands {
+	if p.Stages != nil {
+		return chain(p)
+	}
+	mapWork := float64(p.MapTasks) * p.MapAvgSeconds
+	d := JobDemands{
+		Lower: capacity.Demand{MapWorkSeconds: mapWork, FixedSeconds: p.OverheadSeconds},
+		Upper: capacity.Demand{FixedSeconds: p.OverheadSeconds},
+	}
+	var ramp float64
+	d.Upper.MapWorkSeconds, ramp = sharedPhase(mapWork, p.MapMaxSeconds)
+	d.Upper.FixedSeconds += ramp
+
+	if p.ReduceTasks > 0 {
+		// Shuffle and reduce run as one task, so that its longest is the sum of both.
+		reduceWork := float64(p.ReduceTasks) * (p.ShuffleAvgSeconds + p.ReduceAvgSeconds)
+		d.Lower.ReduceWorkSeconds = reduceWork
+		d.Lower.FixedSeconds += p.FirstShuffleAvgSeconds - p.ShuffleAvgSeconds
+
+		d.Upper.ReduceWorkSeconds, ramp = sharedPhase(reduceWork, p.ShuffleMaxSeconds+p.ReduceMaxSeconds)
+		d.Upper.FixedSeconds += ramp + p.FirstShuffleMaxSeconds
+		d.Warnings = firstShuffleWarnings(p)
+	}
+	d.average()
+	return d
+}
+
+func (d *JobDemands) average() {
+	d.Average = capacity.Demand{
+		MapWorkSeconds:    (d.Lower.MapWorkSeconds + d.Upper.MapWorkSeconds) / 2,
+		ReduceWorkSeconds: (d.Lower.ReduceWorkSeconds + d.Upper.ReduceWorkSeconds) / 2,
+		FixedSeconds:      (d.Lower.FixedSeconds + d.Upper.FixedSeconds) / 2,
+	}
+}
+
+// sharedPhase splits the upper bound of a phase with m slots per job, (W - 2λ)/m + 2λ (paper Prop.
+// 2.5), into what shrinks with slots and what does not. A phase shorter than two of its longest tasks
+// is all fixed time: the printed form would grow with slots (E7).
+func sharedPhase(work, longest float64) (shrinking, fixed float64) {
+	return max(0, work-2*longest), min(2*longest, work)
+}
+
+func firstShuffleWarnings(p capacity.Profile) []capacity.Warning {
+	if !above(p.FirstShuffleMaxSeconds, p.ShuffleMaxSeconds) {
+		return nil
+	}
+	return []capacity.Warning{{
+		Code:    FirstShuffleWarning,
+		Pointer: "/first_shuffle_max_s",
+		Detail: "The longest shuffle of the first wave exceeds the longest typical shuffle, so executions may take " +
+			"longer than the upper bound; raise shuffle_max_s to first_shuffle_max_s to plan with a bound that holds.",
+	}}
+}
+
+// Planned is the demand a class is planned with: under a calibrated bound what its calibration says, or the
+// average where it has none.
+func (d JobDemands) Planned(bound capacity.Bound, calibration *capacity.Calibration) capacity.Demand {
+	if bound == capacity.CalibratedBound && calibration != nil {
+		return d.Calibrated(*calibration)
+	}
+	return d.Of(bound)
+}
+
+// Of is the demand under a bound; anything but lower and upper is the average.
+func (d JobDemands) Of(bound capacity.Bound) capacity.Demand {
+	switch bound {
+	case capacity.LowerBound:
+		return d.Lower
+	case capacity.UpperBound:
+		return d.Upper
+	default:
+		return d.Average
+	}
+}
+
+// Calibrated is the demand of one of the bounds with its time, at any slots, multiplied by a factor.
+func (d JobDemands) Calibrated(c capacity.Calibration) capacity.Demand {
+	work := d.Of(c.Bound)
+	return capacity.Demand{
+		MapWorkSeconds:    work.MapWorkSeconds * c.Factor,
+		ReduceWorkSeconds: work.ReduceWorkSeconds * c.Factor,
+		FixedSeconds:      work.FixedSeconds * c.Factor,
+	}
+}
+
+// Time is how long an execution with demand d takes when the given number of jobs run at once on all
+// these slots together: A·h/s_M + B·h/s_R + C. A phase without work takes no time even without slots; a
+// phase with work and no slots takes for ever (+Inf).
+func Time(d capacity.Demand, jobs, mapSlots, reduceSlots float64) float64 {
+	return phaseTime(d.MapWorkSeconds, jobs, mapSlots) + phaseTime(d.ReduceWorkSeconds, jobs, reduceSlots) + d.FixedSeconds
+}
+
+func phaseTime(work, jobs, slots float64) float64 {
+	if work == 0 || jobs == 0 {
+		return 0
+	}
+	return work * jobs / slots
+}
+
+// above says whether x exceeds limit by more than rounding explains: figures computed or printed
+// elsewhere are not mistaken for the last digit's sake.
+func above(x, limit float64) bool { return x > limit*(1+capacity.PremiseSlack) }

@@ -1,0 +1,233 @@
+package perf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+)
+
+// Basis is what a calibration in use was made of.
+type Basis struct {
+	Bound      capacity.Bound `json:"bound"`
+	Factor     float64        `json:"factor"`
+	Coverage   float64        `json:"coverage"`
+	Executions int64          `json:"executions"`
+	Exceeded   int64          `json:"exceeded"` // of them, the calibrated time
+	// MedianRatio is what half of them took at most, as a part of the bound; Faster counts those that took less.
+	MedianRatio float64   `json:"median_ratio"`
+	Faster      int64     `json:"faster"`
+	Until       time.Time `json:"until"` // submission of the last of them
+}
+
+// Basis is what there is to remember of the recommendation when it is taken into use, or of another factor
+// that somebody prefers.
+func (c *Calibration) Basis(bound capacity.Bound, factor float64) (Basis, error) {
+	if len(c.Judged) == 0 {
+		return Basis{}, fmt.Errorf("there is no execution to calibrate with")
+	}
+	b := slices.Index(planBounds[:], bound)
+	basis := Basis{Bound: bound, Factor: factor, Coverage: c.Coverage, Executions: int64(len(c.Judged)), Until: *c.Until}
+	var ratios []float64
+	for _, j := range c.Judged {
+		ratios = append(ratios, j.ratio(b))
+	}
+	slices.Sort(ratios)
+	basis.MedianRatio = ratios[len(ratios)/2]
+	for _, r := range ratios {
+		if above(r, factor) {
+			basis.Exceeded++
+		}
+		if above(basis.MedianRatio, r) {
+			basis.Faster++
+		}
+	}
+	return basis, nil
+}
+
+const (
+	// raiseAt is the evidence at which drift is raised. Evidence starts at nothing and, as long as nothing
+	// changed, is expected to grow by one an execution; so each of the two watches reaches this within 1,000
+	// executions with a chance of at most 1 in 200, however often one looks (Doob's inequality).
+	raiseAt = 200_000
+	// lowerAfter is how many executions, one after another, must fit again to take drift back.
+	lowerAfter = 50
+	// fasterBy is how much shorter than the calibration's the median must be to be told.
+	fasterBy = 0.1
+)
+
+// Drifts holds later executions against the calibration in use. It depends on the executions alone, not on
+// their order nor on how often it is asked; those not later than the calibration's are passed over. Of more than
+// MaxCalibrated the latest count.
+func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis Basis) capacity.Drift {
+	bound := slices.Index(planBounds[:], basis.Bound)
+	var later []Judged
+	for _, m := range executions {
+		if !m.At.After(basis.Until) {
+			continue
+		}
+		if j, err := Judge(d, overheadSeconds, m); err == nil {
+			later = append(later, j)
+		}
+	}
+	slices.SortFunc(later, func(a, b Judged) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Seconds, b.Seconds))
+	})
+	later = later[max(0, len(later)-MaxCalibrated):]
+
+	exceeds := func(j Judged) bool { return above(j.ratio(bound), basis.Factor) }
+	below := func(j Judged) bool { return above(basis.MedianRatio, j.ratio(bound)) }
+	slower := newWatch(basis.Exceeded, basis.Executions, 1-basis.Coverage, 0.1, 0.25, 0.5, 0.8)
+	faster := newWatch(basis.Faster, basis.Executions, 0.5, 0.7, 0.85, 0.97)
+	state, since := capacity.Unchanged, 0
+	for i, j := range later {
+		slower.see(i, exceeds(j))
+		faster.see(i, below(j))
+		switch {
+		case state != capacity.Unchanged:
+			recent := later[max(since, i+1-lowerAfter) : i+1]
+			if len(recent) == lowerAfter && basis.fits(recent, state, exceeds, bound) {
+				state = capacity.Unchanged
+				slower.forget()
+				faster.forget()
+			}
+		case slower.evidence() >= raiseAt:
+			state, since = capacity.Slower, slower.since()
+		case faster.evidence() >= raiseAt:
+			if at := faster.since(); medianRatio(later[at:i+1], bound) <= (1-fasterBy)*basis.MedianRatio {
+				state, since = capacity.Faster, at
+			}
+		}
+	}
+	return basis.drift(later, state, since, exceeds, bound)
+}
+
+// fits says whether recent executions are again as the calibration says.
+func (b Basis) fits(recent []Judged, state capacity.DriftState, exceeds func(Judged) bool, bound int) bool {
+	if state == capacity.Faster {
+		return medianRatio(recent, bound) > (1-fasterBy)*b.MedianRatio
+	}
+	return float64(count(recent, exceeds)) <= (1-b.Coverage)*float64(len(recent))
+}
+
+func (b Basis) drift(later []Judged, state capacity.DriftState, since int, exceeds func(Judged) bool, bound int) capacity.Drift {
+	changed := later[since:]
+	if state == capacity.Unchanged {
+		changed = later
+	}
+	n, k := len(changed), count(changed, exceeds)
+	d := capacity.Drift{State: state, Executions: int64(n), Exceeded: int64(k), Expected: (1 - b.Coverage) * float64(n)}
+	switch {
+	case n == 0:
+		d.Detail = "No execution is later than those the calibration was made of."
+	case state == capacity.Slower:
+		d.Since = &changed[0].At
+		d.Detail = fmt.Sprintf("Of the %d executions since %s, %d took longer than their calibrated time; %.3g were to be expected. Look at what changed; if it stays so, calibrate anew.", n, since8601(changed[0].At), k, d.Expected)
+	case state == capacity.Faster:
+		d.Since = &changed[0].At
+		d.Detail = fmt.Sprintf("Half of the %d executions since %s took less than %.3g times what the calibration's took; the plan pays for time that is not needed. Calibrate anew.", n, since8601(changed[0].At), medianRatio(changed, bound)/b.MedianRatio)
+	default:
+		d.Detail = fmt.Sprintf("Of the %d executions since the calibration, %d took longer than their calibrated time; %.3g were to be expected.", n, k, d.Expected)
+	}
+	return d
+}
+
+func since8601(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
+
+func count(js []Judged, is func(Judged) bool) (n int) {
+	for _, j := range js {
+		if is(j) {
+			n++
+		}
+	}
+	return n
+}
+
+func medianRatio(js []Judged, bound int) float64 {
+	ratios := make([]float64, len(js))
+	for i, j := range js {
+		ratios[i] = j.ratio(bound)
+	}
+	slices.Sort(ratios)
+	return median(ratios)
+}
+
+// watch gathers evidence that something happens more often than among a calibration's executions. It is
+// Shiryaev and Roberts's sum, over every moment at which a change may have begun, of how much better a
+// higher chance explains what came since than no change does.
+//
+// What no change says is exact however few executions the calibration had: if all came in a random order, one
+// in which k of n had it happen is followed by another with chance (k+1)/(n+1) at most, and that counts with
+// them afterwards. Two calibrations of few executions differ in what they let happen by mere chance; that
+// is no drift.
+type watch struct {
+	happened, seen float64    // among the calibration's executions, and then among all
+	first          [2]float64 // happened and seen before the first later execution
+	higher         []float64  // chances after a change
+	sums           []float64  // evidence for each
+	best           []float64  // the largest term of the sum, and the moment it is for
+	starts         []int
+}
+
+// newWatch is for what happened so often among n executions; without executions the chance is known.
+func newWatch(happened, n int64, chance float64, higher ...float64) *watch {
+	w := &watch{happened: float64(happened + 1), seen: float64(n + 1), higher: higher}
+	if n == 0 {
+		const known = 1e12
+		w.happened, w.seen = chance*known, known
+	}
+	w.first = [2]float64{w.happened, w.seen}
+	w.forget()
+	return w
+}
+
+// forget begins anew.
+func (w *watch) forget() {
+	w.happened, w.seen = w.first[0], w.first[1]
+	w.sums, w.best, w.starts = make([]float64, len(w.higher)), make([]float64, len(w.higher)), make([]int, len(w.higher))
+}
+
+func (w *watch) see(i int, happens bool) {
+	chance := w.happened / w.seen
+	w.seen++
+	if happens {
+		w.happened++
+	}
+	for a, higher := range w.higher {
+		likelier := 1.0
+		switch {
+		case higher <= chance: // no longer higher
+		case happens:
+			likelier = higher / chance
+		default:
+			likelier = (1 - higher) / (1 - chance)
+		}
+		w.sums[a] = (1 + w.sums[a]) * likelier
+		if w.best[a] <= 1 {
+			w.best[a], w.starts[a] = 1, i
+		}
+		w.best[a] *= likelier
+		// Beyond what raises drift, more only overflows.
+		w.sums[a], w.best[a] = min(w.sums[a], 1e100), min(w.best[a], 1e100)
+	}
+}
+
+func (w *watch) evidence() (mean float64) {
+	for _, s := range w.sums {
+		mean += s / float64(len(w.sums))
+	}
+	return mean
+}
+
+// since is when the change began, by the alternative that explains it best.
+func (w *watch) since() int {
+	best := 0
+	for a := range w.best {
+		if w.best[a] > w.best[best] {
+			best = a
+		}
+	}
+	return w.starts[best]
+}

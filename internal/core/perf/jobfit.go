@@ -1,0 +1,261 @@
+package perf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+)
+
+// JobFit is what is fitted to the measurements of a job and kind. Exactly one of the four is there, or none
+// where Refused says why.
+type JobFit struct {
+	Job          string                    `json:"job"`
+	Kind         capacity.FitKind          `json:"kind"`
+	Version      int64                     `json:"version"` // 0 is none: nothing has been fitted yet, or not with this method
+	MadeAt       *time.Time                `json:"made_at"` // null as well
+	Measurements int64                     `json:"measurements"`
+	FirstAt      *time.Time                `json:"first_at"` // measured
+	LastAt       *time.Time                `json:"last_at"`
+	Refused      string                    `json:"refused"` // why the measurements of today cannot be fitted; the fit is of those before
+	Power        *capacity.PowerFit        `json:"power,omitempty"`
+	TaskTime     *TaskTimeFit              `json:"task_time,omitempty"`
+	Rate         *RateFit                  `json:"rate,omitempty"`
+	Usage        *UsageFit                 `json:"usage,omitempty"`
+	Predicted    *capacity.PowerPrediction `json:"predicted,omitempty"`      // what was asked for
+	PredictedAt  *TaskTimePrediction       `json:"predicted_task,omitempty"` // likewise
+}
+
+// FitChoice is how to fit, where there is a choice.
+type FitChoice string
+
+const (
+	LogChoice           FitChoice = "log"
+	NLSChoice           FitChoice = "nls"
+	ConstrainedChoice   FitChoice = "constrained"
+	UnconstrainedChoice FitChoice = "unconstrained"
+)
+
+// FitChoices are those of a kind; the first is the usual one.
+func FitChoices(kind capacity.FitKind) []FitChoice {
+	switch kind {
+	case capacity.PowerFits:
+		return []FitChoice{LogChoice, NLSChoice}
+	case capacity.TaskTimeFits:
+		return []FitChoice{ConstrainedChoice, UnconstrainedChoice}
+	}
+	return nil
+}
+
+// FitJob fits measurements of one job and kind, in any order; "" is the usual way. Where they cannot be
+// fitted the fit says why.
+func FitJob(job string, kind capacity.FitKind, all []capacity.JobMeasurement, choice FitChoice) JobFit {
+	f := JobFit{Job: job, Kind: kind, Measurements: int64(len(all))}
+	// Sums depend on the order, fits must not.
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b capacity.JobMeasurement) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	if len(all) > 0 {
+		f.FirstAt, f.LastAt = &all[0].At, &all[len(all)-1].At
+	}
+	value := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
+	}
+	var err error
+	switch kind {
+	case capacity.PowerFits:
+		points := make([]capacity.Measurement, len(all))
+		for i, m := range all {
+			points[i] = capacity.Measurement{VMs: value(m.VMs), Seconds: value(m.Seconds)}
+		}
+		var fit capacity.PowerFit
+		if fit, err = FitPower(points, capacity.FitMethod(choice)); err == nil {
+			f.Power = &fit
+		}
+	case capacity.TaskTimeFits:
+		samples := make([]TaskSample, len(all))
+		for i, m := range all {
+			samples[i] = TaskSample{Residual: value(m.Residual), Seconds: value(m.Seconds)}
+		}
+		var fit TaskTimeFit
+		if fit, err = FitTaskTime(samples, choice == UnconstrainedChoice); err == nil {
+			f.TaskTime = &fit
+		}
+	case capacity.RateFits:
+		var fit RateFit
+		if fit, err = FitRates(all); err == nil {
+			f.Rate = &fit
+		}
+	case capacity.UsageFits:
+		var fit UsageFit
+		if fit, err = FitUsage(all); err == nil {
+			f.Usage = &fit
+		}
+	}
+	if err != nil {
+		f.Refused = sentence(err)
+	}
+	return f
+}
+
+// sentence is what is wrong, without its place.
+func sentence(err error) string {
+	if input, is := err.(*capacity.InputError); is && len(input.Findings) > 0 {
+		return input.Findings[0].Detail
+	}
+	return strings.TrimSpace(err.Error())
+}
+
+// RateFit is how fast types of nodes run a job's tasks: the slowest has the rate 1.
+type RateFit struct {
+	Types    []MeasuredType     `json:"types"` // by name
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// MeasuredType is what tasks took on a type of nodes.
+type MeasuredType struct {
+	Type             string   `json:"type"`
+	Tasks            int64    `json:"tasks"`
+	MeanSeconds      float64  `json:"mean_s"`
+	DeviationSeconds *float64 `json:"deviation_s"` // null of one task
+	Rate             float64  `json:"rate"`
+}
+
+// fewTasks is how many tasks of a type say little of its mean.
+const fewTasks = 3
+
+// FitRates is the rates that measurements of tasks on types of nodes come to.
+func FitRates(all []capacity.JobMeasurement) (f RateFit, err error) {
+	if len(all) == 0 {
+		return f, &capacity.InputError{Findings: []capacity.Finding{{Code: "too_few", Detail: "There is no measurement; give the time of at least one task and the type of its node."}}}
+	}
+	var rates Rates
+	squares := map[string]float64{}
+	for _, m := range all {
+		if m.NodeType == nil || m.Seconds == nil {
+			continue
+		}
+		from := *m.Seconds - rates.Types[*m.NodeType].Seconds
+		if rates.Add(*m.NodeType, *m.Seconds) {
+			squares[*m.NodeType] += from * (*m.Seconds - rates.Types[*m.NodeType].Seconds)
+		}
+	}
+	f.Warnings = []capacity.Warning{}
+	var few []string
+	for kind, mean := range rates.Types {
+		t := MeasuredType{Type: kind, Tasks: mean.Count, MeanSeconds: mean.Seconds}
+		t.Rate, _ = rates.Rate(kind)
+		if mean.Count > 1 {
+			t.DeviationSeconds = new(math.Sqrt(squares[kind] / float64(mean.Count-1)))
+		}
+		f.Types = append(f.Types, t)
+	}
+	slices.SortFunc(f.Types, func(a, b MeasuredType) int { return cmp.Compare(a.Type, b.Type) })
+	for _, t := range f.Types {
+		if t.Tasks < fewTasks {
+			few = append(few, fmt.Sprintf("%q", t.Type))
+		}
+	}
+	if len(f.Types) == 1 {
+		f.Warnings = append(f.Warnings, capacity.Warning{Code: "one_type", Detail: fmt.Sprintf(
+			"Tasks were measured on one type of nodes, %q, which does not say how it compares with others; measure on another.", f.Types[0].Type)})
+	}
+	if len(few) > 0 {
+		f.Warnings = append(f.Warnings, capacity.Warning{Code: "few_tasks", Detail: fmt.Sprintf(
+			"Fewer than %d tasks were measured on %s; their means say little yet.", fewTasks, strings.Join(few, ", "))})
+	}
+	return f, nil
+}
+
+// Rates is the fit as policies read it.
+func (f *RateFit) Rates() *Rates {
+	r := &Rates{Types: map[string]Mean{}}
+	for _, t := range f.Types {
+		r.Types[t.Type] = Mean{Count: t.Tasks, Seconds: t.MeanSeconds}
+	}
+	return r
+}
+
+// OfInstances is how fast instances of those of the types that were measured work, by the fit: tasks that run at once
+// count together. The slowest of them that has compute units has them as its rate, so that the work of jobs is in the
+// same hours as where nothing was measured; where none has, the slowest has the rate 1.
+func (f *RateFit) OfInstances(types []capacity.PoolType) map[string]float64 {
+	speeds, rates := map[string]float64{}, map[string]float64{}
+	for _, t := range f.Types {
+		speeds[t.Type] = 1 / t.MeanSeconds
+	}
+	slowest, unit := math.Inf(1), 1.0
+	rated := false // unit is compute units
+	for _, t := range types {
+		speed := speeds[t.Name] * float64(t.Slots)
+		if speed == 0 {
+			continue
+		}
+		rates[t.Name] = speed
+		if has := t.ComputeUnits > 0; has == rated && speed < slowest || has && !rated {
+			slowest, rated, unit = speed, has, 1
+			if has {
+				unit = t.ComputeUnits
+			}
+		}
+	}
+	for name := range rates {
+		rates[name] *= unit / slowest
+	}
+	return rates
+}
+
+// UsageFit is what a job uses, by the thresholds of packing.
+type UsageFit struct {
+	capacity.Usage
+	Points int `json:"points"` // that were made on so many VMs; others do not count
+	JobClass
+}
+
+// OfTask is the usage on the scale of live jobs, from 1 to 10. Processors are a tenth of the percent that they were
+// busy. Nobody measures what disks could do at most, so that the thresholds are set equal: the MB/s that make a job
+// disk-bound stand where the percent does that makes it processor-bound. Of memory and network nothing is measured.
+func (f *UsageFit) OfTask() capacity.TaskUsage {
+	usual := capacity.DefaultPackingOptions()
+	within := func(x float64) float64 { return min(max(x, 1), 10) }
+	perVM := usual.IOMBPerS / capacity.ReferenceVMs
+	return capacity.TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * usual.CPUPercent / 10)}
+}
+
+// FitUsage is the mean of the measurements made on the number of VMs that is nearest to that which the
+// thresholds belong to, of two as near the smaller.
+func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
+	nearest := int64(0)
+	off := func(vms int64) int64 { return max(vms-capacity.ReferenceVMs, capacity.ReferenceVMs-vms) }
+	for _, m := range all {
+		if m.VMs == nil || m.CPUPercent == nil || m.IOMBPerS == nil {
+			continue
+		}
+		if vms := int64(*m.VMs); nearest == 0 || off(vms) < off(nearest) || off(vms) == off(nearest) && vms < nearest {
+			nearest = vms
+		}
+	}
+	if nearest == 0 {
+		return f, &capacity.InputError{Findings: []capacity.Finding{{Code: "too_few", Detail: fmt.Sprintf(
+			"There is no measurement; give the load of the processors and the MB/s of an execution, on %d VMs at best.", capacity.ReferenceVMs)}}}
+	}
+	var cpu, io capacity.Sum
+	for _, m := range all {
+		if m.VMs != nil && int64(*m.VMs) == nearest && m.CPUPercent != nil && m.IOMBPerS != nil {
+			cpu.Add(*m.CPUPercent)
+			io.Add(*m.IOMBPerS)
+			f.Points++
+		}
+	}
+	n := float64(f.Points)
+	f.Usage = capacity.Usage{CPUPercent: cpu.Value() / n, IOMBPerS: io.Value() / n, ProfiledAtVM: nearest}
+	usual := capacity.DefaultPackingOptions()
+	f.JobClass = Classify(f.Usage, usual.CPUPercent, usual.IOMBPerS)
+	return f, nil
+}

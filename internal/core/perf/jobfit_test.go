@@ -1,0 +1,159 @@
+package perf
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"headroom/internal/core/capacity"
+)
+
+func jobMeasurement(i int, set func(*capacity.JobMeasurement)) capacity.JobMeasurement {
+	m := capacity.JobMeasurement{ID: string(rune('a' + i)), At: time.Unix(int64(i), 0).UTC()}
+	set(&m)
+	return m
+}
+
+// A fit depends on the measurements and not on the order in which somebody lists them.
+func TestFitsDoNotDependOnOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 29))
+	for _, kind := range capacity.FitKinds {
+		var all []capacity.JobMeasurement
+		for i := range 25 {
+			all = append(all, jobMeasurement(i, func(m *capacity.JobMeasurement) {
+				m.Kind = kind
+				x := math.Exp(3 * r.Float64())
+				switch kind {
+				case capacity.PowerFits:
+					m.VMs, m.Seconds = new(float64(1+i)), &x
+				case capacity.TaskTimeFits:
+					m.Residual, m.Seconds = new(r.Float64()), &x
+				case capacity.RateFits:
+					m.NodeType, m.Seconds = new([]string{"x", "y", "z"}[r.IntN(3)]), &x
+				case capacity.UsageFits:
+					m.VMs, m.CPUPercent, m.IOMBPerS = new(6.0), &x, new(9*x)
+				}
+			}))
+		}
+		want, err := json.Marshal(FitJob("j", kind, all, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			if got, _ := json.Marshal(FitJob("j", kind, all, "")); string(got) != string(want) {
+				t.Errorf("%s: got %s, want %s", kind, got, want)
+			}
+		}
+		if strings.Contains(string(want), `"refused":"N`) {
+			t.Errorf("%s: %s", kind, want)
+		}
+		if none := FitJob("j", kind, nil, ""); none.Refused == "" {
+			t.Errorf("%s: something is fitted to nothing: %+v", kind, none)
+		}
+	}
+}
+
+func TestFittedRates(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 30))
+	times := map[string][]float64{}
+	var all []capacity.JobMeasurement
+	for i := range 60 {
+		kind, s := []string{"fast", "slow"}[i%2], (1+9*float64(i%2))*math.Exp(0.1*r.NormFloat64())
+		times[kind] = append(times[kind], s)
+		all = append(all, jobMeasurement(i%20, func(m *capacity.JobMeasurement) { m.NodeType, m.Seconds = &kind, &s }))
+	}
+	f, err := FitRates(all)
+	if err != nil || len(f.Types) != 2 {
+		t.Fatalf("%+v %v", f, err)
+	}
+	for i, kind := range []string{"fast", "slow"} {
+		within(t, "mean", f.Types[i].MeanSeconds, stat.Mean(times[kind], nil), 1e-12)
+		within(t, "deviation", *f.Types[i].DeviationSeconds, stat.StdDev(times[kind], nil), 1e-9)
+		rate, _ := f.Rates().Rate(kind)
+		within(t, "rate", f.Types[i].Rate, rate, 1e-12)
+	}
+	one, err := FitRates(all[:1])
+	if err != nil || one.Types[0].DeviationSeconds != nil || !hasWarning(one.Warnings, "one_type") || !hasWarning(one.Warnings, "few_tasks") {
+		t.Errorf("%+v %v", one, err)
+	}
+}
+
+func TestFittedUsage(t *testing.T) {
+	usage := func(vms, cpu, io float64) capacity.JobMeasurement {
+		return jobMeasurement(0, func(m *capacity.JobMeasurement) { m.VMs, m.CPUPercent, m.IOMBPerS = &vms, &cpu, &io })
+	}
+	for _, c := range []struct {
+		all    []capacity.JobMeasurement
+		role   capacity.JobRole
+		vms    int64
+		points int
+		off    bool
+	}{
+		{[]capacity.JobMeasurement{usage(6, 80, 20), usage(6, 70, 40), usage(20, 10, 900)}, capacity.GuestRole, 6, 2, false},
+		{[]capacity.JobMeasurement{usage(20, 10, 900), usage(9, 20, 300), usage(3, 90, 10)}, capacity.GuestRole, 3, 1, true}, // as near as 9
+		{[]capacity.JobMeasurement{usage(8, 60, 100)}, capacity.PlainRole, 8, 1, true},                                       // not above
+	} {
+		f, err := FitUsage(c.all)
+		if err != nil || f.Role != c.role || f.ProfiledAtVM != c.vms || f.Points != c.points || hasWarning(f.Warnings, "off_reference") != c.off {
+			t.Errorf("got %+v, %v; want %+v", f, err, c)
+		}
+	}
+}
+
+func TestFeaturesOfPastExecutions(t *testing.T) {
+	none := FeaturesOf(Evidence{Profile: &capacity.Profile{MapTasks: 10, MapAvgSeconds: 5}})
+	if none != (JobFeatures{}) {
+		t.Errorf("times of maps say nothing, got %+v", none)
+	}
+	// Most of a reduce is its shuffle.
+	shuffles := FeaturesOf(Evidence{Profile: &capacity.Profile{ReduceTasks: 3, ShuffleAvgSeconds: 30, ReduceAvgSeconds: 10}})
+	if shuffles != (JobFeatures{Reduce: Features{Net: 8}}) {
+		t.Errorf("got %+v", shuffles)
+	}
+	// A task that only computes takes twice as long with half of a node, one that waits for disks as long.
+	for _, c := range []struct{ half, least, most int }{{200, 10, 10}, {150, 5, 5}, {100, 1, 1}, {400, 10, 10}} {
+		fit := fittedTasks(t, []TaskSample{{0.25, float64(c.half) * 1.2}, {0.5, float64(c.half)}, {1, 100}}, false)
+		if c.half == 100 {
+			fit = fittedTasks(t, []TaskSample{{0.25, 100}, {0.5, 100}, {1, 100}}, false)
+		}
+		fit.A, fit.B = 100*float64(c.half)/100*float64(c.half)/100, 2*math.Log(100/float64(c.half)) // through both
+		f := FeaturesOf(Evidence{TaskTime: &fit})
+		if f.Map.CPU < c.least || f.Map.CPU > c.most || f.Reduce.CPU != f.Map.CPU {
+			t.Errorf("%d s at a half: got %+v", c.half, f)
+		}
+	}
+	u := FeaturesOf(Evidence{Usage: &capacity.Usage{CPUPercent: 85, IOMBPerS: 101}, IOMBPerS: 100})
+	if u.Map != (Features{CPU: 9, Disk: 6}) || u.Reduce != u.Map {
+		t.Errorf("got %+v", u)
+	}
+}
+
+func TestRatesOfInstances(t *testing.T) {
+	fit := RateFit{Types: []MeasuredType{{Type: "big", MeanSeconds: 30}, {Type: "fast", MeanSeconds: 10}, {Type: "slow", MeanSeconds: 60}}}
+	for _, c := range []struct {
+		types []capacity.PoolType
+		want  map[string]float64
+	}{
+		{[]capacity.PoolType{{Name: "big", Slots: 1, ComputeUnits: 4}, {Name: "fast", Slots: 1, ComputeUnits: 5}}, map[string]float64{"big": 4, "fast": 12}},
+		{[]capacity.PoolType{{Name: "big", Slots: 4, ComputeUnits: 4}, {Name: "fast", Slots: 1, ComputeUnits: 5}}, map[string]float64{"big": 20. / 3, "fast": 5}},
+		{[]capacity.PoolType{{Name: "slow", Slots: 1}, {Name: "fast", Slots: 1, ComputeUnits: 6}}, map[string]float64{"slow": 1, "fast": 6}},
+		{[]capacity.PoolType{{Name: "slow", Slots: 1}, {Name: "fast", Slots: 2}, {Name: "new", Slots: 1, ComputeUnits: 3}}, map[string]float64{"slow": 1, "fast": 12}},
+		{[]capacity.PoolType{{Name: "new", Slots: 1, ComputeUnits: 3}}, map[string]float64{}},
+	} {
+		got := fit.OfInstances(c.types)
+		if len(got) != len(c.want) {
+			t.Errorf("%+v: %v, want %v", c.types, got, c.want)
+		}
+		for name, rate := range c.want {
+			if math.Abs(got[name]-rate) > 1e-12*rate {
+				t.Errorf("%+v: %v, want %v", c.types, got, c.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package perf
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"headroom/internal/core/capacity"
+)
+
+// confidence is how sure the intervals of fits are.
+const confidence = 0.95
+
+// flatSpread is below which share of the largest a spread of times is rounding: times that are all alike
+// have nothing to explain.
+const flatSpread = 1e-24
+
+// FitPower fits t = a·n^b to measurements. What it cannot be fitted to is an *InputError whose pointers
+// begin at the list; what is doubtful about the fit stands in its warnings.
+func FitPower(points []capacity.Measurement, method capacity.FitMethod) (capacity.PowerFit, error) {
+	if findings := unfit(points); len(findings) > 0 {
+		return capacity.PowerFit{}, &capacity.InputError{Findings: findings}
+	}
+	if method == "" {
+		method = capacity.FitLog
+	}
+	l := logLine(points)
+	f := capacity.PowerFit{Method: method, PowerModel: capacity.PowerModel{A: math.Exp(l.atZero), B: l.slope}, Points: len(points)}
+	if method == capacity.FitNLS {
+		f.PowerModel = leastSquares(points)
+	}
+	if !(math.Abs(f.B) < capacity.MaxPowerB) || !(f.A >= capacity.MinPowerA && f.A <= capacity.MaxPowerA) {
+		return capacity.PowerFit{}, &capacity.InputError{Findings: []capacity.Finding{{Code: "steep", Detail: fmt.Sprintf(
+			"The times change too strongly with the VMs for a power of them: a is %.3g and b %.3g. Check the units, or measure at sizes further apart.", f.A, f.B)}}}
+	}
+	quality(&f, points, l)
+	return f, nil
+}
+
+// unfit is what is wrong with measurements.
+func unfit(points []capacity.Measurement) (findings []capacity.Finding) {
+	refuse := func(i int, member, code, detail string) {
+		if len(findings) < capacity.MaxFindings {
+			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/%d/%s", i, member), Code: code, Detail: detail})
+		}
+	}
+	sizes := map[float64]bool{}
+	for i, p := range points {
+		switch {
+		case math.IsNaN(p.VMs) || math.IsInf(p.VMs, 0):
+			refuse(i, "vms", "not_finite", "The number of VMs is not finite.")
+		case p.VMs < 1 || p.VMs > capacity.MaxVMs:
+			refuse(i, "vms", "range", fmt.Sprintf("The job was measured on %g VMs; it must be from 1 to %d.", p.VMs, capacity.MaxVMs))
+		}
+		switch {
+		case math.IsNaN(p.Seconds) || math.IsInf(p.Seconds, 0):
+			refuse(i, "seconds", "not_finite", "The time is not finite.")
+		case !(p.Seconds > 0 && p.Seconds <= capacity.MaxSeconds):
+			refuse(i, "seconds", "range", fmt.Sprintf("The job is said to have taken %g seconds; it must be more than 0 and at most %g.", p.Seconds, capacity.MaxSeconds))
+		}
+		sizes[p.VMs] = true
+	}
+	if len(findings) > 0 {
+		return findings
+	}
+	switch {
+	case len(points) == 0:
+		return []capacity.Finding{{Code: "too_few", Detail: "There is no measurement; give at least two, on different numbers of VMs."}}
+	case len(points) == 1:
+		return []capacity.Finding{{Code: "too_few", Detail: "One measurement does not say how the time changes with the VMs; give at least two, on different numbers of VMs."}}
+	case len(sizes) == 1:
+		return []capacity.Finding{{Code: "one_size", Detail: fmt.Sprintf("All measurements were made on %g VMs, which does not say how the time changes with them; measure on another number of VMs.", points[0].VMs)}}
+	}
+	return nil
+}
+
+// line is the regression of ln t on ln n.
+type line struct {
+	atZero, slope float64
+	mean          float64 // of ln n
+	sxx           float64
+	total         float64 // squares of ln t about their mean
+}
+
+func logLine(points []capacity.Measurement) (l line) {
+	var x, y capacity.Sum
+	for _, p := range points {
+		x.Add(math.Log(p.VMs))
+		y.Add(math.Log(p.Seconds))
+	}
+	n := float64(len(points))
+	mx, my := x.Value()/n, y.Value()/n
+	var sxx, sxy, syy capacity.Sum
+	largest := 0.0
+	for _, p := range points {
+		dx, dy := math.Log(p.VMs)-mx, math.Log(p.Seconds)-my
+		sxx.Add(dx * dx)
+		sxy.Add(dx * dy)
+		syy.Add(dy * dy)
+		largest = max(largest, math.Abs(math.Log(p.Seconds)))
+	}
+	l.mean, l.sxx = mx, sxx.Value()
+	l.slope = sxy.Value() / l.sxx
+	l.atZero = my - l.slope*mx
+	l.total = syy.Value()
+	if l.total <= flatSpread*max(1, largest*largest)*n {
+		l.total = 0
+	}
+	return l
+}
+
+// leastSquares is variable projection: for every b the best a is known in closed form, so that one number
+// is searched, and nothing can diverge. A grid finds the valley, the slope's change of sign its bottom.
+func leastSquares(points []capacity.Measurement) capacity.PowerModel {
+	const cells = 2000
+	const step = 2 * capacity.MaxPowerB / float64(cells)
+	scale := points[0].VMs // powers of n/scale stay small
+	for _, p := range points {
+		scale = min(scale, p.VMs)
+	}
+	best := func(b float64) (a, squares, slope float64) {
+		var above, below capacity.Sum
+		for _, p := range points {
+			power := math.Pow(p.VMs/scale, b)
+			above.Add(p.Seconds * power)
+			below.Add(power * power)
+		}
+		a = above.Value() / below.Value()
+		var s, d capacity.Sum
+		for _, p := range points {
+			power := a * math.Pow(p.VMs/scale, b)
+			e := p.Seconds - power
+			s.Add(e * e)
+			d.Add(-2 * e * power * math.Log(p.VMs/scale))
+		}
+		return a, s.Value(), d.Value()
+	}
+	at, least := 0.0, math.Inf(1)
+	for i := range cells + 1 {
+		b := -capacity.MaxPowerB + float64(i)*step
+		if _, s, _ := best(b); s < least {
+			at, least = b, s
+		}
+	}
+	low, high := at-step, at+step
+	for range 80 {
+		middle := low + (high-low)/2
+		if _, _, slope := best(middle); slope < 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	b := low + (high-low)/2
+	a, _, _ := best(b)
+	return capacity.PowerModel{A: a * math.Pow(scale, -b), B: b}
+}
+
+// quality says how well a fit meets its measurements, and what is doubtful about it.
+func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
+	f.Warnings = []capacity.Warning{}
+	f.LeastVMs, f.MostVMs = math.Inf(1), 0
+	m := float64(len(points))
+	var seconds, logs, left, relative capacity.Sum
+	for _, p := range points {
+		f.LeastVMs, f.MostVMs = min(f.LeastVMs, p.VMs), max(f.MostVMs, p.VMs)
+		seconds.Add(p.Seconds)
+		e := p.Seconds - Power(f.PowerModel, p.VMs)
+		left.Add(e * e)
+		relative.Add(math.Abs(e) / p.Seconds)
+		f.WorstErrorShare = max(f.WorstErrorShare, math.Abs(e)/p.Seconds)
+		d := math.Log(p.Seconds) - math.Log(f.A) - f.B*math.Log(p.VMs)
+		logs.Add(d * d)
+	}
+	mean := seconds.Value() / m
+	var total capacity.Sum
+	for _, p := range points {
+		total.Add((p.Seconds - mean) * (p.Seconds - mean))
+	}
+	f.R2Log, f.R2 = 1, 1
+	if l.total > 0 {
+		f.R2Log = 1 - logs.Value()/l.total
+		f.R2 = 1 - left.Value()/total.Value()
+	}
+	f.RMSESeconds, f.MeanErrorShare = math.Sqrt(left.Value()/m), relative.Value()/m
+
+	if len(points) >= 3 {
+		s := math.Sqrt(logs.Value() / (m - 2)) // about this fit, which for least squares is not the line
+		f.Spread = &capacity.PowerSpread{Deviation: s, MeanLogVMs: l.mean, SquaredLogs: l.sxx}
+		t := quantile(m - 2)
+		if f.Method == capacity.FitNLS {
+			a, b := firstOrder(f.PowerModel, points, left.Value()/(m-2))
+			f.AInterval = &capacity.Interval{Low: f.A - t*a, High: f.A + t*a}
+			f.BInterval = &capacity.Interval{Low: f.B - t*b, High: f.B + t*b}
+		} else {
+			a, b := s*math.Sqrt(1/m+l.mean*l.mean/l.sxx), s/math.Sqrt(l.sxx)
+			f.AInterval = &capacity.Interval{Low: math.Exp(l.atZero - t*a), High: math.Exp(l.atZero + t*a)}
+			f.BInterval = &capacity.Interval{Low: f.B - t*b, High: f.B + t*b}
+		}
+		for _, i := range []**capacity.Interval{&f.AInterval, &f.BInterval} {
+			if math.IsInf((*i).High, 0) || math.IsNaN((*i).High) || math.IsNaN((*i).Low) {
+				*i = nil // so wide that it says nothing
+			}
+		}
+	}
+	f.Warnings = append(f.Warnings, doubts(f)...)
+}
+
+func doubts(f *capacity.PowerFit) (w []capacity.Warning) {
+	if f.B > 0 {
+		w = append(w, capacity.Warning{Code: "increasing", Detail: fmt.Sprintf(
+			"The job took longer on more VMs (b is %.3g). It is planned as if more VMs changed nothing.", f.B)})
+	}
+	if f.B < -1 {
+		w = append(w, capacity.Warning{Code: "super_linear", Detail: fmt.Sprintf(
+			"Twice the VMs more than halve the time (b is %.3g). That happens where data come to fit into memory; beyond what was measured it is not to be relied on.", f.B)})
+	}
+	if f.Points < 3 {
+		w = append(w, capacity.Warning{Code: "no_interval", Detail: "Two measurements are met exactly by any power, so that nothing is known of how far it errs; give a third."})
+	}
+	return w
+}
+
+// firstOrder is the deviations of a and b of a least-squares fit, from its derivatives at the optimum.
+func firstOrder(m capacity.PowerModel, points []capacity.Measurement, variance float64) (a, b float64) {
+	var aa, ab, bb capacity.Sum
+	for _, p := range points {
+		da := math.Pow(p.VMs, m.B)
+		db := m.A * da * math.Log(p.VMs)
+		aa.Add(da * da)
+		ab.Add(da * db)
+		bb.Add(db * db)
+	}
+	determinant := aa.Value()*bb.Value() - ab.Value()*ab.Value()
+	return math.Sqrt(variance * bb.Value() / determinant), math.Sqrt(variance * aa.Value() / determinant)
+}
+
+// quantile of Student's t: so many deviations to each side hold the confidence.
+func quantile(freedom float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
+}
+
+// Power is the model's time.
+func Power(m capacity.PowerModel, vms float64) float64 { return m.A * math.Pow(vms, m.B) }
+
+// PredictPower says how long the next execution takes: the median, and where the measurements say how far
+// executions lie about it, an interval.
+func PredictPower(f capacity.PowerFit, vms float64) (capacity.PowerPrediction, error) {
+	if !(vms >= 1 && vms <= capacity.MaxVMs) {
+		return capacity.PowerPrediction{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/vms", Code: "range",
+			Detail: fmt.Sprintf("A job cannot run on %g VMs; give a number from 1 to %d.", vms, capacity.MaxVMs)}}}
+	}
+	p := capacity.PowerPrediction{VMs: vms, Seconds: Power(f.PowerModel, vms), Warnings: []capacity.Warning{}}
+	if s := f.Spread; s != nil {
+		from := math.Log(vms) - s.MeanLogVMs
+		factor := math.Exp(quantile(float64(f.Points-2)) * s.Deviation * math.Sqrt(1+1/float64(f.Points)+from*from/s.SquaredLogs))
+		if i := (capacity.Interval{Low: p.Seconds / factor, High: p.Seconds * factor}); !math.IsInf(i.High, 0) {
+			p.Interval = &i
+		}
+	}
+	if w := Extrapolated(f, vms); w != nil {
+		p.Warnings = append(p.Warnings, *w)
+	}
+	return p, nil
+}
+
+// Extrapolated warns of a prediction outside of what was measured; nil inside.
+func Extrapolated(f capacity.PowerFit, vms float64) *capacity.Warning {
+	if vms >= f.LeastVMs && vms <= f.MostVMs {
+		return nil
+	}
+	return &capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
+		"The time on %g VMs is extrapolated: it was measured on %g to %g VMs.", vms, f.LeastVMs, f.MostVMs)}
+}

@@ -1,0 +1,207 @@
+package perf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+const (
+	// sameResidual is how far apart two r must lie to be told apart: a node's load is known no better, and
+	// a curve through two times that lie closer says nothing of the rest.
+	sameResidual = 0.01
+	// remembered is how many tasks at about the same r are remembered: later ones make earlier ones fade, so
+	// that a job that changes is followed, and as much memory is enough for any number of tasks.
+	remembered = 500
+)
+
+// TaskTimes is what the tasks of one kind of job took, by what their nodes had left: enough to fit TaskTime
+// at any moment, in memory that does not grow with the tasks. Its zero value is ready; as JSON it outlives
+// the process.
+type TaskTimes struct {
+	Parts []TaskPart `json:"parts"` // by r; of each percent of a node at most one
+	Added int64      `json:"added"`
+}
+
+// TaskPart is tasks that had about the same r.
+type TaskPart struct {
+	Percent  int     `json:"percent"`
+	Count    float64 `json:"count"`
+	Residual float64 `json:"residual"` // their mean
+	Seconds  float64 `json:"seconds"`  // their mean
+	Squares  float64 `json:"squares"`  // of the seconds about their mean
+	Least    float64 `json:"least"`
+	Most     float64 `json:"most"`
+}
+
+// Add counts a task that ended well after so many seconds at r. What is no measurement is not counted.
+func (t *TaskTimes) Add(r, seconds float64) (counted bool) {
+	if !(r >= 0 && r <= 1) || !isTime(seconds) {
+		return false
+	}
+	percent := int(math.Round(100 * r))
+	i, found := slices.BinarySearchFunc(t.Parts, percent, func(p TaskPart, percent int) int { return cmp.Compare(p.Percent, percent) })
+	if !found {
+		t.Parts = slices.Insert(t.Parts, i, TaskPart{Percent: percent, Least: seconds, Most: seconds})
+	}
+	p := &t.Parts[i]
+	if p.Count == remembered {
+		p.Squares *= 1 - 1/p.Count
+	} else {
+		p.Count++
+	}
+	from := seconds - p.Seconds
+	p.Residual += (r - p.Residual) / p.Count
+	p.Seconds += from / p.Count
+	p.Squares += from * (seconds - p.Seconds)
+	p.Least, p.Most = min(p.Least, seconds), max(p.Most, seconds)
+	t.Added++
+	return true
+}
+
+// Fit is the task times fitted to what was added, constrained. With nothing added there is none.
+func (t *TaskTimes) Fit() (f TaskTimeFit, some bool) {
+	if len(t.Parts) == 0 {
+		return f, false
+	}
+	return fitParts(slices.Clone(t.Parts), false), true
+}
+
+// Due says whether enough has been added since a fit that it may have changed: a tenth more, or anything
+// while there is little.
+func (t *TaskTimes) Due(fittedAt int64) bool {
+	return t.Added > fittedAt && (t.Added-fittedAt)*10 >= min(fittedAt, 10*remembered)
+}
+
+// FitTaskTime fits TaskTime to measurements. What it cannot be fitted to is an *InputError whose pointers
+// begin at the list; what is doubtful about the fit stands in its warnings. Unconstrained fits, which may
+// have any signs, are taken only where they are positive and never longer with more of a node.
+func FitTaskTime(samples []TaskSample, unconstrained bool) (TaskTimeFit, error) {
+	findings := unfitTasks(samples)
+	if len(samples) == 0 {
+		findings = []capacity.Finding{{Code: "too_few", Detail: "There is no measurement; give at least one task's time and what was left of its node."}}
+	}
+	if len(findings) > 0 {
+		return TaskTimeFit{}, &capacity.InputError{Findings: findings}
+	}
+	samples = slices.Clone(samples)
+	slices.SortFunc(samples, func(a, b TaskSample) int {
+		return cmp.Or(cmp.Compare(a.Residual, b.Residual), cmp.Compare(a.Seconds, b.Seconds))
+	})
+	var parts []TaskPart // of each r one
+	for from := 0; from < len(samples); {
+		p := TaskPart{Residual: samples[from].Residual, Least: samples[from].Seconds}
+		to := from
+		var seconds, squares capacity.Sum
+		for ; to < len(samples) && samples[to].Residual == p.Residual; to++ {
+			seconds.Add(samples[to].Seconds)
+		}
+		p.Count, p.Most = float64(to-from), samples[to-1].Seconds
+		p.Seconds = seconds.Value() / p.Count
+		for _, s := range samples[from:to] {
+			squares.Add((s.Seconds - p.Seconds) * (s.Seconds - p.Seconds))
+		}
+		p.Squares = squares.Value()
+		parts = append(parts, p)
+		from = to
+	}
+	return fitParts(parts, unconstrained), nil
+}
+
+// fitParts fits the means of parts, which are by r, each with the weight of its tasks: that is the least
+// squares of the tasks themselves. The parts are the function's own.
+func fitParts(parts []TaskPart, unconstrained bool) TaskTimeFit {
+	f := TaskTimeFit{Constrained: true, Warnings: []capacity.Warning{}}
+	most := 0.0
+	for _, p := range parts {
+		most = max(most, p.Seconds)
+	}
+	clusters := toldApart(parts)
+	f.Residuals = len(clusters)
+	s := newExponentials(parts, parts[0].Residual, most)
+	switch {
+	case f.Residuals == 1:
+		f.Form, f.TaskTime = ConstantTime, s.constant()
+	case f.Residuals == 2:
+		f.Form, f.TaskTime = OneExponential, newExponentials(clusters, clusters[0].Residual, most).one()
+	case f.Residuals < 5:
+		f.Form, f.TaskTime = OneExponential, s.one()
+	default:
+		f.Form, f.TaskTime = TwoExponentials, s.two()
+		if unconstrained {
+			if free, fault := s.free(); fault == "" {
+				f.TaskTime, f.Constrained = free, false
+			} else {
+				f.warn("constrained", "Without constraints the fit %s, which no task does; it is constrained.", fault)
+			}
+		}
+	}
+	f.LeastResidual, f.MostResidual = parts[0].Residual, parts[len(parts)-1].Residual
+	if f.B == 0 && f.D == 0 && f.Form != ConstantTime {
+		f.Form = ConstantTime
+	}
+	f.judge(parts)
+	f.doubt(parts)
+	return f
+}
+
+// toldApart joins parts that lie so close that their r are about the same.
+func toldApart(parts []TaskPart) (clusters []TaskPart) {
+	first := math.Inf(-1)
+	for _, p := range parts {
+		if p.Residual-first < sameResidual {
+			c := &clusters[len(clusters)-1]
+			n := c.Count + p.Count
+			c.Residual += (p.Residual - c.Residual) * p.Count / n
+			c.Seconds += (p.Seconds - c.Seconds) * p.Count / n
+			c.Count = n
+			continue
+		}
+		first = p.Residual
+		clusters = append(clusters, p)
+	}
+	return clusters
+}
+
+// judge says how far the measurements lie from the fit.
+func (f *TaskTimeFit) judge(parts []TaskPart) {
+	var squares, count capacity.Sum
+	least, most := math.Inf(1), 0.0
+	for _, p := range parts {
+		e := p.Seconds - f.Seconds(p.Residual)
+		squares.Add(p.Squares + p.Count*e*e)
+		count.Add(p.Count)
+		least, most = min(least, p.Least), max(most, p.Most)
+	}
+	f.Points = int64(math.Round(count.Value()))
+	f.RMSESeconds = math.Sqrt(squares.Value() / count.Value())
+	if most > least {
+		f.NRMSE = new(f.RMSESeconds / (most - least))
+	}
+}
+
+func (f *TaskTimeFit) warn(code, format string, args ...any) {
+	f.Warnings = append(f.Warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, args...)})
+}
+
+// nearlyDedicated is an r from which a node counts as measured dedicated.
+const nearlyDedicated = 0.9
+
+func (f *TaskTimeFit) doubt(parts []TaskPart) {
+	first, last := parts[0], parts[len(parts)-1]
+	switch f.Residuals {
+	case 1:
+		f.warn("one_residual", "All tasks had about the same part of their nodes (%.3g), which does not say how their time changes with it; measure with other parts, at best five or more.", f.LeastResidual)
+	case 2, 3, 4:
+		f.warn("few_residuals", "Tasks were measured with %d different parts of their nodes, which allow for one exponential; two need five or more.", f.Residuals)
+	}
+	if f.Form == ConstantTime && f.Residuals > 1 && last.Seconds > first.Seconds {
+		f.warn("increasing", "Tasks took longer with more of a node (%.3g s with %.3g, %.3g s with %.3g). They are planned as if that changed nothing.", first.Seconds, first.Residual, last.Seconds, last.Residual)
+	}
+	if f.MostResidual < nearlyDedicated && f.Residuals > 1 {
+		f.warn("not_dedicated", "No task was measured with more than %.3g of a node; a dedicated one is taken to be no faster.", f.MostResidual)
+	}
+}

@@ -1,0 +1,217 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+)
+
+// keepWithin cuts the tiers at the most VMs that the budget pays for: since VMs are rented cheapest first,
+// a budget for them is a quota.
+func (m *model) keepWithin(budget capacity.Money) {
+	pays := func(n int64) bool { return m.atMost(m.hourly(m.vms(float64(n))).sum(), budget) }
+	if !pays(0) { // not even for the contracts that are paid in any case
+		m.overspent = true
+	}
+	unlimited := newSupply(m.tiers).most()
+	low, high := int64(0), min(unlimited, int64(mostVMs)+1)
+	if pays(high) {
+		return
+	}
+	for low < high {
+		if middle := low + (high-low+1)/2; pays(middle) {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	m.budgeted = true
+	for k := range m.tiers {
+		m.tiers[k].VMs = min(m.tiers[k].VMs, low)
+		low -= m.tiers[k].VMs
+	}
+}
+
+// budgetWorth is what one more unit of money for VMs would save, at the margin of the linear program; nil
+// where there is no budget.
+func (m *model) budgetWorth(r *relaxation) *capacity.Money {
+	if m.Budget == nil || m.Budget.VMCost == nil {
+		return nil
+	}
+	worth := 0.0
+	if m.budgeted && r.capacity >= float64(r.supply.most())-1 { // it is used up but for a VM's price
+		next := math.Inf(1)
+		for k, t := range m.tiers {
+			if full := m.fullTier(k); t.VMs < full {
+				next = min(next, t.Price)
+			}
+		}
+		if next > 0 && !math.IsInf(next, 1) {
+			worth = max(0, r.nuLow-next) / next
+		}
+	}
+	return finite(worth)
+}
+
+// fullTier is a tier's VMs without the budget.
+func (m *model) fullTier(k int) int64 {
+	if at := m.source[k]; at != onDemand {
+		return m.Supply.Contracts[at].VMs
+	}
+	if quota := m.Supply.OnDemand.Quota; quota != nil {
+		return *quota
+	}
+	return Unlimited
+}
+
+// overBudget is the conflict of promised jobs that need more VMs than the budget pays for; the cure is
+// what so many VMs cost.
+func (m *model) overBudget(need float64) capacity.Finding {
+	f := capacity.Finding{
+		Pointer: "/budget/vm_cost", Code: "shortage",
+		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", number(need), m.Budget.VMCost, newSupply(m.tiers).most()),
+	}
+	if m.overspent {
+		f.Detail = fmt.Sprintf("The contracts that are paid in any case cost more than the budget of %v.", m.Budget.VMCost)
+	}
+	free := *m.Problem
+	free.Budget = nil
+	all := &model{Problem: &free, hours: m.hours}
+	all.addSupply()
+	if float64(newSupply(all.tiers).most()) >= need {
+		hourly := all.hourly(all.vms(math.Ceil(need))).sum()
+		period, hour := decimal.NewFromInt(m.PeriodSeconds), decimal.NewFromInt(3600)
+		least := capacity.Money{Decimal: hourly.Mul(period).Div(hour).RoundCeil(capacity.MoneyPlaces)}
+		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: f.Pointer, Value: least.String()}
+	}
+	return f
+}
+
+// paysWithQuota says whether the budget pays for so many VMs under another quota.
+func (m *model) paysWithQuota(quota int64, need float64) bool {
+	if m.Budget == nil || m.Budget.VMCost == nil {
+		return true
+	}
+	wider := *m.Problem
+	wider.Supply.OnDemand.Quota = &quota
+	all := &model{Problem: &wider, hours: m.hours}
+	all.addSupply()
+	return m.atMost(all.hourly(all.vms(math.Ceil(need))).sum(), *m.Budget.VMCost)
+}
+
+// spend is what so many VMs of each type cost per hour, idle contracts included, exactly.
+func (f *fleet) spend(vms []float64) decimal.Decimal {
+	sum := decimal.Zero
+	for v := range f.types {
+		t := &f.types[v]
+		sum = sum.Add(t.hourly(t.rented(vms[v], f.Options.Integrality != capacity.Relaxed)).sum())
+	}
+	return sum
+}
+
+// overspends says that fractions of VMs cost more than the budget for them. The linear program takes shortages for none
+// that cost little VMs and much money.
+func (f *fleet) overspends(vms []float64) bool {
+	return f.Budget != nil && f.Budget.VMCost != nil && !f.atMost(f.lenient(f.spend(vms)), *f.Budget.VMCost)
+}
+
+// atMost says that so much an hour is at most the amount a period.
+func (m *model) atMost(hourly decimal.Decimal, budget capacity.Money) bool {
+	return hourly.Mul(decimal.NewFromInt(m.PeriodSeconds)).Cmp(budget.Mul(decimal.NewFromInt(3600))) <= 0
+}
+
+// finite is an amount, nil where it has no end.
+func finite(x float64) *capacity.Money {
+	if math.IsInf(x, 1) {
+		return nil
+	}
+	m := capacity.RoundMoney(x)
+	return &m
+}
+
+// affordable says whether the budget pays for so many VMs; in decimals where floats could not say.
+func (f *fleet) affordable(vms []int64) bool {
+	if math.IsInf(f.budget, 1) {
+		return true
+	}
+	spend, rented := 0.0, make([]float64, len(vms))
+	for v, n := range vms {
+		spend, rented[v] = spend+f.types[v].rental.cost(n), float64(n)
+	}
+	if noise := 1e-9 * (1 + math.Abs(f.budget) + f.committed()); math.Abs(spend-f.budget) > noise {
+		return spend < f.budget
+	}
+	return f.atMost(f.spend(rented), *f.Budget.VMCost)
+}
+
+// target is the gap at which the search may stop: the options', and where the plan costs hardly more than the
+// budget for everything, one that tells whether a better plan could cost less.
+func (f *fleet) target() func(objective float64) float64 {
+	fixed, wanted, gap := f.committed(), f.wanted(), max(f.Options.Gap, proofResolution/10)
+	return func(objective float64) float64 {
+		allowed := gap * yardstick(objective+fixed, wanted)
+		if f.Budget != nil && f.Budget.Total != nil {
+			if over := objective + fixed + wanted - f.Budget.Total.Float(); over > 0 {
+				allowed = min(allowed, over*(1-1e-6))
+			}
+		}
+		return allowed
+	}
+}
+
+// wanted is the penalties of all jobs together: P2's objective plus this is the whole cost.
+func (m *model) wanted() (sum float64) {
+	for i := range m.classes {
+		sum += m.classes[i].penalty * m.classes[i].Jobs.Max
+	}
+	return sum
+}
+
+// likelihood is how certain it is that every plan costs more than the budget.
+type likelihood int
+
+const (
+	no likelihood = iota
+	perhaps
+	certainly
+)
+
+// overTotal compares a plan, and its bound, with the budget for everything.
+func overTotal(p *capacity.Problem, pl *capacity.Plan) (capacity.Finding, likelihood) {
+	if p.Budget == nil || p.Budget.Total == nil || pl.Cost.Total.LessThanOrEqual(p.Budget.Total.Decimal) {
+		return capacity.Finding{}, no
+	}
+	f := capacity.Finding{
+		Pointer: "/budget/total", Code: "over_budget",
+		Detail: fmt.Sprintf("The cheapest plan costs %s with the penalties of the jobs it refuses, and the budget is %s.", pl.Cost.Total, p.Budget.Total),
+		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
+	}
+	if open := pl.Objective.Sub(pl.Proof.Bound.Decimal); pl.Cost.Total.Sub(open).LessThanOrEqual(p.Budget.Total.Decimal) {
+		return f, perhaps
+	}
+	return f, certainly
+}
+
+// openBudget is the answer where a plan costs more than the budget for everything, and a cheaper one is
+// not ruled out. Where that is not for lack of time, the penalties that a plan avoids are so large that
+// what is left of the cost drowns in them.
+func openBudget(ctx context.Context, pl *capacity.Plan, over capacity.Finding) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	open, avoided := pl.Objective.Sub(pl.Proof.Bound.Decimal), pl.Objective.Abs()
+	objective, wanted := pl.Objective.Float(), pl.Cost.Total.Sub(pl.Objective.Decimal).InexactFloat64()
+	if open.InexactFloat64() > 1.01*max(proofResolution*yardstick(objective, wanted), gapNoise*wanted) {
+		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, capacity.Busy)
+	}
+	over.Code = "range"
+	over.Detail = fmt.Sprintf("The best plan found costs %s, more than this budget, and whether another is within it cannot be told: a plan avoids penalties of %s, and beside those amounts below %.2g are lost in rounding.",
+		pl.Cost.Total, avoided.StringFixed(2), open.InexactFloat64())
+	over.Hint.Detail = fmt.Sprintf("Raise the budget to %s, or state smaller penalties.", pl.Cost.Total)
+	return &capacity.InputError{Findings: []capacity.Finding{over}}
+}

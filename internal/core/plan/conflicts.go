@@ -1,0 +1,207 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// conflictsMost bounds the classes named in one conflict; the ones that take most come first.
+const conflictsMost = 10
+
+// conflicts is why no plan can exist, each with what would cure it; none where one does. It needs
+// no solver: the promised jobs fit or they do not.
+func (m *model) conflicts() []capacity.Finding {
+	var found []capacity.Finding
+	for i := range m.classes {
+		if c := &m.classes[i]; c.impossible && c.Jobs.Min > 0 {
+			found = append(found, m.impossible(i))
+		}
+	}
+	most := newSupply(m.tiers).most()
+	if most >= Unlimited { // newModel has seen to it that not even all jobs need so many
+		return found
+	}
+	need := m.promised(m.classes)
+	if need <= float64(most) && !m.overspent {
+		return found
+	}
+	return append(found, m.shortage(need, most)...)
+}
+
+// infeasible is the answer to a problem with conflicts.
+func (m *model) infeasible(conflicts []capacity.Finding) capacity.Plan {
+	return capacity.Plan{
+		Status: capacity.InfeasibleStatus, Conflicts: conflicts,
+		Warnings: append([]capacity.Warning{}, m.warnings...), Classes: []capacity.ClassPlan{},
+		VMs:  capacity.VMs{Contracts: []capacity.ContractUse{}},
+		Cost: capacity.Cost{Currency: m.Currency, PeriodSeconds: m.PeriodSeconds},
+	}
+}
+
+// promised is the VMs that the promised jobs need, whole where the plan's must be.
+func (m *model) promised(classes []class) float64 {
+	if m.Options.Integrality == capacity.Relaxed {
+		var floor capacity.Sum
+		for i := range classes {
+			floor.Add(classes[i].gamma * classes[i].low)
+		}
+		sum := floor.Value()
+		if whole := math.Round(sum); math.Abs(sum-whole) < m.lack(sum, false) {
+			return whole
+		}
+		return sum
+	}
+	floor := *m
+	floor.classes = slices.Clone(classes)
+	low := make([]int64, len(classes))
+	for i := range low {
+		low[i] = int64(classes[i].low)
+	}
+	if m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Shared {
+		return float64(vms(newLinear(floor.instance()), low))
+	}
+	need := vms(floor.newOptions(m.Options.Integrality == capacity.Executable), low)
+	if m.Options.Integrality == capacity.Executable {
+		need = max(need, (&decision{model: &floor}).vmsFor(low))
+	}
+	return float64(need)
+}
+
+// impossible is a promised class whose deadline no number of slots meets.
+func (m *model) impossible(i int) capacity.Finding {
+	c := &m.classes[i]
+	least := c.shape.work.FixedSeconds
+	f := capacity.Finding{
+		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
+		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, number(least), number(c.DeadlineSeconds)),
+	}
+	if deadline, ok := m.cureByDeadline(i); ok {
+		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: f.Pointer, Value: deadline}
+	}
+	return f
+}
+
+// shortage is promised jobs that do not fit into all VMs there are.
+func (m *model) shortage(need float64, most int64) []capacity.Finding {
+	var found []capacity.Finding
+	if m.budgeted || m.overspent {
+		found = append(found, m.overBudget(need))
+		if m.overspent {
+			return found
+		}
+	} else {
+		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
+		f := capacity.Finding{
+			Pointer: "/supply/on_demand/quota", Code: "shortage",
+			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", more(need, most), most),
+		}
+		if m.paysWithQuota(quota, need) {
+			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}
+		}
+		found = append(found, f)
+	}
+	order := make([]int, 0, len(m.classes))
+	for i := range m.classes {
+		if c := &m.classes[i]; c.low > 0 && c.gamma > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := m.classes[a].gamma*m.classes[a].low, m.classes[b].gamma*m.classes[b].low
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order[:min(len(order), conflictsMost)] {
+		c := &m.classes[i]
+		f := capacity.Finding{
+			Pointer: c.pointer("jobs/min"), Code: "shortage",
+			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, jobCount(c.low), number(c.gamma)),
+		}
+		if jobs, ok := m.cureByJobs(i, most); ok {
+			f.Hint = &capacity.Hint{Detail: promiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
+		}
+		found = append(found, f)
+		if deadline, ok := m.cureByDeadline(i); ok {
+			found = append(found, capacity.Finding{
+				Pointer: c.pointer("deadline_s"), Code: "shortage",
+				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
+				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
+			})
+		}
+	}
+	return found
+}
+
+// cureByJobs is the most jobs the class may be promised so that everything fits; false if even
+// none does not help.
+func (m *model) cureByJobs(i int, most int64) (float64, bool) {
+	fits := func(jobs float64) bool {
+		classes := slices.Clone(m.classes)
+		classes[i].low = jobs
+		return m.promised(classes) <= float64(most)
+	}
+	if !fits(0) {
+		return 0, false
+	}
+	low, high := 0.0, math.Floor(m.classes[i].low)
+	for low < high {
+		if middle := math.Ceil((low + high) / 2); fits(middle) {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low, true
+}
+
+// cureByDeadline is the earliest whole second by which everything fits if this class alone may be
+// later; false if no deadline helps.
+func (m *model) cureByDeadline(i int) (float64, bool) {
+	if !m.classes[i].slotted {
+		return 0, false
+	}
+	most := float64(newSupply(m.tiers).most())
+	fits := func(deadline float64) bool {
+		classes := slices.Clone(m.classes)
+		c := &classes[i]
+		changed := *c.Class
+		changed.DeadlineSeconds = deadline
+		shape, possible := newShape(&changed, c.shape.work, m.Options.OneSlotPerJob)
+		if !possible {
+			return false
+		}
+		c.shape, c.impossible, c.low, c.high = shape, false, c.Jobs.Min, c.Jobs.Max
+		c.gamma = shape.gamma()
+		return c.gamma*c.high <= mostVMs && m.promised(classes) <= most
+	}
+	low, high := 0.0, math.Max(1, math.Ceil(m.classes[i].DeadlineSeconds))
+	for !fits(high) {
+		if low, high = high, 2*high; high > capacity.MaxSeconds {
+			return 0, false
+		}
+	}
+	for low+1 < high {
+		if middle := math.Floor((low + high) / 2); fits(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, true
+}
+
+// promiseAtMost is the cure of promising fewer jobs.
+func promiseAtMost(jobs float64) string {
+	if jobs == 0 {
+		return "Promise none."
+	}
+	return fmt.Sprintf("Promise at most %s.", jobCount(jobs))
+}

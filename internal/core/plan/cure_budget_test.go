@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+)
+
+// The least budget that is offered is what the VMs cost, to the next billionth.
+func TestLeastBudgetIsRoundedUpOnce(t *testing.T) {
+	hourly := map[capacity.Integrality]decimal.Decimal{ // ten VMs that are paid anyhow, and 6.25 or 7 besides
+		capacity.Relaxed: decimal.RequireFromString("10.625"), capacity.Integer: decimal.RequireFromString("10.7"),
+	}
+	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer} {
+		for _, types := range []int{0, 2} {
+			for seconds := int64(1); seconds < 60; seconds++ {
+				p := capacity.Problem{Currency: "USD", PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
+				p.Options.Integrality, p.Options.Engine = integrality, capacity.EngineExact
+				p.Budget = &capacity.Budget{VMCost: &capacity.Money{}}
+				p.Supply.Contracts = []capacity.Contract{{Name: "always", VMs: 10, Price: amountOf("1"), Billing: capacity.BilledAlways}}
+				p.Supply.OnDemand.Price = amountOf("0.1")
+				if types > 0 {
+					p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{
+						{Name: "a", Contracts: p.Supply.Contracts, OnDemand: p.Supply.OnDemand},
+						{Name: "b", OnDemand: capacity.OnDemand{Price: amountOf("0.7")}},
+					}}
+				}
+				gamma := amountOf("3.25").Decimal
+				p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 5, Max: 5}, Penalty: amountOf("1")}}
+				pl := answered(t, p)
+				if pl.Status != capacity.InfeasibleStatus || len(pl.Conflicts) == 0 || pl.Conflicts[0].Hint == nil {
+					t.Fatalf("status %s, conflicts %+v\n%s", pl.Status, pl.Conflicts, asText(p))
+				}
+				said := amountOf(pl.Conflicts[0].Hint.Value.(string))
+				spent, allowed := hourly[integrality].Mul(decimal.NewFromInt(seconds)), said.Mul(decimal.NewFromInt(3600))
+				if over := allowed.Sub(spent); over.IsNegative() || over.GreaterThanOrEqual(decimal.New(3600, -capacity.MoneyPlaces)) {
+					t.Errorf("%s is said to be the least budget; an hour costs %s\n%s", said, hourly[integrality], asText(p))
+				}
+			}
+		}
+	}
+}
+
+// A budget that is a hair less than what promised fractions of VMs cost has no plan, however little of a VM is missing.
+func TestBudgetAHairTooSmallIsOneWithoutPlan(t *testing.T) {
+	for _, x := range []struct {
+		seconds            int64
+		price, gamma, cost string
+	}{{3600, "4", "2.5", "10"}, {730 * 3600, "10", "0.01", "73"}, {730 * 3600, "10", "1", "7300"}} {
+		for places := int32(2); places < 10; places++ {
+			p := capacity.Problem{Currency: "USD", PeriodSeconds: x.seconds, Options: capacity.DefaultOptions()}
+			p.Options.Integrality, p.Options.Engine = capacity.Relaxed, capacity.EngineExact
+			p.Supply.OnDemand.Price = amountOf(x.price)
+			gamma := amountOf(x.gamma).Decimal
+			p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 1, Max: 2}, Penalty: amountOf("3.3")}}
+			short := decimal.New(1, -places)
+			p.Budget = &capacity.Budget{VMCost: &capacity.Money{Decimal: amountOf(x.cost).Sub(short)}}
+			pl := answered(t, p)
+			if noise := amountOf(x.cost).Mul(decimal.New(1, -9)).Add(decimal.New(1, -9)); (pl.Status == capacity.InfeasibleStatus) != short.GreaterThan(noise) {
+				t.Errorf("%s too little: %s\n%s", short, pl.Status, asText(p))
+			}
+			if report := proof.Verify(p, pl, proof.Options{}); !report.Accepted() {
+				t.Errorf("%s too little: %s\n%s", short, report, asText(p))
+			}
+		}
+	}
+}
+
+// What a contract is worth is the difference of amounts that floats may hold to less than a billionth.
+func TestContractsThatCostMuchAreProved(t *testing.T) {
+	for seconds := int64(1); seconds < 60; seconds++ {
+		p := capacity.Problem{Currency: "USD", PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
+		p.Options.Engine = capacity.EngineExact
+		p.Supply.Contracts = []capacity.Contract{{Name: "dear", VMs: 1, Price: amountOf("999999999"), Billing: capacity.BilledAlways}}
+		p.Supply.OnDemand.Price = amountOf("0.1")
+		gamma := amountOf("3.25").Decimal
+		p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 5}, Penalty: amountOf("1")}}
+		if report := proof.Verify(p, answered(t, p), proof.Options{}); !report.Accepted() {
+			t.Errorf("%s\n%s", report, asText(p))
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"headroom/internal/core/capacity"
+)
+
+// A refused job's reason says how many VMs are missing, not how many it takes.
+func TestReasonCountsTheVMsThatAreMissing(t *testing.T) {
+	for _, c := range []struct{ problem, want string }{
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.5","quota":9}},"classes":[{"name":"a","vms_per_job":"2.5","jobs":{"min":0,"max":4},"penalty":"2.6"}]}`, "would need 1 VM more than there are"},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.01","quota":6}},"classes":[{"name":"a","vms_per_job":"7","jobs":{"min":0,"max":1},"penalty":"1"}]}`, "would need 1 VM more than there are"},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.01","quota":5}},"classes":[{"name":"a","vms_per_job":"7","jobs":{"min":0,"max":1},"penalty":"1"}]}`, "would need 2 VMs more than there are"},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"1","quota":null}},"classes":[{"name":"a","vms_per_job":"2.5","jobs":{"min":0,"max":4},"penalty":"2"}]}`, "One more job needs 3 VMs for 3.00 an hour, refusing it costs 2.00."},
+		// Ties in whole VMs say that they are, those of the relaxation do not, and amounts that two places do not tell apart have more.
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.3","quota":null}},"classes":[{"name":"a","vms_per_job":"2","jobs":{"min":0,"max":1},"penalty":"0.6"}]}`, "One more job needs 2 VMs for 0.60 an hour, as much as refusing it costs: a tie, and no VMs are rented that save nothing."},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.3","quota":null}},"classes":[{"name":"a","vms_per_job":"2","jobs":{"min":1,"max":1},"penalty":"0.6"}]}`, "One more job costs about 0.60 an hour in VMs, refusing it 0.60."},
+		{`{"currency":"USD","supply":{"on_demand":{"price":"0.301","quota":null}},"classes":[{"name":"a","vms_per_job":"2","jobs":{"min":0,"max":1},"penalty":"0.6"}]}`, "One more job needs 2 VMs for 0.602 an hour, refusing it costs 0.600."},
+		{`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.3","quota":null}},{"name":"y","on_demand":{"price":"0.4","quota":null}}]},"classes":[{"name":"a","vms_per_job":"2","jobs":{"min":0,"max":1},"penalty":"0.6"}]}`, "One more job costs about 0.60 an hour in VMs, refusing it 0.60."},
+		{`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.3","quota":null}},{"name":"y","on_demand":{"price":"0.4","quota":null}}]},"classes":[{"name":"a","vms_per_job":"2","jobs":{"min":0,"max":1},"penalty":"0.6004"}]}`, "One more job costs about 0.6000 an hour in VMs, refusing it 0.6004."},
+	} {
+		p, err := capacity.ReadProblem([]byte(c.problem), capacity.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Options.Engine = capacity.EngineExact
+		pl, err := Solve(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pl.Classes[0].Reason; !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// Amounts in sentences are rounded as strconv does, which is much slower: also those that lie between
+// two hundredths, or next to there.
+func TestCentsAreRoundedAsTheStandardLibraryDoes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 1))
+	check := func(x float64) {
+		want := strconv.FormatFloat(x, 'f', 2, 64)
+		if got := twoPlaces(x); got != want {
+			t.Fatalf("%b: got %s, want %s", x, got, want)
+		}
+	}
+	for range trials(200_000, 20_000_000) {
+		halfway := (float64(r.IntN(1<<20)) + 0.5) / 100
+		check(halfway)
+		check(math.Nextafter(halfway, 0))
+		check(math.Nextafter(halfway, 1e9))
+		check(float64(r.IntN(1<<12)) / 8)
+		check(r.Float64() * math.Pow(10, float64(r.IntN(12))))
+		check(math.Ldexp(r.Float64(), -r.IntN(1000)))
+	}
+}
+
+func BenchmarkCents(b *testing.B) {
+	x := 17.1049382716
+	for b.Loop() {
+		x += float64(len(cents(x))) / 1e6
+	}
+}

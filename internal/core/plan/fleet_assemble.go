@@ -1,0 +1,280 @@
+package plan
+
+import (
+	"math"
+	"strings"
+
+	"headroom/internal/core/capacity"
+)
+
+// plan writes the decision down.
+func (d *fleetDecision) plan() capacity.Plan {
+	pl := capacity.Plan{
+		Warnings: append([]capacity.Warning{}, d.warnings...), Conflicts: []capacity.Finding{},
+		Classes: make([]capacity.ClassPlan, len(d.classes)), Status: capacity.Feasible,
+	}
+	own := make([]capacity.Plan, len(d.types)) // each type's part
+	for v := range d.types {
+		own[v] = d.types[v].priced(d.part(v))
+	}
+	var penalties, avoided amountSum
+	for i := range d.classes {
+		c := &d.classes[i]
+		pl.Classes[c.index] = d.class(i, own)
+		penalties.add(c.Penalty, c.Jobs.Max-pl.Classes[c.index].Admitted)
+		avoided.add(c.Penalty, pl.Classes[c.index].Admitted)
+	}
+	hourly := d.rentAll(&pl, own)
+	pl.Cost, pl.Objective = d.cost(hourly, penalties.value(), avoided.value())
+	pl.Proof = &capacity.Proof{Method: d.method, Engine: d.second.engine, Agreed: d.second.agreed}
+	pl.Proof.Bound, pl.Proof.Gap = gapOf(&pl, d.gap)
+	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
+		pl.Status = capacity.Optimal
+	}
+	pl.Relaxed = d.relaxedSummary(d.relaxed)
+	d.price(&pl)
+	for v, layout := range d.layouts {
+		for _, l := range layout {
+			if d.named() {
+				l.VMType = d.types[v].name
+			}
+			pl.Layout = append(pl.Layout, l)
+		}
+	}
+	if pl.VMs.Spot > 0 {
+		pl.Warnings = append(pl.Warnings, capacity.Warning{
+			Code: "spot_interruptions", Pointer: "/supply",
+			Detail: "The plan rents " + number(pl.VMs.Spot) + " spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again.",
+		})
+	}
+	return pl
+}
+
+// named says that the plan tells VM types apart.
+func (f *fleet) named() bool { return len(f.Supply.VMTypes) > 0 }
+
+// part is what runs on one type, as a plan of that type alone.
+func (d *fleetDecision) part(v int) answer {
+	t := &d.types[v]
+	a := newAnswer(len(t.classes), d.vms[v])
+	for i := range t.classes {
+		c, h := &t.classes[i], d.jobs[i][v]
+		a.admitted[i] = h
+		switch {
+		case !c.slotted:
+		case h == 0 || d.Options.Integrality != capacity.Executable:
+			if h > 0 {
+				a.giveSlots(i, c.realSlots(h))
+			} else {
+				a.giveSlots(i, capacity.Slots{})
+			}
+		default:
+			mapSlots, redSlots := c.shape.whole(int64(h))
+			a.giveSlots(i, capacity.Slots{Map: float64(mapSlots), Reduce: float64(redSlots)})
+		}
+		switch {
+		case h == 0:
+		case d.Options.Sharing == capacity.Dedicated && d.Options.Integrality != capacity.Relaxed:
+			a.shares[i] = float64(t.loads.units(i, int64(h)))
+		case d.Options.Integrality == capacity.Executable && c.slotted:
+			a.shares[i] = c.shape.size(a.slots[i].Map, a.slots[i].Reduce)
+		default:
+			a.shares[i] = c.gamma * h
+		}
+	}
+	return a
+}
+
+// class puts a class's parts together.
+func (d *fleetDecision) class(i int, own []capacity.Plan) capacity.ClassPlan {
+	c := &d.classes[i]
+	out := capacity.ClassPlan{Name: c.Name}
+	slots := capacity.Slots{}
+	for _, v := range d.on[i] {
+		part := &own[v].Classes[c.index]
+		if part.Admitted == 0 {
+			continue
+		}
+		out.Admitted += part.Admitted
+		out.VMs += part.VMs
+		out.VMsPerJob += part.VMsPerJob * part.Admitted
+		if part.Slots != nil {
+			slots.Map += part.Slots.Map
+			slots.Reduce += part.Slots.Reduce
+		}
+		if out.Time == nil || part.Time != nil && longer(part.Time.Average, out.Time.Average) {
+			out.Time = part.Time
+		}
+		if d.named() {
+			out.Types = append(out.Types, capacity.ClassOnType{
+				VMType: d.types[v].name, Admitted: part.Admitted, VMs: part.VMs, VMsPerJob: part.VMsPerJob, Slots: part.Slots, Time: part.Time,
+			})
+		}
+	}
+	if out.Admitted > 0 {
+		out.VMsPerJob /= out.Admitted
+	} else if kind, _ := d.cheapestOn(i, d.relaxed.nu); kind >= 0 {
+		out.VMsPerJob = d.types[kind].classes[i].gamma
+	}
+	if c.slotted {
+		out.Slots = &slots
+	}
+	out.Refused = c.Jobs.Max - out.Admitted
+	out.Verdict = verdict(c, out.Admitted)
+	return out
+}
+
+func longer(a, b *float64) bool { return a != nil && (b == nil || *a > *b) }
+
+// rentAll fills in the VMs and answers what they cost per hour.
+func (d *fleetDecision) rentAll(pl *capacity.Plan, own []capacity.Plan) (hourly hourlyCost) {
+	pl.VMs.Contracts = []capacity.ContractUse{}
+	for v := range d.types {
+		t := &d.types[v]
+		rented := t.rented(d.vms[v], d.Options.Integrality != capacity.Relaxed)
+		hourly = hourly.add(t.hourly(rented))
+		for _, c := range rented.Contracts {
+			if d.named() {
+				c.VMType = t.name
+			}
+			pl.VMs.Contracts = append(pl.VMs.Contracts, c)
+		}
+		rounding := own[v].VMs.Rounding
+		pl.VMs.Total += rented.Total
+		pl.VMs.Reserved += rented.Reserved
+		pl.VMs.OnDemand += rented.OnDemand
+		pl.VMs.Spot += rented.Spot
+		pl.VMs.Rounding += rounding
+		if d.named() {
+			pl.VMs.Types = append(pl.VMs.Types, capacity.TypeVMs{
+				Name: t.name, Total: rented.Total, Reserved: rented.Reserved, OnDemand: rented.OnDemand, Spot: rented.Spot, Rounding: rounding,
+			})
+		}
+	}
+	return hourly
+}
+
+// rented is how a number of VMs of the type is rented.
+func (t *vmType) rented(n float64, whole bool) capacity.VMs {
+	spot := 0.0
+	switch {
+	case t.rental.spot == nil:
+	case whole:
+		spot = float64(t.rental.spotOf(int64(n)))
+	default:
+		_, cheap := t.rental.supply.below(t.rental.spot.price)
+		spot = min(t.rental.spot.share*n, max(0, n-float64(cheap), n-float64(t.rental.supply.most())))
+	}
+	v := t.vms(n - spot)
+	v.Total, v.Spot = n, spot
+	return v
+}
+
+// price fills in prices, break-even penalties, flips and reasons, from the linear program.
+func (d *fleetDecision) price(pl *capacity.Plan) {
+	r := d.relaxed
+	prices := &capacity.Prices{Contracts: []capacity.ContractWorth{}}
+	for v := range d.types {
+		t := &d.types[v]
+		p := capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow[v]), High: finite(r.nuHigh[v])}
+		if v == 0 || p.Low.LessThan(prices.Capacity.Low.Decimal) {
+			prices.Capacity = p
+		}
+		if d.named() {
+			prices.Types = append(prices.Types, capacity.TypePrice{Name: t.name, CapacityPrice: p})
+		}
+		for _, c := range t.Supply.Contracts {
+			worth := t.rental.steady(r.nuLow[v], r.mu) - c.Price.Float()*d.hours*(1+r.mu)
+			if c.Billing != capacity.BilledAlways {
+				worth = max(0, worth)
+			}
+			prices.Contracts = append(prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: capacity.RoundMoney(worth)})
+		}
+	}
+	if !math.IsInf(d.budget, 1) {
+		prices.Budget = finite(r.budgetWorth)
+	}
+	pl.Prices = prices
+	for i := range d.classes {
+		c := &d.classes[i]
+		out := &pl.Classes[c.index]
+		kind, more := d.cheapestOn(i, r.nuHigh)
+		if kind >= 0 && !c.impossible {
+			out.BreakEvenPenalty = finite(more)
+			_, less := d.cheapestOn(i, r.nuLow)
+			switch jobs := d.total(r.jobs[i]); {
+			case c.high <= c.low:
+			case jobs >= c.high:
+				out.Flips.Penalty = finite(less)
+			case jobs <= c.low:
+				out.Flips.Penalty = finite(more)
+			}
+		}
+		out.Reason = d.reasonOf(i, out, kind, more)
+	}
+}
+
+func (d *fleetDecision) total(jobs []float64) (sum float64) {
+	for _, h := range jobs {
+		sum += h
+	}
+	return sum
+}
+
+// reasonOf says in a sentence or two why a class got what it got, and why on these types.
+func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more float64) string {
+	c := &d.classes[i]
+	period, penalty := d.perPeriod(), cents(c.penalty)
+	in := "in VMs"
+	if d.relaxed.mu > 0 {
+		in += " and jobs that would give way to it under the budget"
+	}
+	var said string
+	switch {
+	case c.impossible:
+		return "On no VM type can an execution end by the deadline of " + number(c.DeadlineSeconds) + " s, whatever the number of slots."
+	case c.Jobs.Max == 0:
+		return "No jobs are wanted."
+	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
+		said = "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
+	case out.Verdict == capacity.VerdictFull:
+		said = d.compared(more, c.penalty, in)
+	case math.IsInf(more, 1):
+		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
+	case d.relaxed.mu > 0:
+		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
+	case more < c.penalty && !tied(more, c.penalty):
+		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
+	default:
+		said = d.compared(more, c.penalty, in)
+	}
+	if out.Verdict == capacity.VerdictMinimum {
+		said += " Only the promised jobs run."
+	}
+	if where := d.whereOf(i, out); where != "" {
+		said += " " + where
+	}
+	return said
+}
+
+// whereOf says why the class runs on its types: what a job costs there and on the next best type.
+func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
+	if len(out.Types) == 0 || len(d.on[i]) < 2 {
+		return ""
+	}
+	cost := func(v int) float64 { return d.relaxed.nu[v] * d.types[v].classes[i].gamma }
+	var here []string
+	about, other, least := About(d.Options.Integrality), -1, math.Inf(1)
+	for _, v := range d.on[i] {
+		if d.jobs[i][v] > 0 {
+			here = append(here, d.types[v].name+" ("+about+cents(cost(v))+" a job)")
+		} else if x := d.relaxed.nuHigh[v] * d.types[v].classes[i].gamma; x < least { // one more VM there
+			other, least = v, x
+		}
+	}
+	said := "It runs on " + strings.Join(here, " and ")
+	if other >= 0 {
+		said += "; on " + d.types[other].name + " a job would cost " + about + cents(least)
+	}
+	return said + "."
+}

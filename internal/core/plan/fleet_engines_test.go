@@ -1,0 +1,259 @@
+package plan
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp/worker"
+)
+
+// unbudgeted is the mixed fleets without the budget, which is drawn by trying everything.
+var unbudgeted = fleetKind{types: 3, spot: true, quota: true, contracts: true, spreads: true}
+
+// The linear program of random fleets has the objective that Clp finds, and its prices prove it.
+func TestClpFindsTheSamePricesOfFleets(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	r := rand.New(rand.NewPCG(4, 77))
+	compared, infeasible := 0, 0
+	for trial := range trials(150, 3_000) {
+		p := drawFleet(r, unbudgeted, 1+r.IntN(8), 9)
+		p.Options.Integrality, p.Options.Sharing, p.Options.Engine = capacity.Relaxed, capacity.Shared, capacity.EngineCBC
+		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
+			spent := pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal)
+			amount := capacity.Money{Decimal: spent.Mul(decimal.NewFromFloat(0.5 + 0.6*r.Float64())).Round(4)}
+			p.Budget = &capacity.Budget{VMCost: &amount}
+		}
+		pl, err := Solve(t.Context(), p, pool)
+		text, _ := json.Marshal(p)
+		if err != nil {
+			t.Fatalf("trial %d: %v\n%s", trial, err, text)
+		}
+		if pl.Status == capacity.InfeasibleStatus {
+			infeasible++
+			continue
+		}
+		compared++
+		if pl.Status != capacity.Optimal || pl.Proof.Agreed == nil || !*pl.Proof.Agreed {
+			t.Fatalf("trial %d: %s, proof %+v\n%s", trial, pl.Status, pl.Proof, text)
+		}
+	}
+	t.Logf("%d compared, %d infeasible", compared, infeasible)
+}
+
+// CBC never finds a better plan of a small fleet than the one that was proved.
+func TestCBCAgreesOnSmallFleets(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	r := rand.New(rand.NewPCG(8, 15))
+	agreed, silent := 0, 0
+	for trial := range trials(20, 1_000) {
+		p := drawFleet(r, unbudgeted, 4, 6)
+		p.Options.Engine, p.Options.MaxSolveMs = capacity.EngineCBC, 1000
+		pl, err := Solve(t.Context(), p, pool)
+		text, _ := json.Marshal(p)
+		if err != nil {
+			t.Fatalf("trial %d: %v\n%s", trial, err, text)
+		}
+		switch {
+		case pl.Status == capacity.InfeasibleStatus:
+		case pl.Status != capacity.Optimal || warned(pl, "engines_disagree"):
+			t.Fatalf("trial %d: %s, proof %+v, %v\n%s", trial, pl.Status, pl.Proof, pl.Warnings, text)
+		case pl.Proof.Agreed == nil:
+			silent++
+		case !*pl.Proof.Agreed:
+			t.Fatalf("trial %d: CBC says something else: %+v\n%s", trial, pl.Proof, text)
+		default:
+			agreed++
+		}
+	}
+	t.Logf("%d agreed, %d without an answer", agreed, silent)
+}
+
+// Whatever can only help never makes a plan worse, and the order of classes and types changes nothing.
+func TestFleetsAreMonotone(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 3))
+	changes := map[string]func(p *capacity.Problem){
+		"more supply": func(p *capacity.Problem) {
+			v := r.IntN(len(p.Supply.VMTypes))
+			s := &p.Supply.VMTypes[v]
+			if s.OnDemand.Quota != nil {
+				more := *s.OnDemand.Quota + 1 + r.Int64N(4)
+				s.OnDemand.Quota = &more
+			}
+			s.Contracts = append(append([]capacity.Contract(nil), s.Contracts...), capacity.Contract{Name: "more", VMs: 1 + r.Int64N(5), Price: hundredths(1 + r.IntN(30)), Billing: capacity.BilledUsed})
+		},
+		"later deadline": func(p *capacity.Problem) {
+			for i := range p.Classes {
+				if p.Classes[i].VMsPerJob == nil {
+					p.Classes[i].DeadlineSeconds *= 1.25
+				}
+			}
+		},
+		"higher budget": func(p *capacity.Problem) {
+			if p.Budget != nil && p.Budget.VMCost != nil {
+				more := capacity.Money{Decimal: p.Budget.VMCost.Mul(decimal.NewFromFloat(1.2)).Round(6)}
+				p.Budget = &capacity.Budget{VMCost: &more, Total: p.Budget.Total}
+			}
+		},
+		"fewer promised": func(p *capacity.Problem) {
+			for i := range p.Classes {
+				p.Classes[i].Jobs.Min = math.Floor(p.Classes[i].Jobs.Min / 2)
+			}
+		},
+		"other order": func(p *capacity.Problem) {
+			r.Shuffle(len(p.Classes), func(a, b int) { p.Classes[a], p.Classes[b] = p.Classes[b], p.Classes[a] })
+			r.Shuffle(len(p.Supply.VMTypes), func(a, b int) {
+				p.Supply.VMTypes[a], p.Supply.VMTypes[b] = p.Supply.VMTypes[b], p.Supply.VMTypes[a]
+			})
+		},
+	}
+	for trial := range trials(20, 1_500) {
+		p := drawFleet(r, unbudgeted, 5, 8)
+		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
+			spent := capacity.Money{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).Mul(decimal.NewFromFloat(0.8)).Round(4)}
+			p.Budget = &capacity.Budget{VMCost: &spent}
+		}
+		before := solved(t, p)
+		for name, change := range changes {
+			q := copied(p)
+			q.Supply.VMTypes = append([]capacity.VMTypeSupply(nil), p.Supply.VMTypes...)
+			change(&q)
+			after := solved(t, q)
+			text, _ := json.Marshal(q)
+			if before.Status == capacity.InfeasibleStatus {
+				if name == "other order" && after.Status != before.Status {
+					t.Fatalf("trial %d: infeasible in one order only\n%s", trial, text)
+				}
+				continue
+			}
+			if after.Status != capacity.Optimal || after.Objective.GreaterThan(before.Objective.Decimal) || name == "other order" && !after.Objective.Equal(before.Objective.Decimal) {
+				t.Fatalf("trial %d, %s: %s with %v, before %v\n%s", trial, name, after.Status, after.Objective, before.Objective, text)
+			}
+		}
+	}
+}
+
+// A cure that is offered does cure, and a little less would not.
+func TestCuresOfFleetsCure(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 42))
+	tried := 0
+	for trial := 0; tried < trials(60, 800) && trial < 20_000; trial++ {
+		p := drawFleet(r, fleetKinds[[]string{"mixed", "quota", "spot", "budget"}[r.IntN(4)]], 4, 6)
+		pl := solved(t, p)
+		if pl.Status != capacity.InfeasibleStatus {
+			continue
+		}
+		if len(pl.Conflicts) == 0 {
+			t.Fatalf("trial %d: infeasible without a conflict", trial)
+		}
+		for _, conflict := range pl.Conflicts {
+			if conflict.Hint == nil {
+				continue
+			}
+			q := withCure(t, p, *conflict.Hint)
+			tried++
+			after := solved(t, q)
+			text, _ := json.Marshal(p)
+			stillOver := len(after.Conflicts) == 1 && after.Conflicts[0].Pointer == "/budget/total" && conflict.Pointer != "/budget/total"
+			if after.Status == capacity.InfeasibleStatus && !stillOver && !impossibleElsewhere(pl, conflict) {
+				t.Fatalf("trial %d: %v does not cure: %v\n%s", trial, conflict.Hint, after.Conflicts, text)
+			}
+		}
+	}
+	t.Logf("%d cures tried", tried)
+}
+
+// impossibleElsewhere says that the plan has a conflict of another kind beside this one.
+func impossibleElsewhere(pl capacity.Plan, conflict capacity.Finding) bool {
+	for _, other := range pl.Conflicts {
+		if other.Code == "impossible_deadline" && other.Pointer != conflict.Pointer {
+			return true
+		}
+	}
+	return false
+}
+
+// withCure is the problem with the hint's value at its pointer.
+func withCure(t *testing.T, p capacity.Problem, h capacity.Hint) capacity.Problem {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document any
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	setAt(document, h.Pointer, h.Value)
+	if text, err = json.Marshal(document); err != nil {
+		t.Fatal(err)
+	}
+	q := copied(p)
+	q.Supply.VMTypes = append([]capacity.VMTypeSupply(nil), p.Supply.VMTypes...)
+	var changed struct {
+		Supply  capacity.Supply
+		Budget  *capacity.Budget
+		Classes []struct {
+			Jobs     capacity.JobRange `json:"jobs"`
+			Deadline float64           `json:"deadline_s"`
+		}
+	}
+	if err := json.Unmarshal(text, &changed); err != nil {
+		t.Fatal(err)
+	}
+	q.Supply, q.Budget = changed.Supply, changed.Budget
+	for i := range q.Classes {
+		q.Classes[i].Jobs, q.Classes[i].DeadlineSeconds = changed.Classes[i].Jobs, changed.Classes[i].Deadline
+	}
+	return q
+}
+
+// setAt puts a value at a JSON pointer.
+func setAt(document any, pointer string, value any) {
+	steps := strings.Split(pointer, "/")[1:]
+	for k, step := range steps {
+		switch d := document.(type) {
+		case map[string]any:
+			if k == len(steps)-1 {
+				d[step] = value
+				return
+			}
+			document = d[step]
+		case []any:
+			at, _ := strconv.Atoi(step)
+			document = d[at]
+		}
+	}
+}
+
+// What a plan over the budget for everything is said to cost at least is what the cheapest costs, whoever is asked.
+func TestCheapestPlanOverBudgetIsNamed(t *testing.T) {
+	pool := worker.New(worker.Config{Processes: 1})
+	defer pool.Close()
+	ratio, quota := decimal.New(37, -1), int64(2)
+	p := capacity.Problem{
+		Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Budget: &capacity.Budget{Total: new(hundredths(444))},
+		Supply: capacity.Supply{VMTypes: []capacity.VMTypeSupply{
+			{Name: "usual", OnDemand: capacity.OnDemand{Price: hundredths(101), Quota: &quota},
+				Contracts: []capacity.Contract{{Name: "four", VMs: 4, Price: hundredths(45), Billing: capacity.BilledAlways}}},
+			{Name: "other", OnDemand: capacity.OnDemand{Price: hundredths(186)}},
+		}},
+		Classes: []capacity.Class{{Name: "two", VMsPerJob: &ratio, Speed: capacity.Speed{"other": 0.7}, Jobs: capacity.JobRange{Max: 2}, Penalty: hundredths(306)}},
+	}
+	p.Options.Sharing, p.Options.MaxSolveMs = capacity.Dedicated, 60_000
+	for _, engine := range []capacity.Engine{capacity.EngineExact, capacity.EngineCBC} {
+		p.Options.Engine = engine
+		pl, err := Solve(t.Context(), p, pool)
+		if err != nil || len(pl.Conflicts) != 1 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "4.86" { // four VMs, one job refused
+			t.Errorf("%s: got %v %+v", engine, err, pl.Conflicts)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"math"
+	"slices"
+
+	"headroom/internal/core/lp"
+)
+
+// fleetProgram is a fleet as a program for Clp or CBC: VMs of every tier of every type, spot VMs, and for
+// each class and type either its jobs or, where whole slots make them cost different amounts and that
+// counts, one yes or no for every number of them.
+type fleetProgram struct {
+	lp.Program
+	start   []float64
+	columns []jobColumn
+}
+
+// jobColumn is a column that puts so many jobs of a class on a type for each unit of it.
+type jobColumn struct {
+	index, class, kind int
+	jobs               float64
+}
+
+// fidelity is how true a program is to the fleet.
+type fidelity int
+
+const (
+	fractional fidelity = iota // jobs and VMs need not be whole
+	averaged                   // both are whole, and every job of a class takes the mean of what all its jobs take
+	faithful                   // as planned
+)
+
+// program leaves the free classes to choose and holds the others where they are.
+func (f *fleet) program(as fidelity, free []int, jobs [][]int64) *fleetProgram {
+	p := &fleetProgram{}
+	rows := f.addSupplies(p, as != fractional, free, jobs)
+	for _, i := range free {
+		total := p.Row(float64(f.classes[i].low), f.classes[i].high)
+		for _, v := range f.on[i] {
+			perVM := float64(f.types[v].loads.grid.perVM)
+			if as != faithful || f.linear[i] {
+				load := f.types[v].classes[i].gamma
+				if as == averaged && !f.linear[i] && f.high[i] > 0 {
+					load = float64(f.types[v].loads.units(i, f.high[i])) / perVM / float64(f.high[i])
+				}
+				p.addJobs(f, i, v, 1, f.classes[i].high, as != fractional, float64(at(jobs, i, v)),
+					lp.Entry{Row: rows[v], Coefficient: load}, lp.Entry{Row: total, Coefficient: 1})
+				continue
+			}
+			one := p.Row(0, 1)
+			for h := int64(1); h <= min(f.high[i], optionsMost); h++ {
+				chosen := 0.0
+				if h == at(jobs, i, v) {
+					chosen = 1
+				}
+				p.addJobs(f, i, v, float64(h), 1, true, chosen,
+					lp.Entry{Row: rows[v], Coefficient: float64(f.types[v].loads.units(i, h)) / perVM},
+					lp.Entry{Row: total, Coefficient: float64(h)}, lp.Entry{Row: one, Coefficient: 1})
+			}
+		}
+	}
+	return p
+}
+
+func at(jobs [][]int64, i, v int) int64 {
+	if jobs == nil {
+		return 0
+	}
+	return jobs[i][v]
+}
+
+func (p *fleetProgram) addJobs(f *fleet, class, kind int, jobs, upper float64, whole bool, start float64, entries ...lp.Entry) {
+	index := p.Column(-f.penalty[class]*jobs, 0, upper, whole, entries...)
+	p.columns = append(p.columns, jobColumn{index, class, kind, jobs})
+	p.start = append(p.start, start)
+}
+
+// addSupplies adds the VMs of all types with their rows of capacity, shares of spot and the budget, and
+// answers the rows of capacity.
+func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]int64) (rows []int) {
+	budget := -1
+	if !math.IsInf(f.budget, 1) {
+		budget = p.Row(math.Inf(-1), f.budget)
+	}
+	for v := range f.types {
+		t := &f.types[v]
+		held, total := 0.0, int64(0)
+		for i := range jobs {
+			units := t.loads.units(i, jobs[i][v])
+			total += units
+			if !slices.Contains(free, i) {
+				held += float64(units)
+			}
+		}
+		row := p.Row(math.Inf(-1), -(held-float64(t.loads.grid.tolerance))/float64(t.loads.grid.perVM))
+		rows = append(rows, row)
+		n := ceilDiv(max(0, total-t.loads.grid.tolerance), t.loads.grid.perVM)
+		spot := t.rental.spotOf(n)
+		share := -1
+		if t.rental.spot != nil {
+			share = p.Row(math.Inf(-1), 0)
+		}
+		add := func(price, most, ofShare, start float64) {
+			entries := []lp.Entry{{Row: row, Coefficient: -1}}
+			if share >= 0 && ofShare != 0 {
+				entries = append(entries, lp.Entry{Row: share, Coefficient: ofShare})
+			}
+			if budget >= 0 && price != 0 {
+				entries = append(entries, lp.Entry{Row: budget, Coefficient: price})
+			}
+			p.Column(price, 0, most, whole, entries...)
+			p.start = append(p.start, start)
+		}
+		left := n - spot
+		for k, price := range t.rental.supply.price {
+			from, to := t.rental.supply.tier(k)
+			used := min(left, to-from)
+			left -= used
+			most := math.Min(float64(to-from), float64(t.rental.limit))
+			if share >= 0 {
+				add(price, most, -t.rental.spot.share, float64(used))
+			} else {
+				add(price, most, 0, float64(used))
+			}
+		}
+		if share >= 0 {
+			add(t.rental.spot.price, float64(t.rental.limit), 1-t.rental.spot.share, float64(spot))
+		}
+	}
+	return rows
+}
+
+// read puts a solution's jobs of the free classes into a plan's.
+func (p *fleetProgram) read(x []float64, free []int, jobs [][]int64) {
+	for _, i := range free {
+		clear(jobs[i])
+	}
+	for _, c := range p.columns {
+		jobs[c.class][c.kind] += int64(math.Round(x[c.index] * c.jobs))
+	}
+}

@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// fleetRelaxation is the fleet's linear program solved: fractional jobs and VMs, every job at its
+// gamma.
+type fleetRelaxation struct {
+	jobs      [][]float64 // of each class on each type
+	vms       []float64
+	objective float64 // without what is paid in any case
+	bound     float64 // by the identity, from the prices alone
+	nu        []float64
+	mu        float64
+	// nuLow and nuHigh are the worth of a VM of each type, one less and one more; budgetWorth is what one
+	// more unit of the budget saves. nuHigh is +Inf where nothing more can be had.
+	nuLow, nuHigh []float64
+	budgetWorth   float64
+
+	prices *prices
+	box    box
+}
+
+// straight weighs the choices of a class in the linear program: all jobs or the promised ones alone, on
+// the type where they cost least.
+func (f *fleet) straight(i int, nu []float64, penalty float64) (kind int, jobs, worth float64) {
+	c := &f.classes[i]
+	kind = -1
+	least := math.Inf(1)
+	for _, v := range f.on[i] {
+		if slope := nu[v] * f.types[v].classes[i].gamma; slope < least {
+			kind, least = v, slope
+		}
+	}
+	if kind < 0 {
+		return -1, 0, 0
+	}
+	jobs = c.low
+	if least < penalty {
+		jobs = c.high
+	}
+	return kind, jobs, (least - penalty) * jobs
+}
+
+func (f *fleet) straightOracle(i int, nu []float64, penalty float64) (choiceOf, float64, bool) {
+	kind, jobs, worth := f.straight(i, nu, penalty)
+	c := choiceOf{vms: make([]float64, len(f.types)), jobs: make([]float64, len(f.types)), all: jobs}
+	if kind >= 0 {
+		c.vms[kind], c.jobs[kind] = jobs*f.types[kind].classes[i].gamma, jobs
+	}
+	return c, worth, true
+}
+
+// everything is the root of the search tree.
+func (f *fleet) everything() box {
+	var b box
+	for v := range f.types {
+		b.low, b.high = append(b.low, 0), append(b.high, f.types[v].rental.limit)
+	}
+	return b
+}
+
+// linearly solves the fleet's linear program; false where not even the promised jobs fit.
+func (f *fleet) linearly() (*prices, box, bool) {
+	start := make([]float64, len(f.types))
+	for v := range f.types {
+		if line := f.types[v].rental.lines(); len(line) > 0 {
+			start[v] = line[len(line)-1].price
+		}
+	}
+	b := f.everything()
+	b.real = true
+	for v := range b.high {
+		b.high[v] = f.types[v].rental.need
+	}
+	p, _ := f.newPrices(&b, f.straightOracle, start)
+	return p, b, p.solve() == 0 || !f.provedMissing(&b, p)
+}
+
+// relax solves the fleet's linear program; nil where not even the promised jobs fit.
+func (f *fleet) relax() *fleetRelaxation {
+	p, b, ok := f.linearly()
+	if !ok {
+		return nil
+	}
+	r := &fleetRelaxation{prices: p, box: b, nu: slices.Clone(p.nu), mu: p.mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}
+	var sum capacity.Sum
+	var list []share
+	for i := range r.jobs {
+		r.jobs[i] = make([]float64, len(f.types))
+		list = p.shares(i, list[:0])
+		for _, c := range list {
+			for v, h := range c.jobs {
+				r.jobs[i][v] += h * c.part
+			}
+		}
+		for v, h := range r.jobs[i] {
+			r.vms[v] += h * f.types[v].classes[i].gamma
+			sum.Add(-f.penalty[i] * h)
+		}
+	}
+	for v := range r.vms {
+		if most := f.types[v].rental.reach(); r.vms[v] > most { // by float noise
+			r.vms[v] = most
+		}
+		sum.Add(along(0, f.types[v].rental.lines(), r.vms[v]))
+	}
+	r.objective = sum.Value()
+	r.bound = min(r.objective, f.boundAt(&b, f.straightWeigher, p.nu, p.mu, false))
+	return r
+}
+
+func (f *fleet) straightWeigher(i int, nu []float64, penalty float64) (float64, bool) {
+	_, _, worth := f.straight(i, nu, penalty)
+	return worth, true
+}
+
+// provedMissing says that the prices of phase one prove that VMs or money is missing in a box.
+func (f *fleet) provedMissing(b *box, p *prices) bool {
+	nu, mu := make([]float64, len(p.nu)), min(p.mu, 1)
+	for v, x := range p.nu {
+		nu[v] = min(x, 1)
+	}
+	return f.boundAt(b, f.straightWeigher, nu, mu, true) > loadNoise/2
+}
+
+// marginStep, in VMs or money, is how far the linear program is moved to see what one more is worth: the
+// prices are those of the piece of the line it comes to.
+const marginStep = 1e-6
+
+// margins finds what a little more or less is worth, from the linear program a little to either side of each
+// type's capacity. Where the time is up, the prices themselves stand for both sides.
+func (f *fleet) margins(r *fleetRelaxation) {
+	moved := func(row int, by float64) (nu []float64, mu float64, ok bool) {
+		if r.prices.stands(row, by) || f.ended() {
+			return r.nu, r.mu, true
+		}
+		near := r.box
+		near.more = make([]float64, len(f.types)+1)
+		near.more[row] = by
+		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
+		ok = p.solve() == 0
+		return p.nu, p.mu, ok
+	}
+	for v := range f.types {
+		low, high := r.nu[v], math.Inf(1)
+		if nu, _, ok := moved(v, marginStep*(1+r.vms[v])); ok {
+			low = min(low, nu[v])
+		}
+		if nu, _, ok := moved(v, -marginStep*(1+r.vms[v])); ok {
+			high = max(r.nu[v], nu[v])
+		}
+		r.nuLow, r.nuHigh = append(r.nuLow, low), append(r.nuHigh, high)
+	}
+	if !math.IsInf(f.budget, 1) {
+		if _, mu, ok := moved(len(f.types), marginStep*(1+math.Abs(f.budget))); ok {
+			r.budgetWorth = min(r.mu, mu)
+		}
+	}
+}
+
+// cheapestOn is the type on which one job of a class costs least at the prices, and that cost; no type
+// where it runs on none.
+func (f *fleet) cheapestOn(i int, nu []float64) (kind int, cost float64) {
+	kind, cost = -1, math.Inf(1)
+	for _, v := range f.on[i] {
+		x := 0.0
+		if gamma := f.types[v].classes[i].gamma; gamma > 0 { // a job that takes none is free even where there is none
+			x = nu[v] * gamma
+		}
+		if kind < 0 || x < cost {
+			kind, cost = v, x
+		}
+	}
+	return kind, cost
+}
+
+func (f *fleet) relaxedSummary(r *fleetRelaxation) *capacity.RelaxedPlan {
+	s := &capacity.RelaxedPlan{Objective: capacity.RoundMoney(r.objective + f.committed()), Jobs: make([]float64, len(f.classes))}
+	for i := range f.classes {
+		for _, h := range r.jobs[i] {
+			s.Jobs[f.classes[i].index] += h
+		}
+	}
+	for _, n := range r.vms {
+		s.Capacity += n
+	}
+	return s
+}

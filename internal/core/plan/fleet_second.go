@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+)
+
+// What CBC does for fleets. Where our own search has proved its plan, CBC checks it and may find it wrong. Where
+// the search leaves a gap, CBC gets the whole program and may use its cuts and its preprocessing: what it
+// proposes is made to fit, added up by us and improved by exchanges, and our own bound says how good it is.
+
+const (
+	// checkedClasses bounds the classes that CBC may choose for when it checks a plan.
+	checkedClasses = 60
+	// helpColumns bounds the program that is handed over whole; of a larger one the classes that can move most easily.
+	helpColumns = 10_000
+	// Of the time, CBC gets helpShare, and exchanges and annealing of the best plan get polishShare and annealShare. The
+	// search does beforeShare of its work before CBC is asked.
+	beforeShare, helpShare, polishShare, annealShare = 0.05, 0.7, 0.05, 0.15
+)
+
+// find searches for the best plan and the proof, with CBC's help or under its eyes where the options want it.
+func (d *fleetDecision) find(ctx context.Context, solver lp.Solver) *fleetSearch {
+	s := d.newSearch(ctx, d.target(), d.relaxed.nu)
+	asks := d.Options.Engine != capacity.EngineExact
+	large := d.columns() > helpColumns
+	// Of few classes, and of whole slots, which do not fit into CBC's program, our search finds the better plans.
+	helps := asks && len(d.classes) > fewClasses && !slices.Contains(d.linear, false)
+	if large { // one look at the whole tree takes longer than there is time
+		s.round(d.relaxed.prices)
+	}
+	switch {
+	case large && s.best != nil:
+	case helps:
+		s.allow(beforeShare)
+		s.run()
+	default:
+		s.allow(1)
+		s.run()
+	}
+	if s.best == nil && len(s.open) > 0 {
+		s.round(d.relaxed.prices)
+	}
+	if large || math.IsInf(s.bound, -1) && len(s.open) > 0 { // there was no first look
+		s.bound, s.root.bound = max(s.bound, d.relaxed.bound), max(s.root.bound, d.relaxed.bound)
+	}
+	if !s.proved() {
+		if asks {
+			d.help(ctx, solver, s)
+		}
+		s.grant(polishShare)
+		s.polish()
+		s.grant(annealShare)
+		s.anneal()
+		if helps || large {
+			s.allow(1)
+			s.run()
+		}
+	}
+	if s.best != nil && s.proved() && d.Options.Engine == capacity.EngineCBC {
+		d.check(ctx, solver, s)
+	}
+	return s
+}
+
+// proved says that nothing worth finding is left open.
+func (s *fleetSearch) proved() bool {
+	if s.best == nil {
+		return len(s.open) == 0
+	}
+	allowed := max(s.Options.Gap, proofResolution) * yardstick(s.best.cost+s.paid, s.all)
+	return s.best.cost-s.bound <= max(allowed, smallestMoney, gapNoise*s.all)
+}
+
+// movable lists the classes that could change in a better plan than the best known, and those that would make it
+// hardly dearer until there are enough: the cheapest to change first.
+func (s *fleetSearch) movable(most int) []int {
+	type changing struct {
+		class int
+		extra float64
+	}
+	var list []changing
+	gap := s.best.cost - s.bound
+	for i := range s.penalty {
+		p := pricing{nu: s.root.nu, penalty: s.penalty[i]}
+		_, _, least, _ := s.cheapest(i, p)
+		below := max(gap, 1e-6, math.Abs(least))
+		near, _ := s.alternatives(i, p, least, below, 2)
+		if len(near) > 1 {
+			list = append(list, changing{i, near[1].extra})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b changing) int { return cmp.Compare(a.extra, b.extra) })
+	free := make([]int, 0, most)
+	for k, c := range list[:min(len(list), most)] {
+		if k < secondClasses || c.extra < gap {
+			free = append(free, c.class)
+		}
+	}
+	return free
+}
+
+// columns returns the number of columns for jobs in the whole program.
+func (f *fleet) columns() (n int) {
+	for i := range f.on {
+		n += len(f.on[i])
+	}
+	return n
+}
+
+// help asks CBC for a better plan, or for a first one, and makes what it proposes fit.
+func (d *fleetDecision) help(ctx context.Context, solver lp.Solver, s *fleetSearch) {
+	free := make([]int, len(d.classes))
+	for i := range free {
+		free[i] = i
+	}
+	var jobs [][]int64
+	if s.best != nil {
+		jobs = s.best.jobs
+	}
+	if d.columns() > helpColumns {
+		if s.best == nil {
+			return
+		}
+		free = s.movable(helpColumns / len(d.types))
+	}
+	p := d.program(averaged, free, jobs)
+	o := lp.Options{Gap: max(d.Options.Gap, proofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000}
+	if s.best != nil {
+		o.AbsGap = proofResolution * math.Max(1, math.Abs(s.best.cost+s.paid))
+	}
+	sol, ok := d.consult(ctx, solver, &p.Program, o)
+	if !ok || len(sol.X) == 0 || lp.CheckAdvice(&p.Program, sol.X, sol.Objective) != nil {
+		return
+	}
+	proposed := cloneMixes(jobs)
+	if jobs == nil {
+		for range d.classes {
+			proposed = append(proposed, make([]int64, len(d.types)))
+		}
+	}
+	p.read(sol.X, free, proposed)
+	for i := range proposed {
+		if !d.allows(i, proposed[i]) {
+			return
+		}
+	}
+	s.thin(proposed, s.root.nu)
+	s.consider(proposed)
+}
+
+// check asks CBC whether a plan that has been proved is the best one.
+func (d *fleetDecision) check(ctx context.Context, solver lp.Solver, s *fleetSearch) {
+	scale := math.Max(1, math.Abs(s.best.cost+s.paid))
+	within := max(d.Options.Gap, proofResolution) * scale
+	free := s.movable(checkedClasses)
+	p := d.program(faithful, free, s.best.jobs)
+	sol, ok := d.consult(ctx, solver, &p.Program, lp.Options{
+		Gap: max(d.Options.Gap, proofResolution), AbsGap: proofResolution * scale, Start: p.start,
+		Seconds: provedShare * float64(d.Options.MaxSolveMs) / 1000, Nodes: provedNodes,
+	})
+	if !ok || len(sol.X) == 0 {
+		if ok && (sol.Status == lp.Infeasible || sol.Status == lp.Unbounded) { // we hold a plan: it is wrong
+			d.second.agreed = new(bool)
+		}
+		return
+	}
+	if lp.CheckAdvice(&p.Program, sol.X, sol.Objective) != nil { // no answer to what was asked
+		d.second.agreed = new(bool)
+		return
+	}
+	jobs := cloneMixes(s.best.jobs)
+	p.read(sol.X, free, jobs)
+	for i := range jobs {
+		if !d.allows(i, jobs[i]) {
+			return
+		}
+	}
+	found := d.evaluate(jobs)
+	if found == nil {
+		return
+	}
+	better := s.best.cost - found.cost
+	if sol.Status == lp.Optimal {
+		agreed := math.Abs(better) <= within
+		if agreed || found.cost <= claimed(&p.Program, sol, p.start, s.best.cost)+within {
+			d.second.agreed = &agreed
+		}
+	}
+	if better > within { // our own proof has been refuted: say so rather than hide it
+		s.best, s.bound = found, found.cost-better
+		d.warnings = append(d.warnings, enginesDisagree)
+	}
+}
+
+// consult asks the solver; false where no answer came, which costs a warning.
+func (d *fleetDecision) consult(ctx context.Context, solver lp.Solver, p *lp.Program, o lp.Options) (lp.Solution, bool) {
+	err := error(lp.ErrUnavailable)
+	var sol lp.Solution
+	if solver != nil {
+		sol, err = solver.Solve(ctx, p, o)
+	}
+	if err != nil {
+		d.warnings = append(d.warnings, *unavailable(err))
+		return sol, false
+	}
+	d.second.engine = sol.Engine
+	return sol, true
+}
+
+// settleRelaxed compares the linear program with Clp's answer.
+func (d *fleetDecision) settleRelaxed(ctx context.Context, solver lp.Solver) {
+	if d.Options.Engine != capacity.EngineCBC {
+		return
+	}
+	all := make([]int, len(d.classes))
+	for i := range all {
+		all[i] = i
+	}
+	p := d.program(fractional, all, nil)
+	sol, ok := d.consult(ctx, solver, &p.Program, lp.Options{})
+	if ok && (sol.Status == lp.Optimal || sol.Status == lp.Infeasible) {
+		agreed := sol.Status == lp.Optimal && sameOptimum(sol, d.relaxed.objective)
+		d.second.agreed = &agreed
+	}
+}

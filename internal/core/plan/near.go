@@ -1,0 +1,196 @@
+package plan
+
+import (
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// stayNear trades what the gap leaves open for calm: among the plans that are still within the
+// gap, it takes one close to the previous plan, by VMs first and by jobs then. It walks both ways:
+// from the best plan back to the previous one, and from the previous one towards the best. Small
+// problems are searched in full, for the nearest plan there is.
+func (d *decision) stayNear() {
+	bound := d.best.Objective - d.best.Gap
+	limit := max(d.best.Objective, d.within(bound, d.committed()))
+	previous := slices.Clone(d.best.Jobs)
+	for i := range d.classes {
+		c := &d.classes[i]
+		if jobs, known := d.Options.Near.Jobs[c.Name]; known {
+			previous[i] = int64(math.Round(min(c.high, max(c.low, jobs))))
+		}
+	}
+	chosen := d.distance(d.best.Jobs, previous)
+	candidates := [][]int64{d.walk(d.best.Jobs, previous, limit, false), d.walk(previous, d.best.Jobs, limit, true)}
+	if d.plans() <= nearestMost {
+		candidates = append(candidates, d.nearest(previous, limit))
+	}
+	for _, jobs := range candidates {
+		n := vms(d.front, jobs)
+		cost := d.front.objective(jobs, n)
+		if cost > limit {
+			continue
+		}
+		if at := d.distance(jobs, previous); at.less(chosen) {
+			chosen = at
+			d.best.Gap = max(0, d.best.Gap+cost-d.best.Objective)
+			d.best.Jobs, d.best.Objective, d.best.VMs = jobs, cost, n
+		}
+	}
+}
+
+// within is the most that a plan may cost that is no more than the gap above a bound.
+func (m *model) within(bound, committed float64) float64 {
+	return bound + m.Options.Gap*yardstick(bound+committed, m.wanted())/(1+m.Options.Gap)*(1-1e-9)
+}
+
+// away is how far a plan is from the previous one.
+type away struct{ vms, jobs float64 }
+
+func (a away) less(b away) bool { return a.vms < b.vms || a.vms == b.vms && a.jobs < b.jobs }
+
+func (d *decision) distance(jobs, previous []int64) away {
+	a := away{vms: math.Abs(float64(vms(d.front, jobs)) - d.Options.Near.VMs)}
+	for i := range jobs {
+		a.jobs += math.Abs(float64(jobs[i] - previous[i]))
+	}
+	return a
+}
+
+// walk moves classes one by one from one plan to another. Wanting to stop, it ends at the first
+// plan within the limit; otherwise it takes every step that stays within it.
+func (d *decision) walk(from, to []int64, limit float64, stop bool) []int64 {
+	w := d.newWalker(from)
+	for moved := true; moved && !(stop && w.cost() <= limit); {
+		moved = false
+		for i, before := range w.jobs {
+			if before == to[i] {
+				continue
+			}
+			w.move(i, to[i])
+			switch ok := w.cost() <= limit; {
+			case stop && ok:
+				return w.closer(to, limit)
+			case stop || ok:
+				moved = true
+			default:
+				w.move(i, before)
+			}
+		}
+	}
+	return w.closer(to, limit)
+}
+
+// walker is a plan that changes class by class, its cost kept up.
+type walker struct {
+	*decision
+	supply supply
+	jobs   []int64
+	load   int64
+	worth  capacity.Sum
+}
+
+func (d *decision) newWalker(from []int64) *walker {
+	w := &walker{decision: d, supply: newSupply(d.tiers), jobs: slices.Clone(from), load: d.front.load(from)}
+	for i, h := range from {
+		w.worth.Add(-d.classes[i].penalty * float64(h))
+	}
+	return w
+}
+
+func (w *walker) cost() float64 {
+	return w.supply.cost(ceilDiv(w.load, w.front.perVM())) + w.worth.Value()
+}
+
+func (w *walker) move(i int, h int64) {
+	w.load += w.front.units(i, h) - w.front.units(i, w.jobs[i])
+	w.worth.Add(-w.classes[i].penalty * float64(h-w.jobs[i]))
+	w.jobs[i] = h
+}
+
+// nearestMost bounds the plans of a problem that is searched in full.
+const nearestMost = 20_000
+
+// plans is how many ways there are to choose the jobs.
+func (d *decision) plans() float64 {
+	n := 1.0
+	for i := range d.classes {
+		n *= d.classes[i].high - d.classes[i].low + 1
+	}
+	return n
+}
+
+// nearest is the plan within the limit that is nearest to a previous one; ties go to the cheaper.
+func (d *decision) nearest(previous []int64, limit float64) []int64 {
+	w := d.newWalker(d.best.Jobs)
+	best, at, cost := slices.Clone(w.jobs), d.distance(w.jobs, previous), w.cost()
+	var visit func(i int)
+	visit = func(i int) {
+		if i == len(w.jobs) {
+			c := w.cost()
+			if c > limit {
+				return
+			}
+			if here := d.distance(w.jobs, previous); here.less(at) || here == at && c < cost {
+				at, cost = here, c
+				copy(best, w.jobs)
+			}
+			return
+		}
+		for h := int64(d.classes[i].low); h <= int64(d.classes[i].high); h++ {
+			w.move(i, h)
+			visit(i + 1)
+		}
+	}
+	visit(0)
+	return best
+}
+
+// closerMost bounds the steps that closer tries.
+const closerMost = 200_000
+
+// closer takes single jobs, and pairs of them, towards a plan while the limit holds.
+func (w *walker) closer(to []int64, limit float64) []int64 {
+	budget := closerMost
+	step := func(i int) int64 { // one job towards to
+		switch {
+		case w.jobs[i] < to[i]:
+			return w.jobs[i] + 1
+		case w.jobs[i] > to[i]:
+			return w.jobs[i] - 1
+		}
+		return w.jobs[i]
+	}
+	for moved := true; moved; {
+		moved = false
+		for i := range w.jobs {
+			before := w.jobs[i]
+			if before == to[i] {
+				continue
+			}
+			if budget--; budget < 0 {
+				return w.jobs
+			}
+			if w.move(i, step(i)); w.cost() <= limit {
+				moved = true
+				continue
+			}
+			paired := false
+			for k := i + 1; k < len(w.jobs) && !paired && budget > 0; k++ {
+				budget--
+				if second := w.jobs[k]; second != to[k] {
+					if w.move(k, step(k)); w.cost() <= limit {
+						paired = true
+					} else {
+						w.move(k, second)
+					}
+				}
+			}
+			if moved = moved || paired; !paired {
+				w.move(i, before)
+			}
+		}
+	}
+	return w.jobs
+}

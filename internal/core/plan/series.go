@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+	"headroom/internal/core/perf"
+)
+
+// Series solves problems that differ little from one, such as those of scenarios, in brief: a plan has
+// its status, money, VMs, each class's jobs and slots, the proof and the price of capacity, checked as every plan
+// is, and the same figures as Solve finds. It has no times, reasons, flips, layout, relaxed or integer plan
+// and no warnings, and what a class needs is not worked out again where nothing of it has changed. Problems
+// of several VM types are solved in full. It may be used by several at once.
+//
+// Profiles, calibrations and demands are taken for unchanged where the pointers are: whoever changes one makes another.
+type Series struct {
+	base   capacity.Problem
+	solver lp.Solver
+	known  sync.Pool // *prepared, each used by one solve at a time
+}
+
+// NewSeries prepares for problems that differ little from base.
+func NewSeries(base capacity.Problem, solver lp.Solver) *Series {
+	return &Series{base: base, solver: solver}
+}
+
+// Solve is the plan in brief.
+func (s *Series) Solve(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	if isFleet(&p) {
+		return Solve(ctx, p, s.solver)
+	}
+	k, _ := s.known.Get().(*prepared)
+	if k == nil {
+		k = prepare(&s.base)
+	}
+	defer s.known.Put(k)
+	return solveWithin(ctx, &p, s.solver, k)
+}
+
+// prepared is what is known of the classes of a problem.
+type prepared struct {
+	classes []preparedClass // in the order of the problem
+	order   []int           // by name
+
+	// What a solve works in and leaves behind for the next one; no plan refers to it.
+	model   []class
+	program lp.Program
+	point   []float64
+	kinds   []slotKind
+}
+
+// preparedClass is what newModel finds out about a class, and from what.
+type preparedClass struct {
+	name     string
+	profile  *capacity.Profile
+	factor   *capacity.Calibration
+	demand   *capacity.Demand
+	bound    capacity.Bound
+	deadline float64
+	mapSlots int64 // on a VM
+	redSlots int64
+	oneSlot  bool
+	price    capacity.Money
+
+	demands  perf.JobDemands // of a profile
+	work     capacity.Demand
+	shape    shape
+	possible bool
+	gamma    float64
+	penalty  float64
+	recent   [recentWhole]wholeSlots
+}
+
+// recentWhole is how many answers of shape.whole a prepared class keeps: the jobs that solves of like
+// problems ask for are few.
+const recentWhole = 16
+
+func prepare(p *capacity.Problem) *prepared {
+	k := &prepared{classes: make([]preparedClass, len(p.Classes)), order: byName(p.Classes)}
+	for i := range p.Classes {
+		c, from := &k.classes[i], &p.Classes[i]
+		*c = preparedClass{
+			name: from.Name, profile: from.Profile, factor: from.Calibration, demand: from.Demand, bound: p.Options.Bound,
+			deadline: from.DeadlineSeconds, mapSlots: from.SlotsPerVM.Map, redSlots: from.SlotsPerVM.Reduce, oneSlot: p.Options.OneSlotPerJob,
+			price: from.Penalty, penalty: from.Penalty.Float(),
+		}
+		switch {
+		case from.VMsPerJob != nil:
+			continue
+		case from.Profile != nil:
+			c.demands = perf.Demands(*from.Profile)
+			c.work = c.demands.Planned(p.Options.Bound, from.Calibration)
+		default:
+			c.work = *from.Demand
+		}
+		if c.shape, c.possible = newShape(from, c.work, p.Options.OneSlotPerJob); c.possible {
+			c.gamma = c.shape.gamma()
+			c.shape.recent = c.recent[:]
+		}
+	}
+	return k
+}
+
+// orderOf is the order of classes by name.
+func (k *prepared) orderOf(classes []capacity.Class) []int {
+	if k == nil || len(classes) != len(k.classes) {
+		return byName(classes)
+	}
+	for i := range classes {
+		if classes[i].Name != k.classes[i].name {
+			return byName(classes)
+		}
+	}
+	return k.order
+}
+
+// class is what is known about the class at an index; nil where it needs something else than the one that
+// is known. The penalty may differ.
+func (k *prepared) class(c *capacity.Class, index int, o *capacity.Options) *preparedClass {
+	if k == nil || index >= len(k.classes) || c.VMsPerJob != nil {
+		return nil
+	}
+	known := &k.classes[index]
+	if c.Profile != known.profile || c.Calibration != known.factor || c.Demand != known.demand || o.Bound != known.bound || o.OneSlotPerJob != known.oneSlot {
+		return nil
+	}
+	return known
+}
+
+// same says that the class has the deadline and the slots that are known, and so takes as many VMs.
+func (k *preparedClass) same(c *capacity.Class) bool {
+	return c.DeadlineSeconds == k.deadline && c.SlotsPerVM.Map == k.mapSlots && c.SlotsPerVM.Reduce == k.redSlots
+}
+
+// brief says that the plan is one of a series.
+func (m *model) brief() bool { return m.known != nil }
+
+// classesOf is room for a model's classes.
+func (k *prepared) classesOf(n int) []class {
+	if k == nil {
+		return make([]class, n)
+	}
+	k.model = slices.Grow(k.model[:0], n)[:n]
+	clear(k.model)
+	return k.model
+}

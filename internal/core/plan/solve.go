@@ -1,0 +1,216 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp"
+)
+
+// Solve answers a valid problem: what to rent, whom to admit, and the proof. The context's
+// deadline is the time budget; when it passes, the best plan so far comes back with its gap. The
+// solver is asked as the problem's engine says and may be nil, which costs a warning at most. An
+// infeasible problem is an answer, not an error. Proof.SolveMs is left to the caller, who has a clock.
+func Solve(ctx context.Context, p capacity.Problem, solver lp.Solver) (capacity.Plan, error) {
+	if isFleet(&p) {
+		return solveFleet(ctx, &p, solver)
+	}
+	return solveWithin(ctx, &p, solver, nil)
+}
+
+// solveWithin answers a problem with one kind of VM, in brief where something is known of like ones.
+func solveWithin(ctx context.Context, p *capacity.Problem, solver lp.Solver, known *prepared) (capacity.Plan, error) {
+	pl, err := solveOne(ctx, p, solver, known)
+	if err != nil || pl.Status == capacity.InfeasibleStatus {
+		return pl, err
+	}
+	conflict, over := overTotal(p, &pl)
+	if over == perhaps { // what the gap leaves open decides
+		p.Options.Gap = 0
+		if pl, err = solveOne(ctx, p, solver, known); err != nil {
+			return pl, err
+		}
+		conflict, over = overTotal(p, &pl)
+	}
+	switch over {
+	case certainly:
+		return (&model{Problem: p}).infeasible([]capacity.Finding{conflict}), nil
+	case perhaps:
+		return capacity.Plan{}, openBudget(ctx, &pl, conflict)
+	}
+	return pl, nil
+}
+
+// solveOne answers a problem with one kind of VM, but for the budget that counts penalties too.
+func solveOne(ctx context.Context, p *capacity.Problem, solver lp.Solver, known *prepared) (capacity.Plan, error) {
+	m, err := newModelFrom(p, known)
+	if err != nil {
+		return capacity.Plan{}, err
+	}
+	if conflicts := m.conflicts(); len(conflicts) > 0 {
+		return m.infeasible(conflicts), nil
+	}
+	relaxed, _ := newRelaxation(m)
+	var pl capacity.Plan
+	if p.Options.Integrality == capacity.Relaxed {
+		pl = m.relaxedPlan(ctx, solver, relaxed)
+	} else {
+		pl = m.wholePlan(ctx, solver, relaxed)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return capacity.Plan{}, ctx.Err()
+	}
+	if err := m.certify(&pl); err != nil {
+		return capacity.Plan{}, fmt.Errorf("check the plan: %w", err)
+	}
+	pl.Proof.Checked = true
+	return pl, nil
+}
+
+// wholePlan is the integer, dedicated or slot-exact plan.
+func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxation) capacity.Plan {
+	target := m.target()
+	var f modeller
+	var s *search
+	d := decision{model: m, relaxed: relaxed, warnings: m.warnings}
+	switch {
+	case m.brief() && m.Options.Integrality == capacity.Executable: // it would only be shown
+	case m.Options.Sharing == capacity.Dedicated:
+		o := m.newOptions(false)
+		f = o
+		d.integer, s = solve(ctx, o, target)
+	default:
+		l := newLinear(m.instance())
+		f = l
+		d.integer, s = solve(ctx, l, target)
+	}
+	if m.Options.Integrality == capacity.Integer {
+		d.settle(ctx, solver, f, s, d.integer)
+		d.integer = d.best
+		return d.plan()
+	}
+	o := m.newOptions(true)
+	result, search := solve(ctx, o, target)
+	d.settle(ctx, solver, o, search, result)
+	d.layOut(ctx, o, target)
+	return d.plan()
+}
+
+// layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more
+// than their sum: it is rented or, where none is left, jobs give way (the fewest, or those that a
+// search with VMs held back gives up). The bound stays the one of the plan without it, so the gap
+// says what that may cost.
+func (d *decision) layOut(ctx context.Context, o *options, target func(float64) float64) {
+	bound := d.best.Objective - d.best.Gap
+	supply := newSupply(d.tiers)
+	for {
+		var need int64
+		if d.brief() {
+			need = d.vmsFor(d.best.Jobs)
+		} else {
+			d.layout, need = d.pack(d.best.Jobs)
+		}
+		extra := need - d.best.VMs
+		switch {
+		case extra <= 0:
+		case need <= supply.most():
+			d.best.Objective += supply.cost(need) - supply.cost(d.best.VMs)
+			d.best.VMs = need
+		default:
+			jobs := d.thinned(supply.most())
+			n := vms(o, jobs)
+			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, n, o.objective(jobs, n)
+			o.supply, o.plenty = o.supply.without(extra), false
+			if r, _ := solve(ctx, o, target); r.Feasible && r.Objective < d.best.Objective {
+				d.best = r
+			}
+			continue
+		}
+		break
+	}
+	d.best.Gap = max(0, d.best.Objective-bound)
+}
+
+// thinnedTries bounds the classes whose job is tried before the cheapest one goes in any case.
+const thinnedTries = 32
+
+// thinned is the chosen jobs less few of little penalty, so that their slots fit most VMs: the job of
+// least penalty whose going is enough, or else the cheapest and on. The promised jobs alone do fit:
+// conflicts has seen to it.
+func (d *decision) thinned(most int64) []int64 {
+	jobs := slices.Clone(d.best.Jobs)
+	order := make([]int, len(jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.classes[a].penalty, d.classes[b].penalty) })
+	for {
+		order = slices.DeleteFunc(order, func(i int) bool { return !d.classes[i].slotted || jobs[i] <= int64(d.classes[i].low) })
+		if len(order) == 0 {
+			break
+		}
+		for _, i := range order[:min(len(order), thinnedTries)] {
+			jobs[i]--
+			if d.vmsFor(jobs) <= most {
+				return jobs
+			}
+			jobs[i]++
+		}
+		jobs[order[0]]--
+	}
+	return jobs // the promised slots, whose layout fits, beside loads that fitted before
+}
+
+// decision is a chosen plan and what is known about it.
+type decision struct {
+	*model
+	relaxed  *relaxation
+	integer  Result // with whole jobs and VMs alone: the paper's program
+	front    modeller
+	best     Result
+	second   second
+	warnings []capacity.Warning
+
+	load   int64 // of the chosen jobs
+	layout []capacity.VMLayout
+}
+
+// smallestMoney is the smallest amount that money can tell from nothing.
+const smallestMoney = 1e-9
+
+// settle asks the second engine where the options want it, and keeps the better plan.
+func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result) {
+	d.front, d.best = f, r
+	proved := r.Gap <= max(d.tolerance(r.Objective), smallestMoney, gapNoise*d.wanted())
+	if d.Options.Near != nil {
+		defer d.stayNear()
+	}
+	if d.Options.Engine == capacity.EngineExact || d.Options.Engine == capacity.EngineAuto && proved {
+		return
+	}
+	d.second = d.ask(ctx, solver, f, s, r, proved)
+	if d.second.warning != nil {
+		d.warnings = append(d.warnings, *d.second.warning)
+	}
+	if d.second.jobs == nil {
+		return
+	}
+	bound := r.Objective - r.Gap
+	d.best.Jobs = d.second.jobs
+	d.best.VMs = vms(f, d.second.jobs)
+	d.best.Objective = f.objective(d.second.jobs, d.best.VMs)
+	d.best.Gap = max(0, d.best.Objective-bound)
+	if proved {
+		// Our own proof has been refuted: say so rather than hide it.
+		d.best.Gap = math.Abs(r.Objective - d.best.Objective)
+		d.warnings = append(d.warnings, enginesDisagree)
+	}
+}
+
+var enginesDisagree = capacity.Warning{Code: "engines_disagree",
+	Detail: "The second engine found a cheaper plan than the one the core method had proved; the cheaper one is given, unproved. Please report this problem."}

@@ -1,0 +1,230 @@
+package proof
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// likelihood is whether there is a plan.
+type likelihood int
+
+const (
+	open likelihood = iota // not known
+	no
+	yes
+)
+
+const totalPointer = "/budget/total"
+
+// hairline tells amounts apart that the exact arithmetic of whole plans keeps apart: decimals over a period.
+var hairline = big.NewRat(1, 1e14)
+
+// limited says that the problem has a budget for everything.
+func (m *model) limited() bool { return m.problem.Budget != nil && m.problem.Budget.Total != nil }
+
+// roundings is what a plan's total, a sum of five lines rounded one by one, may be off.
+var roundings = mul(whole(5), halfUnit)
+
+// allowed is the objective above which a plan costs more than the budget for everything, or so much more.
+func (m *model) allowed(more *big.Rat) *big.Rat {
+	most := add(amount(m.problem.Budget.Total.Decimal), more)
+	for i := range m.classes {
+		most.Sub(most, mul(m.classes[i].penalty, m.classes[i].max))
+	}
+	return most
+}
+
+// total says whether a plan of one type costs no more than the budget for everything.
+func (m *model) total(nodes int, more *big.Rat) likelihood {
+	lp := m.relax(zero())
+	if !lp.feasible {
+		return no
+	}
+	f, _ := (&Report{}).look(m, lp, m.allowed(more), Options{Nodes: nodes})
+	return f.below(m.allowed(more))
+}
+
+// below is whether there is a plan below a threshold.
+func (f finding) below(threshold *big.Rat) likelihood {
+	switch {
+	case f.better != nil && less(f.better.objective, threshold):
+		return yes
+	case f.bound.Cmp(threshold) >= 0:
+		return no
+	}
+	return open
+}
+
+// overTotal notes whether all plans cost more than the budget for everything.
+func (r *Report) overTotal(cheap likelihood) {
+	switch cheap {
+	case no:
+		r.note(InfeasibilityCheck, OK, "Every plan costs more than the budget.")
+	case yes:
+		r.note(InfeasibilityCheck, Failed, "There is a plan that keeps the budget.")
+	default:
+		r.note(InfeasibilityCheck, NotProved, "Whether a plan keeps the budget is not known.")
+	}
+}
+
+// promised says whether the promised jobs that can run anywhere can all run, within the budget for VMs; strictly, what
+// fractions of VMs cost a hair more than the budget is not known to do.
+func (f *fleet) promised(nodes int, strictly bool) (likelihood, string) {
+	if f.purse != nil && f.purse.Sign() < 0 {
+		return no, "The contracts that are paid in any case cost more than the budget for VMs."
+	}
+	linear := f.integrality == capacity.Relaxed
+	p := f.newProgram(linear, missing)
+	threshold := big.NewRat(1, 2)
+	hair := big.NewRat(1, 1e6) // of fractional VMs and money, beyond what sums in floating point lose
+	if linear {
+		threshold = mul(hair, add(whole(1), p.largest()))
+	}
+	found, _ := p.look(threshold, nodes)
+	there := found.below(threshold)
+	switch {
+	case there == no:
+		return no, "The promised jobs need more VMs than there are."
+	case f.purse == nil && there == yes:
+		return yes, "The promised jobs fit into the VMs there are."
+	case f.purse == nil:
+		return open, "Whether the promised jobs fit into the VMs there are is not known."
+	}
+	p = f.newProgram(linear, spending)
+	if threshold = add(f.purse, hairline); linear {
+		threshold = add(f.purse, mul(hair, add(whole(1), f.purse)))
+	}
+	found, _ = p.look(threshold, nodes)
+	switch there = found.below(threshold); {
+	case there == no:
+		return no, fmt.Sprintf("The VMs of the promised jobs cost more than the %s that the budget leaves for them.", money(f.purse))
+	case there == yes && !(strictly && linear && less(f.purse, found.better.objective)):
+		return yes, "The budget pays for the VMs of the promised jobs."
+	}
+	return open, "Whether the budget pays for the VMs of the promised jobs is not known."
+}
+
+// largest is the most VMs of a type that anybody needs.
+func (p *program) largest() *big.Rat {
+	most := zero()
+	for _, lines := range p.rented {
+		sum := zero()
+		for _, l := range lines {
+			sum.Add(sum, l.length)
+		}
+		most = larger(most, sum)
+	}
+	return most
+}
+
+// exists says whether the fleet has a plan: its promises can be kept and, if asked, the budget for
+// everything and so much more.
+func (f *fleet) exists(nodes int, total *big.Rat) (likelihood, string) {
+	there, why := f.promised(nodes, total != nil && total.Sign() < 0)
+	if there == no || total == nil || !f.limited() {
+		return there, why
+	}
+	if f.integrality == capacity.Relaxed { // fractional plans are off by what their linear program is
+		slack := f.newProgram(true, objective).sides().slack
+		total = add(total, mul(whole(int64(total.Sign())), slack))
+	}
+	found, _ := f.look(f.allowed(total), nodes)
+	switch cheap := found.below(f.allowed(total)); {
+	case cheap == no:
+		return no, "Every plan costs more than the budget."
+	case cheap == yes && there == yes:
+		return yes, "There is a plan that keeps the budget."
+	}
+	return open, "Whether a plan keeps the budget is not known."
+}
+
+// impossible is the promised classes whose deadline no number of slots of any type meets.
+func (f *fleet) impossible() (classes []int) {
+	for i := range f.classes {
+		if c := &f.classes[i]; c.impossible && c.min.Sign() > 0 {
+			classes = append(classes, i)
+		}
+	}
+	return classes
+}
+
+// infeasibleFleet checks that there is no plan and that each cure named removes what it is named for.
+func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
+	impossible := f.impossible()
+	promised, _ := f.promised(o.Nodes, true)
+	if len(impossible) > 0 {
+		r.note(InfeasibilityCheck, OK, fmt.Sprintf("No number of slots of any type meets the deadline of %s, whose jobs are promised.", f.problem.Classes[impossible[0]].Name))
+	} else {
+		there, why := f.exists(o.Nodes, zero().Neg(roundings))
+		r.note(InfeasibilityCheck, map[likelihood]Outcome{no: OK, yes: Failed, open: NotProved}[there], why)
+		if there == yes {
+			return
+		}
+	}
+	var all faults
+	if len(pl.Conflicts) == 0 {
+		all.addf("The plan is infeasible and names no conflict.")
+	}
+	base, unsure := f.problem, ""
+	for _, c := range pl.Conflicts {
+		if i, ok := classOf(c, len(f.classes)); ok && slices.Contains(impossible, i) && c.Hint != nil {
+			if cured, ok := apply(base, *c.Hint); ok {
+				base = cured
+			}
+		}
+	}
+	for _, i := range impossible {
+		if !slices.ContainsFunc(pl.Conflicts, func(c capacity.Finding) bool { k, ok := classOf(c, len(f.classes)); return ok && k == i }) {
+			all.addf("No conflict names %s, whose deadline no number of slots meets.", f.problem.Classes[i].Name)
+		}
+	}
+	for _, c := range pl.Conflicts {
+		if c.Hint == nil || c.Hint.Pointer == "" {
+			continue
+		}
+		i, ofClass := classOf(c, len(f.classes))
+		ofImpossible := ofClass && slices.Contains(impossible, i)
+		start := base
+		if ofImpossible {
+			start = f.problem
+		}
+		cured, ok := apply(start, *c.Hint)
+		if !ok {
+			unsure = fmt.Sprintf("The cure at %s cannot be tried here.", c.Hint.Pointer)
+			continue
+		}
+		if faults := readable(cured); len(faults) > 0 {
+			all.addf("The cure at %s makes the problem invalid: %s", c.Hint.Pointer, faults[0])
+			continue
+		}
+		then := newFleet(cured)
+		if ofImpossible {
+			if slices.Contains(then.impossible(), i) {
+				all.addf("%s: with %v at %s it is as impossible as before.", f.problem.Classes[i].Name, c.Hint.Value, c.Hint.Pointer)
+			}
+			continue
+		}
+		if slices.ContainsFunc(then.impossible(), func(k int) bool { return !slices.Contains(impossible, k) }) {
+			all.addf("With %v at %s a promised class becomes impossible.", c.Hint.Value, c.Hint.Pointer)
+			continue
+		}
+		var total *big.Rat // what keeps promises from being kept need not cure the rest
+		if promised == yes || c.Hint.Pointer == totalPointer {
+			total = roundings
+		}
+		switch there, why := then.exists(o.Nodes, total); there {
+		case no:
+			all.addf("With %v at %s there still is no plan. %s", c.Hint.Value, c.Hint.Pointer, why)
+		case open:
+			unsure = fmt.Sprintf("With %v at %s: %s", c.Hint.Value, c.Hint.Pointer, why)
+		}
+	}
+	if len(all) == 0 && unsure != "" {
+		r.note(CuresCheck, NotProved, unsure)
+		return
+	}
+	r.add(CuresCheck, all, "Each cure named removes what it is named for.")
+}

@@ -1,0 +1,253 @@
+package proof
+
+import (
+	"math"
+	"math/big"
+
+	"headroom/internal/core/capacity"
+)
+
+// program is what is to be minimised over a fleet, as the price method sees it:
+//
+//	sum of VM costs - penalties avoided,  each type's load within its VMs,  VM costs within the purse.
+//
+// For prices nu of a VM of each type and mu of money, both at least 0, and any plan,
+//
+//	cost >= sum over classes of min over mixes (nu·load - penalties avoided)
+//	      + sum over types of min over N ((1+mu)·rent(N) - nu·N) - nu·spare - mu·purse.
+//
+// So any prices give a bound, and it is only a matter of luck or method how good it is.
+type program struct {
+	*fleet
+	linear  bool // fractional jobs and VMs: the linear program; else whole ones
+	aim     aim
+	purse   *big.Rat
+	low     []*big.Rat // jobs
+	high    []*big.Rat
+	gamma   [][]*big.Rat // [class][type] VMs a job takes at least; nil where it cannot run
+	rented  [][]line     // [type] the cost of VMs
+	spare   []*big.Rat   // [type] what VMs may lack
+	floats  floats
+	weights [][][]*option // [class][type][jobs], where whole jobs are weighed one by one
+	counted [][]float64   // [type][VMs] what whole VMs cost; nil where they are too many
+}
+
+// floats is the program in floating point.
+type floats struct {
+	low, high, penalty []float64
+	gamma              [][]float64
+	length, price      [][]float64
+	spare              []float64
+	weight             [][][]float64
+	slack              []float64 // [type] VMs that classes known by their gamma alone may lack
+	purse              float64
+}
+
+func float(x *big.Rat) float64 { f, _ := x.Float64(); return f }
+
+// aim is what a program minimises.
+type aim int
+
+const (
+	objective aim = iota // VM costs less penalties avoided
+	spending             // VM costs of the promised jobs alone
+	missing              // VMs that are not there and that the promised jobs need; those there are cost nothing
+)
+
+func (f *fleet) newProgram(linear bool, aim aim) *program {
+	p := &program{fleet: f, linear: linear, aim: aim}
+	if aim == objective {
+		p.purse = f.purse
+	}
+	need := make([]*big.Rat, len(f.types))
+	for v := range need {
+		need[v] = whole(1)
+	}
+	for i := range f.classes {
+		c := &f.classes[i]
+		low, high := c.min, c.max
+		if aim != objective {
+			high = c.min
+		}
+		if c.impossible {
+			low, high = zero(), zero()
+		}
+		p.low, p.high = append(p.low, low), append(p.high, high)
+		gammas := make([]*big.Rat, len(f.types))
+		for v := range f.types {
+			on := &f.types[v].classes[i]
+			if on.impossible {
+				continue
+			}
+			gammas[v] = f.lightest(on, linear)
+			most := add(mul(larger(on.high, on.most), high), whole(4)) // and whole slots, and whole VMs
+			need[v] = add(need[v], most)
+		}
+		p.gamma = append(p.gamma, gammas)
+	}
+	for v := range f.types {
+		t := &f.types[v]
+		p.rented = append(p.rented, p.lines(t, need[v]))
+		spared := zero()
+		if !linear && !f.dedicated {
+			spared = t.spare(-1)
+		}
+		p.spare = append(p.spare, spared)
+	}
+	p.inFloats()
+	if !linear {
+		p.count(need)
+	}
+	return p
+}
+
+// lightest is what a job takes at least on a type, tolerances used up.
+func (f *fleet) lightest(c *class, linear bool) *big.Rat {
+	switch {
+	case linear || c.given:
+		return c.low
+	case f.integrality == capacity.Executable:
+		return smaller(c.least, c.gamma(c.plan.a, c.plan.b, c.tolerant(), false))
+	}
+	return c.least
+}
+
+// lines is the cost of a type's VMs, up to what anybody needs, as the program sees it.
+func (p *program) lines(t *vmType, need *big.Rat) (lines []line) {
+	left := new(big.Rat).Set(need)
+	for _, l := range t.lines() {
+		n := left
+		if l.length != nil {
+			n = smaller(left, l.length)
+		}
+		if left = sub(left, n); n.Sign() <= 0 {
+			continue
+		}
+		price := l.price
+		if p.aim == missing {
+			price = zero()
+		}
+		lines = append(lines, line{n, price})
+	}
+	if p.aim == missing {
+		lines = append(lines, line{left, whole(1)})
+	}
+	return lines
+}
+
+func (p *program) inFloats() {
+	f := &p.floats
+	if f.purse = math.Inf(1); p.purse != nil {
+		f.purse = float(p.purse)
+	}
+	for i := range p.classes {
+		f.low, f.high = append(f.low, float(p.low[i])), append(f.high, float(p.high[i]))
+		f.penalty = append(f.penalty, float(p.worth(i)))
+		gammas := make([]float64, len(p.types))
+		for v, g := range p.gamma[i] {
+			if gammas[v] = math.Inf(1); g != nil {
+				gammas[v] = float(g)
+			}
+		}
+		f.gamma = append(f.gamma, gammas)
+	}
+	for v := range p.types {
+		var lengths, prices []float64
+		for _, l := range p.rented[v] {
+			lengths, prices = append(lengths, float(l.length)), append(prices, float(l.price))
+		}
+		f.length, f.price = append(f.length, lengths), append(f.price, prices)
+		f.spare = append(f.spare, float(p.spare[v]))
+		f.slack = append(f.slack, 0)
+	}
+}
+
+// worth is the penalty that a job admitted avoids.
+func (p *program) worth(i int) *big.Rat {
+	if p.aim != objective {
+		return zero()
+	}
+	return p.classes[i].penalty
+}
+
+const (
+	maxWeighed = 10_000 // most job counts that are weighed one by one for one plan
+	maxMixed   = 300    // most jobs of a class whose mixes are all looked at
+	maxCounted = 20_000 // most VMs of a type that are counted one by one
+)
+
+// count weighs whole jobs and prices whole VMs one by one, where they are not too many. What is not
+// counted keeps to the straight lines below.
+func (p *program) count(need []*big.Rat) {
+	p.weights = make([][][]*option, len(p.classes))
+	p.floats.weight = make([][][]float64, len(p.classes))
+	left := maxWeighed
+	for i := range p.classes {
+		jobs := int(p.high[i].Num().Int64())
+		on := 0
+		for v := range p.types {
+			if p.gamma[i][v] != nil {
+				on++
+			}
+		}
+		if !p.high[i].Num().IsInt64() || jobs > maxMixed || jobs*on > left || !p.weigh(i, jobs) {
+			p.weights[i] = nil
+			for v := range p.types {
+				if p.dedicated {
+					p.floats.slack[v] += float(p.types[v].spare(i))
+				}
+			}
+			continue
+		}
+		left -= jobs * on
+	}
+	for v := range p.types {
+		t := &p.types[v]
+		n := ceil(need[v])
+		if !n.IsInt64() || n.Int64() > maxCounted {
+			p.counted = append(p.counted, nil)
+			continue
+		}
+		var costs []float64
+		for k := range n.Int64() + 1 {
+			cost, ok := p.rent(t, whole(k))
+			if !ok {
+				break
+			}
+			costs = append(costs, float(cost))
+		}
+		p.counted = append(p.counted, costs)
+	}
+}
+
+// weigh finds the least load of every number of a class's jobs on every type.
+func (p *program) weigh(i, jobs int) bool {
+	p.weights[i] = make([][]*option, len(p.types))
+	p.floats.weight[i] = make([][]float64, len(p.types))
+	for v := range p.types {
+		if p.gamma[i][v] == nil {
+			continue
+		}
+		for h := range jobs + 1 {
+			low, high, slots, ok := p.types[v].needs(i, int64(h))
+			if !ok {
+				return false
+			}
+			p.weights[i][v] = append(p.weights[i][v], &option{jobs: int64(h), low: low, high: high, slots: slots})
+			p.floats.weight[i][v] = append(p.floats.weight[i][v], float(low))
+		}
+	}
+	return true
+}
+
+// rent is what whole VMs of a type cost in this program; false where there are not so many.
+func (p *program) rent(t *vmType, n *big.Rat) (*big.Rat, bool) {
+	there := t.limit(n)
+	if p.aim == missing {
+		return sub(n, there), true
+	}
+	if less(there, n) {
+		return nil, false
+	}
+	return t.cheapest(n)
+}

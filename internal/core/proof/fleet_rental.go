@@ -1,0 +1,201 @@
+package proof
+
+import (
+	"math/big"
+
+	"headroom/internal/core/capacity"
+)
+
+// rental checks where the VMs of a type are taken from: the counts, and that so many cannot be had for less.
+func (t *vmType) rental(pl capacity.Plan) []string {
+	var f faults
+	total := number(pl.VMs.Total)
+	slack := zero()
+	if t.integrality == capacity.Relaxed {
+		slack = mul(relative, add(whole(1), abs(total)))
+	}
+	taken := func(name string, vms float64) *big.Rat {
+		x := number(vms)
+		if x.Sign() < 0 || t.integrality != capacity.Relaxed && !x.IsInt() {
+			f.addf("%v VMs cannot be rented from %s.", vms, name)
+		}
+		return x
+	}
+	contracts := t.problem.Supply.Contracts
+	if len(pl.VMs.Contracts) != len(contracts) {
+		f.addf("There are %s, and the plan has %d.", count(len(contracts), "contract", "contracts"), len(pl.VMs.Contracts))
+		return f
+	}
+	reserved, cost := zero(), zero()
+	for k, u := range pl.VMs.Contracts {
+		c := contracts[k]
+		if u.Name != c.Name {
+			f.addf("In place %d stands contract %s, not %s.", k, u.Name, c.Name)
+			return f
+		}
+		if number(u.VMs).Cmp(whole(c.VMs)) != 0 {
+			f.addf("Contract %s has %d VMs, not %v.", c.Name, c.VMs, u.VMs)
+		}
+		used := taken("contract "+u.Name, u.Used)
+		if less(add(whole(c.VMs), slack), used) {
+			f.addf("%s VMs are taken from contract %s, which has %d.", short(used), c.Name, c.VMs)
+		}
+		reserved.Add(reserved, used)
+		if c.Billing != capacity.BilledAlways {
+			cost.Add(cost, mul(mul(amount(c.Price.Decimal), t.hours), used))
+		}
+	}
+	onDemand, offered := taken("on-demand", pl.VMs.OnDemand), t.problem.Supply.OnDemand
+	if q := offered.Quota; q != nil && less(add(whole(*q), slack), onDemand) {
+		f.addf("%s VMs are taken on demand, and the quota is %d.", short(onDemand), *q)
+	}
+	cost.Add(cost, mul(mul(amount(offered.Price.Decimal), t.hours), onDemand))
+	bought := taken("spot", pl.VMs.Spot)
+	if t.spot == nil && bought.Sign() != 0 {
+		f.addf("%v spot VMs are taken, and none are offered.", pl.VMs.Spot)
+	} else if t.spot != nil {
+		if most := t.share(total); less(add(most, slack), bought) {
+			f.addf("%v of %v VMs are spot, and at most %s may be.", pl.VMs.Spot, pl.VMs.Total, short(most))
+		}
+		cost.Add(cost, mul(t.spot.price, bought))
+	}
+	taken("everywhere", pl.VMs.Total)
+	if abs(sub(number(pl.VMs.Reserved), reserved)).Cmp(slack) > 0 {
+		f.addf("The contracts add up to %s reserved VMs, not %v.", short(reserved), pl.VMs.Reserved)
+	}
+	if sum := add(add(reserved, onDemand), bought); abs(sub(total, sum)).Cmp(slack) > 0 {
+		f.addf("%v VMs are not the %s reserved, on demand and spot together.", pl.VMs.Total, short(sum))
+	}
+	if len(f) > 0 {
+		return f
+	}
+	least, ok := t.cheapest(smaller(total, t.limit(total)))
+	tolerance := zero()
+	if slack.Sign() > 0 {
+		tolerance = add(mul(relative, cost), mul(slack, t.dearest()))
+	}
+	if ok && less(add(least, tolerance), cost) {
+		f.addf("%v VMs can be rented for %s, not %s.", pl.VMs.Total, money(least), money(cost))
+	}
+	return f
+}
+
+// dearest is the highest price of a VM of the type.
+func (t *vmType) dearest() *big.Rat {
+	most := zero()
+	for _, s := range t.supply {
+		most = larger(most, s.price)
+	}
+	if t.spot != nil {
+		most = larger(most, t.spot.price)
+	}
+	return most
+}
+
+// share is how many of n VMs may be spot; whole ones where VMs are.
+func (t *vmType) share(n *big.Rat) *big.Rat {
+	if t.spot == nil {
+		return zero()
+	}
+	most := mul(t.spot.share, n)
+	if t.integrality != capacity.Relaxed {
+		most = new(big.Rat).SetInt(floor(most))
+	}
+	return most
+}
+
+// cheapest is what n VMs of the type cost at least, without what is paid in any case; false where there are
+// not so many. As many as may not be spot come from contracts and on-demand, the cheapest first; the rest
+// from what is left of these for as long as it costs no more than spot, and from spot.
+func (t *vmType) cheapest(n *big.Rat) (*big.Rat, bool) {
+	cost, rest := zero(), t.share(n)
+	steady := sub(n, rest)
+	for _, s := range t.supply {
+		left := new(big.Rat).Set(s.vms)
+		if s.unlimited {
+			left = add(steady, rest)
+		}
+		take := smaller(left, steady)
+		steady = sub(steady, take)
+		if left = sub(left, take); t.spot != nil && s.price.Cmp(t.spot.price) <= 0 {
+			more := smaller(left, rest)
+			rest = sub(rest, more)
+			take = add(take, more)
+		}
+		cost.Add(cost, mul(take, s.price))
+	}
+	if rest.Sign() > 0 {
+		cost.Add(cost, mul(rest, t.spot.price))
+	}
+	return cost, steady.Sign() <= 0
+}
+
+// limit is the most VMs of the type that can be had, no more than so many.
+func (t *vmType) limit(need *big.Rat) *big.Rat {
+	steady, bounded := t.most()
+	if !bounded {
+		return need
+	}
+	if t.spot == nil {
+		return smaller(need, steady)
+	}
+	if t.spot.share.Cmp(whole(1)) >= 0 {
+		return need
+	}
+	most := quo(steady, sub(whole(1), t.spot.share)) // as many as (1-share) of which are steady
+	if t.integrality != capacity.Relaxed {
+		most = new(big.Rat).SetInt(floor(most))
+	}
+	return smaller(need, most)
+}
+
+// line is a number of VMs at one price each; a nil length has no end.
+type line struct{ length, price *big.Rat }
+
+// lines is the cost of fractional VMs, of which a share may be spot: contracts that are cheaper than spot,
+// then spot up to its share of these, then both in proportion. It is convex and never above the cost of
+// whole VMs, whose share is rounded down.
+func (t *vmType) lines() (lines []line) {
+	length := func(s source) *big.Rat {
+		if s.unlimited {
+			return nil
+		}
+		return s.vms
+	}
+	if t.spot == nil || t.spot.share.Sign() == 0 {
+		for _, s := range t.supply {
+			lines = append(lines, line{length(s), s.price})
+		}
+		return lines
+	}
+	steady, cheap, mixing := sub(whole(1), t.spot.share), zero(), false
+	for _, s := range t.supply {
+		if !mixing && s.price.Cmp(t.spot.price) > 0 {
+			mixing = true
+			if steady.Sign() <= 0 {
+				return append(lines, line{nil, t.spot.price})
+			}
+			lines = append(lines, line{quo(mul(cheap, t.spot.share), steady), t.spot.price})
+		}
+		own := length(s)
+		if !mixing {
+			lines = append(lines, line{own, s.price})
+			if own == nil {
+				return lines
+			}
+			cheap.Add(cheap, own)
+			continue
+		}
+		if own != nil {
+			own = quo(own, steady)
+		}
+		lines = append(lines, line{own, add(mul(t.spot.share, t.spot.price), mul(steady, s.price))})
+	}
+	if !mixing && steady.Sign() <= 0 {
+		return append(lines, line{nil, t.spot.price})
+	}
+	if !mixing {
+		lines = append(lines, line{quo(mul(cheap, t.spot.share), steady), t.spot.price})
+	}
+	return lines
+}

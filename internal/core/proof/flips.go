@@ -1,0 +1,337 @@
+package proof
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+	"sort"
+
+	"headroom/internal/core/capacity"
+)
+
+// market is the linear program as one class sees it: what VMs it finds if it is worth so much a VM, all other
+// classes as they are. Sums are exact and then rounded to floats once; figures are compared with far more room
+// than that takes.
+type market struct {
+	m        *model
+	relaxed  []float64  // each class's jobs in the linear program, as the plan says
+	promised float64    // VMs of all promised jobs
+	worth    []float64  // a VM of each class; infinite where its jobs take none
+	ranked   []float64  // worths, ascending
+	above    []float64  // VMs of the jobs beyond the promised ones of classes from that place on
+	sources  []offering // by ascending price
+	size     float64    // of the VMs that are added up
+}
+
+// offering is a price and the VMs that cost no more.
+type offering struct {
+	price, vms float64
+	contracts  float64 // those of them in contracts
+}
+
+func (m *model) market(relaxed []float64) *market {
+	n := len(m.classes)
+	k := &market{m: m, relaxed: relaxed, worth: make([]float64, n), ranked: make([]float64, 0, n), above: make([]float64, n+1)}
+	promised := zero()
+	order := make([]int, 0, n)
+	for i := range m.classes {
+		c := &m.classes[i]
+		k.worth[i] = math.Inf(1)
+		if c.impossible {
+			k.worth[i] = 0
+			continue
+		}
+		if promised.Add(promised, mul(c.low, c.min)); c.low.Sign() > 0 {
+			k.worth[i], _ = quo(c.penalty, c.low).Float64()
+			order = append(order, i)
+		}
+	}
+	k.promised, _ = promised.Float64()
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(k.worth[i], k.worth[j]) })
+	sum := zero()
+	k.above = k.above[:len(order)+1]
+	for at := len(order) - 1; at >= 0; at-- {
+		c := &m.classes[order[at]]
+		sum.Add(sum, mul(c.low, sub(c.max, c.min)))
+		k.above[at], _ = sum.Float64()
+	}
+	for _, i := range order {
+		k.ranked = append(k.ranked, k.worth[i])
+	}
+	var o offering
+	for _, s := range m.supply {
+		vms := math.Inf(1)
+		if !s.unlimited {
+			vms, _ = s.vms.Float64()
+		}
+		o.price, _ = s.price.Float64()
+		if o.vms += vms; s.contract >= 0 {
+			o.contracts += vms
+		}
+		k.sources = append(k.sources, o)
+		if !math.IsInf(vms, 1) {
+			k.size += vms
+		}
+	}
+	k.size += k.promised + k.above[0] + 1
+	return k
+}
+
+// span is how many jobs there may be: floats may have lost one of two.
+type span struct{ least, most float64 }
+
+func (s span) with(o span) span  { return span{math.Min(s.least, o.least), math.Max(s.most, o.most)} }
+func (s span) meets(o span) bool { return s.least <= o.most && o.least <= s.most }
+func (s span) is(o span) bool    { return s == o && s.least == s.most }
+
+// wholes is the whole jobs of the class in a number of them that may be off, between the promised and the wanted
+// ones, at which they stay exactly.
+func (c *class) wholes(jobs, off float64) span {
+	least, most := math.Floor(float(c.min)+1e-9), math.Floor(float(c.max)+1e-9)
+	at := func(jobs float64) float64 { return math.Min(most, math.Max(least, math.Floor(jobs))) }
+	return span{at(jobs - off), at(jobs + off)}
+}
+
+// now is the whole jobs in the linear program's answer.
+func (c *class) now(jobs float64) span {
+	switch near := 1e-13 * (1 + float(c.max)); { // what is further off may be a hair of the classes' own figures
+	case jobs >= float(c.max)-near:
+		return c.wholes(math.Inf(1), 0)
+	case jobs <= float(c.min)+near:
+		return c.wholes(0, 0)
+	}
+	return c.wholes(jobs, 1e-8+1e-9*jobs)
+}
+
+// found is the VMs that class i finds where it is worth so much a VM, its promised ones included; ties are not
+// looked at. Theirs is a worth above which others come first.
+func (k *market) found(i int, vms, theirs float64) float64 {
+	c := &k.m.classes[i]
+	others := k.promised + k.above[sort.SearchFloat64s(k.ranked, theirs)]
+	if !c.impossible {
+		own := float(mul(c.low, c.min))
+		if others -= own; k.worth[i] >= theirs && !math.IsInf(k.worth[i], 1) {
+			others -= float(mul(c.low, sub(c.max, c.min)))
+		}
+	}
+	return math.Max(0, vms-others)
+}
+
+// cheaper is the VMs that cost less than so much.
+func (k *market) cheaper(worth float64) offering {
+	at := sort.Search(len(k.sources), func(s int) bool { return k.sources[s].price >= worth })
+	if at == 0 {
+		return offering{}
+	}
+	return k.sources[at-1]
+}
+
+// jobs is the class's whole jobs where a job takes gamma VMs and a VM is worth so much to it.
+func (k *market) jobs(i int, worth, gamma float64) span {
+	return k.carried(i, k.found(i, k.cheaper(worth).vms, worth), gamma)
+}
+
+// carried is the whole jobs that so many VMs carry.
+func (k *market) carried(i int, vms, gamma float64) span {
+	jobs := vms / gamma
+	if math.IsInf(jobs, 1) {
+		return k.m.classes[i].wholes(jobs, 0)
+	}
+	return k.m.classes[i].wholes(jobs, 1e-8+1e-9*jobs+1e-11*k.size/gamma)
+}
+
+// flips checks, for each class, from what penalty on one more job is worth its VMs, and the nearest penalty,
+// deadline and price on demand that would change its jobs in the linear program: just before such a value they are
+// what they are now, just beyond it they are not, and as far to the other side nothing changes either.
+func (m *model) flips(pl capacity.Plan) []string {
+	var f faults
+	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(m.classes) {
+		return nil // which other checks refuse
+	}
+	k := m.market(pl.Relaxed.Jobs)
+	for i := range m.classes {
+		c, said := &m.classes[i], &pl.Classes[i]
+		k.breakEven(&f, i, said, pl.Prices.Capacity.High)
+		decided := !(math.Floor(float(c.max)+1e-9) > math.Floor(float(c.min)+1e-9))
+		k.penalty(&f, i, said, decided)
+		k.deadline(&f, i, said, decided)
+		k.onDemand(&f, i, said, decided)
+	}
+	return f
+}
+
+func (k *market) breakEven(f *faults, i int, said *capacity.ClassPlan, high *capacity.Money) {
+	c := &k.m.classes[i]
+	switch shown := said.BreakEvenPenalty; {
+	case c.impossible || high == nil:
+		if shown != nil {
+			f.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", said.Name, shown)
+		}
+	default:
+		exact := mul(c.low, amount(high.Decimal))
+		slack := add(add(halfUnit, mul(halfUnit, c.low)), add(mul(relative, exact), mul(c.doubt(), amount(high.Decimal))))
+		if shown == nil || abs(sub(amount(shown.Decimal), exact)).Cmp(slack) > 0 {
+			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, money(exact), orNone(shown))
+		}
+	}
+}
+
+func orNone[T any](x *T) any {
+	if x == nil {
+		return "none"
+	}
+	return *x
+}
+
+// crossing is a value said to change a class's jobs, and what is needed to try it.
+type crossing struct {
+	value, own float64              // what is said, and what the problem has
+	off        float64              // what the value may be off
+	jobs       func(x float64) span // at a value
+	now        span
+}
+
+// holds says whether jobs change at the value and at none nearer.
+func (c crossing) holds() bool {
+	before, beyond := c.jobs(c.value-c.off), c.jobs(c.value+c.off)
+	if c.value < c.own {
+		before, beyond = beyond, before
+	}
+	distance := math.Abs(c.value - c.own)
+	if distance <= 2*c.off {
+		return !(before.is(c.now) && beyond.is(c.now))
+	}
+	other := c.own + distance - 2*c.off
+	if c.value > c.own {
+		other = c.own - distance + 2*c.off
+	}
+	return before.meets(c.now) && !beyond.is(c.now) && c.jobs(other).meets(c.now)
+}
+
+func (k *market) penalty(f *faults, i int, said *capacity.ClassPlan, decided bool) {
+	c, shown := &k.m.classes[i], said.Flips.Penalty
+	gamma := float(c.low)
+	wrong := func() {
+		f.addf("%s: its jobs do not change at a penalty of %v, or at a nearer one.", said.Name, orNone(shown))
+	}
+	now := c.now(k.relaxed[i])
+	switch {
+	case c.impossible || decided:
+		if shown != nil {
+			wrong()
+		}
+	case gamma == 0: // taken for any penalty
+		if shown == nil || !shown.IsZero() {
+			wrong()
+		}
+	case shown == nil:
+		if !k.jobs(i, -1, gamma).meets(now) || !k.jobs(i, math.Inf(1), gamma).meets(now) {
+			wrong()
+		}
+	default:
+		x := shown.Float() / gamma
+		flip := crossing{value: x, own: k.worth[i], off: 1e-8*x + 1e-9/gamma, now: now, jobs: func(worth float64) span { return k.jobs(i, worth, gamma) }}
+		if !flip.holds() {
+			wrong()
+		}
+	}
+}
+
+func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bool) {
+	c, shown := &k.m.classes[i], said.Flips.DeadlineSeconds
+	wrong := func() {
+		f.addf("%s: its jobs do not change at a deadline of %v s, or at a nearer one.", said.Name, orNone(shown))
+	}
+	penalty, fixed := float(c.penalty), 0.0
+	now := c.now(k.relaxed[i])
+	if !c.given {
+		fixed = float(c.plan.c)
+	}
+	idle := !c.given && c.plan.a.Sign() == 0 && c.plan.b.Sign() == 0
+	if c.impossible {
+		now = span{}
+	}
+	at := func(deadline float64) span {
+		slack := math.Max(deadline, 0) - fixed
+		if slack <= 1e-12*fixed+1e-9 { // no number of slots is enough
+			return c.wholes(0, 0)
+		}
+		gamma := float(c.gamma(c.plan.a, c.plan.b, new(big.Rat).SetFloat64(slack), false))
+		s := k.jobs(i, penalty/gamma*(1-1e-7), gamma) // of a tie, which more time need not break, both readings
+		return s.with(k.jobs(i, penalty/gamma*(1+1e-7), gamma))
+	}
+	switch {
+	case c.given || penalty == 0 || decided && !c.impossible || c.low.Sign() == 0 && !c.impossible:
+		if shown != nil {
+			wrong()
+		}
+	case idle: // any time is enough but none, which no promise survives
+		changes := fixed > 0 && (c.impossible || now.most > 0)
+		if shown == nil && changes && (c.impossible || !now.is(c.wholes(0, 0))) || shown != nil && (!changes || math.Abs(*shown-fixed) > 1e-9*(1+fixed)) {
+			wrong()
+		}
+	case shown == nil:
+		if !at(fixed).meets(now) || !at(capacity.MaxSeconds).meets(now) {
+			wrong()
+		}
+	case *shown <= 0:
+		wrong()
+	default:
+		off := 1e-7*math.Abs(*shown-fixed) + 1e-9*math.Max(*shown, fixed) + 2e-9
+		if flip := (crossing{value: *shown, own: float(c.deadline), off: off, jobs: at, now: now}); !flip.holds() {
+			wrong()
+		}
+	}
+}
+
+// onDemand: with VMs on demand below what a VM is worth to the class they serve it, and above they do not.
+func (k *market) onDemand(f *faults, i int, said *capacity.ClassPlan, decided bool) {
+	c, shown := &k.m.classes[i], said.Flips.OnDemandPrice
+	wrong := func() {
+		f.addf("%s: its jobs do not change at a price on demand of %v, or at a nearer one.", said.Name, orNone(shown))
+	}
+	worth, gamma := k.worth[i], float(c.low)
+	if c.impossible || decided || gamma == 0 || worth == 0 {
+		if shown != nil {
+			wrong()
+		}
+		return
+	}
+	var with, without span
+	first := true
+	for _, theirs := range [...]float64{worth * (1 - 1e-9), worth * (1 + 1e-9)} { // classes that tie come before it, or after
+		for _, mine := range [...]float64{worth * (1 - 1e-9), worth * (1 + 1e-9)} {
+			contracts := k.cheaper(mine).contracts
+			a := k.carried(i, k.found(i, contracts+k.rent(), theirs), gamma)
+			b := k.carried(i, k.found(i, contracts, theirs), gamma)
+			if first {
+				with, without, first = a, b, false
+				continue
+			}
+			with, without = with.with(a), without.with(b)
+		}
+	}
+	if shown == nil {
+		if !with.meets(without) {
+			wrong()
+		}
+		return
+	}
+	exact := worth / float(k.m.hours)
+	if with.is(without) || math.Abs(shown.Float()-exact) > 1e-9+1e-9*exact {
+		wrong()
+	}
+}
+
+// rent is how many VMs there are on demand.
+func (k *market) rent() float64 {
+	for _, s := range k.m.supply {
+		if s.contract < 0 && s.unlimited {
+			return math.Inf(1)
+		} else if s.contract < 0 {
+			return float(s.vms)
+		}
+	}
+	return 0
+}

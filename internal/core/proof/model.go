@@ -1,0 +1,379 @@
+package proof
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// model is a problem in exact numbers.
+type model struct {
+	problem     capacity.Problem
+	integrality capacity.Integrality
+	bound       capacity.Bound
+	dedicated   bool
+	hours       *big.Rat // of a period
+	classes     []class
+	byWorth     []int    // classes by descending penalty a VM
+	supply      []source // by ascending price at the margin
+	overspent   bool     // the budget does not even pay for what is fixed
+	fixed       *big.Rat // what is paid a period whatever is used
+	hair        *big.Rat // what VMs of one type among several may lack beside, in floating point
+	steps       int      // numbers of map slots that may still be looked at
+}
+
+// source is one place VMs come from.
+type source struct {
+	contract  int      // index in the problem; -1 is on-demand
+	price     *big.Rat // of one VM more, a period
+	vms       *big.Rat
+	unlimited bool
+}
+
+// demand is the three coefficients of an execution's time, T = A·h/s_M + B·h/s_R + C.
+type demand struct{ a, b, c *big.Rat }
+
+// class is one class in exact numbers.
+type class struct {
+	given                 bool // gamma is given: no deadline, no slots
+	profiled              bool
+	lower, average, upper demand   // of a profile
+	calibrated            *demand  // of a profile with a calibration
+	stretch               *big.Rat // its factor, and at least 1: what the bounds lose is multiplied as well
+	plan                  demand   // what the deadline is planned with
+	deadline, slack       *big.Rat
+	impossible            bool // no number of slots meets the deadline
+	perMap, perReduce     int64
+	hasMap, hasReduce     bool // the phase exists, so that it needs a slot
+	oneSlot               bool
+	long                  bool     // gamma is given and no decimal of nine places on this VM type
+	low, high             *big.Rat // gamma lies between; equal where it is rational
+	loss                  *big.Rat // what a work or fixed time may lose in floating point
+	least, most           *big.Rat // what gamma may become by it
+	penalty, min, max     *big.Rat
+}
+
+func newModel(p capacity.Problem) *model {
+	m := &model{
+		problem:     p,
+		integrality: cmp.Or(p.Options.Integrality, capacity.Executable),
+		bound:       cmp.Or(p.Options.Bound, capacity.AverageBound),
+		dedicated:   p.Options.Sharing == capacity.Dedicated,
+		hours:       big.NewRat(p.PeriodSeconds, 3600),
+		fixed:       zero(),
+		hair:        zero(),
+		steps:       maxSteps,
+	}
+	for i := range p.Classes {
+		m.classes = append(m.classes, newClass(&p.Classes[i], m.bound, p.Options.OneSlotPerJob))
+	}
+	m.rank()
+	for i, c := range p.Supply.Contracts {
+		price := mul(amount(c.Price.Decimal), m.hours)
+		if c.Billing == capacity.BilledAlways {
+			m.fixed.Add(m.fixed, mul(price, whole(c.VMs)))
+			price = zero()
+		}
+		m.supply = append(m.supply, source{contract: i, price: price, vms: whole(c.VMs)})
+	}
+	onDemand := source{contract: -1, price: mul(amount(p.Supply.OnDemand.Price.Decimal), m.hours), vms: zero(), unlimited: true}
+	if q := p.Supply.OnDemand.Quota; q != nil {
+		onDemand.vms, onDemand.unlimited = whole(*q), false
+	}
+	m.supply = append(m.supply, onDemand)
+	slices.SortStableFunc(m.supply, func(x, y source) int { return x.price.Cmp(y.price) })
+	if b := p.Budget; b != nil && b.VMCost != nil {
+		m.keepWithin(amount(b.VMCost.Decimal))
+	}
+	return m
+}
+
+// keepWithin leaves as many VMs as a budget pays for. They are rented cheapest first, so that it is a quota.
+func (m *model) keepWithin(budget *big.Rat) {
+	left := sub(budget, m.fixed)
+	m.overspent = left.Sign() < 0
+	left = larger(zero(), left)
+	for k := range m.supply {
+		s := &m.supply[k]
+		if s.price.Sign() == 0 {
+			continue
+		}
+		paid := new(big.Rat).SetInt(floor(quo(left, s.price)))
+		if s.unlimited || less(paid, s.vms) {
+			s.vms, s.unlimited = paid, false
+		}
+		if left = sub(left, mul(s.price, s.vms)); less(left, s.price) {
+			left = zero() // dearer ones cannot be paid either
+		}
+	}
+}
+
+// rank orders the classes by penalty a VM, theta in the paper; free ones first.
+func (m *model) rank() {
+	type worth struct {
+		class        int
+		penalty, low float64
+	}
+	worths := make([]worth, len(m.classes))
+	for i := range m.classes {
+		c := &m.classes[i]
+		worths[i].class = i
+		worths[i].penalty, _ = c.penalty.Float64()
+		worths[i].low, _ = c.low.Float64()
+	}
+	slices.SortFunc(worths, func(x, y worth) int {
+		if x.low == 0 || y.low == 0 {
+			return cmp.Or(cmp.Compare(x.low, y.low), cmp.Compare(x.class, y.class))
+		}
+		more, less := y.penalty*x.low, x.penalty*y.low
+		if math.Abs(more-less) > nearby*(more+less) {
+			return cmp.Compare(more, less)
+		}
+		p, q := &m.classes[x.class], &m.classes[y.class]
+		return cmp.Or(mul(q.penalty, p.low).Cmp(mul(p.penalty, q.low)), cmp.Compare(x.class, y.class))
+	})
+	m.byWorth = m.byWorth[:0]
+	for _, w := range worths {
+		m.byWorth = append(m.byWorth, w.class)
+	}
+}
+
+// nearby, relative, is far more than what floats of two factors each make of their products: products that differ
+// by more differ as the exact ones do.
+const nearby = 1e-14
+
+func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
+	return newClassAt(in, in.SlotsPerVM, whole(1), bound, oneSlot)
+}
+
+// newClassAt is a class on VMs that offer so many slots and work at such a speed: all of a demand and all of
+// a profile but its overhead is divided by it, and so are VMs per job.
+func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, bound capacity.Bound, oneSlot bool) class {
+	c := class{
+		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
+		low: zero(), high: zero(), least: zero(), most: zero(), slack: zero(), oneSlot: oneSlot,
+	}
+	if in.VMsPerJob != nil {
+		c.given, c.low = true, quo(amount(*in.VMsPerJob), speed)
+		c.long = !mul(c.low, whole(1e9)).IsInt()
+		c.high, c.least, c.most = c.low, c.low, c.low
+		return c
+	}
+	c.perMap, c.perReduce = slots.Map, slots.Reduce
+	c.deadline = number(in.DeadlineSeconds)
+	if in.Profile != nil {
+		c.profiled = true
+		c.lower, c.average, c.upper = demands(in.Profile)
+		overhead := number(in.Profile.OverheadSeconds)
+		c.lower, c.average, c.upper = c.lower.at(speed, overhead), c.average.at(speed, overhead), c.upper.at(speed, overhead)
+		known := map[capacity.Bound]demand{
+			capacity.LowerBound: c.lower, capacity.AverageBound: c.average, capacity.UpperBound: c.upper,
+			capacity.CalibratedBound: c.average} // of a class without a calibration
+		c.stretch = whole(1)
+		if k := in.Calibration; k != nil {
+			d := known[k.Bound].times(number(k.Factor))
+			c.calibrated, known[capacity.CalibratedBound] = &d, d
+			c.stretch = larger(c.stretch, number(k.Factor))
+		}
+		c.plan = known[bound]
+		c.hasMap, c.hasReduce = true, in.Profile.ReduceTasks > 0
+	} else {
+		d := in.Demand
+		c.plan = demand{number(d.MapWorkSeconds), number(d.ReduceWorkSeconds), number(d.FixedSeconds)}.at(speed, zero())
+		c.hasMap, c.hasReduce = c.plan.a.Sign() > 0, c.plan.b.Sign() > 0
+	}
+	c.slack = sub(c.deadline, c.plan.c)
+	if c.impossible = c.slack.Sign() <= 0; !c.impossible {
+		c.convert()
+	}
+	return c
+}
+
+// at is the coefficients where all but the overhead is done at another speed. They are sums, differences and
+// the larger or smaller of task times, so that what divides these divides them.
+func (d demand) at(speed, overhead *big.Rat) demand {
+	if speed.Cmp(whole(1)) == 0 {
+		return d
+	}
+	return demand{quo(d.a, speed), quo(d.b, speed), add(quo(sub(d.c, overhead), speed), overhead)}
+}
+
+// times is the coefficients of an execution that takes so many times as long.
+func (d demand) times(factor *big.Rat) demand {
+	return demand{mul(d.a, factor), mul(d.b, factor), mul(d.c, factor)}
+}
+
+// demands is the coefficients of the three bounds (paper eq. 1-3 with errata E1, E7, E8), clamped so
+// that phases shorter than two of their longest tasks charge no negative work. A map-only job
+// has no shuffle and no reduce, whatever figures stand there.
+func demands(p *capacity.Profile) (lower, average, upper demand) {
+	two := whole(2)
+	if len(p.Stages) > 0 {
+		return chained(p)
+	}
+	mapWork := mul(whole(p.MapTasks), number(p.MapAvgSeconds))
+	mapEnds := mul(two, number(p.MapMaxSeconds))
+	overhead := number(p.OverheadSeconds)
+	reduceWork, reduceEnds, lowFixed, first := zero(), zero(), zero(), zero()
+	if p.ReduceTasks > 0 {
+		reduceWork = mul(whole(p.ReduceTasks), add(number(p.ShuffleAvgSeconds), number(p.ReduceAvgSeconds)))
+		reduceEnds = mul(two, add(number(p.ShuffleMaxSeconds), number(p.ReduceMaxSeconds)))
+		lowFixed = sub(number(p.FirstShuffleAvgSeconds), number(p.ShuffleAvgSeconds))
+		first = number(p.FirstShuffleMaxSeconds)
+	}
+	lower = demand{mapWork, reduceWork, add(lowFixed, overhead)}
+	upper = demand{
+		a: larger(zero(), sub(mapWork, mapEnds)),
+		b: larger(zero(), sub(reduceWork, reduceEnds)),
+		c: add(add(smaller(mapEnds, mapWork), smaller(reduceEnds, reduceWork)), add(first, overhead)),
+	}
+	return lower, mean(lower, upper), upper
+}
+
+// mean is the average of two demands.
+func mean(x, y demand) demand {
+	return demand{add(x.a, y.a), add(x.b, y.b), add(x.c, y.c)}.times(big.NewRat(1, 2))
+}
+
+// chained is the same of a job of stages: each is a phase on map slots (the map terms of eq. 1-3, clamped), and
+// their times add up.
+func chained(p *capacity.Profile) (lower, average, upper demand) {
+	overhead := number(p.OverheadSeconds)
+	work, ends := zero(), zero()
+	for _, s := range p.Stages {
+		phase := mul(whole(s.Tasks), number(s.AvgSeconds))
+		work.Add(work, phase)
+		ends.Add(ends, smaller(phase, mul(whole(2), number(s.MaxSeconds))))
+	}
+	lower = demand{work, zero(), overhead}
+	upper = demand{sub(work, ends), zero(), add(ends, overhead)}
+	return lower, mean(lower, upper), upper
+}
+
+// convert works out gamma, exactly and with what its terms may lose in floating point: works and slack
+// are differences, so that they may be off by a few last places of what they are differences of.
+func (c *class) convert() {
+	off := func(d demand) *big.Rat {
+		return mul(floating, add(add(d.a, d.b), abs(d.c)))
+	}
+	c.loss = add(off(c.plan), mul(floating, c.deadline))
+	if c.profiled {
+		c.loss.Add(c.loss, mul(c.stretch, add(off(c.lower), off(c.upper))))
+	}
+	loss := c.loss
+	c.low = c.gamma(c.plan.a, c.plan.b, c.slack, false)
+	c.high = c.gamma(c.plan.a, c.plan.b, c.slack, true)
+	c.least = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss), false)
+	c.most = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, big.NewRat(1, 2)), sub(c.slack, loss)), true)
+}
+
+// floating is the relative error of a few operations in floating point.
+var floating = big.NewRat(1, 1e15)
+
+// gamma is the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and y = s_R/h, the least
+// x/c_M + y/c_R for which A/x + B/y fits the slack, both at least one where every job keeps a slot
+// in each of its phases. Without that, x = (A + r/c_R)/F, y = (B + r/c_M)/F with r = sqrt(A·B·c_M·c_R), and
+// gamma = (A·c_R + B·c_M + 2r)/(F·c_M·c_R). It is rounded down, or up, to the fine grid.
+func (c *class) gamma(work, reduceWork, slack *big.Rat, up bool) *big.Rat {
+	a, b, f := fixed(work, up), fixed(reduceWork, up), fixed(slack, !up)
+	perMap, perReduce := big.NewInt(c.perMap), big.NewInt(c.perReduce)
+	times := func(x, y *big.Int) *big.Int { return new(big.Int).Mul(x, y) }
+	plus := func(x, y *big.Int) *big.Int { return new(big.Int).Add(x, y) }
+	over := func(x, y *big.Int) *big.Int { return fixed(new(big.Rat).SetFrac(x, y), up) }
+	both := times(perMap, perReduce)
+	r := new(big.Int).Sqrt(times(times(a, b), both))
+	if up {
+		r = plus(r, big.NewInt(1))
+	}
+	var gamma *big.Int
+	alone := func(phase, other, perPhase, perOther *big.Int, otherHas bool) { // one slot a job in one phase
+		y := over(other, new(big.Int).Sub(f, phase)) // the phase's work is below the slack: its slots would be below one
+		if otherHas && y.Cmp(fineGrid) < 0 {
+			y = fineGrid
+		}
+		gamma = plus(over(big.NewInt(1), perPhase), over(y, times(perOther, fineGrid)))
+	}
+	switch {
+	case c.oneSlot && c.hasMap && plus(times(a, perReduce), r).Cmp(times(f, perReduce)) < 0:
+		alone(a, b, perMap, perReduce, c.hasReduce)
+	case c.oneSlot && c.hasReduce && plus(times(b, perMap), r).Cmp(times(f, perMap)) < 0:
+		alone(b, a, perReduce, perMap, c.hasMap)
+	default:
+		sum := plus(plus(times(a, perReduce), times(b, perMap)), plus(r, r))
+		gamma = over(sum, times(f, both))
+	}
+	return new(big.Rat).SetFrac(gamma, fineGrid)
+}
+
+// fixed is x on the fine grid, in its units.
+func fixed(x *big.Rat, up bool) *big.Int {
+	n := new(big.Int).Mul(x.Num(), fineGrid)
+	if up {
+		return n.Neg(n.Div(n.Neg(n), x.Denom()))
+	}
+	return n.Div(n, x.Denom())
+}
+
+// settle reads a demand without work in a phase as the plan does: such a phase may be absent, or
+// be there and take one slot a job. A profile says which; a demand leaves it open.
+func (m *model) settle(pl capacity.Plan) {
+	changed := false
+	for i := range m.classes {
+		c := &m.classes[i]
+		if c.given || c.profiled || c.impossible || c.hasMap && c.hasReduce {
+			continue
+		}
+		other := *c
+		other.hasMap, other.hasReduce = true, true
+		if c.oneSlot {
+			said := number(pl.Classes[i].VMsPerJob)
+			if other.convert(); c.agrees(said) || !other.agrees(said) {
+				continue
+			}
+		} else if s := pl.Classes[i].Slots; s == nil || !c.hasMap && s.Map == 0 || !c.hasReduce && s.Reduce == 0 {
+			continue
+		}
+		*c = other
+		changed = true
+	}
+	if changed {
+		m.rank()
+	}
+}
+
+// agrees says whether a gamma is this class's.
+func (c *class) agrees(gamma *big.Rat) bool {
+	return gamma.Cmp(mul(c.least, sub(whole(1), relative))) >= 0 && gamma.Cmp(mul(c.most, add(whole(1), relative))) <= 0
+}
+
+// doubt is what a job's VMs may be off.
+func (c *class) doubt() *big.Rat { return add(mul(relative, c.low), sub(c.most, c.least)) }
+
+// time is T for h jobs on the slots, and the sum of its terms' sizes, against which rounding is
+// measured. It is false where a phase has work, more than what rounding leaves, and no slots.
+func (d demand) time(h, maps, reduces, rounding *big.Rat) (t, scale *big.Rat, ok bool) {
+	t, scale = new(big.Rat).Set(d.c), abs(d.c)
+	for _, phase := range []struct{ work, slots *big.Rat }{{d.a, maps}, {d.b, reduces}} {
+		if phase.work.Sign() == 0 {
+			continue
+		}
+		if phase.slots.Sign() <= 0 && phase.work.Cmp(rounding) <= 0 {
+			continue
+		}
+		if phase.slots.Sign() <= 0 {
+			return nil, nil, false
+		}
+		term := quo(mul(phase.work, h), phase.slots)
+		t.Add(t, term)
+		scale.Add(scale, term)
+	}
+	return t, scale, true
+}
+
+// size is the VMs that slots take (erratum E16: a slot is a map slot or a reduce slot).
+func (c *class) size(maps, reduces *big.Rat) *big.Rat {
+	return add(quo(maps, whole(c.perMap)), quo(reduces, whole(c.perReduce)))
+}

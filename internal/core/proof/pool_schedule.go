@@ -1,0 +1,138 @@
+package proof
+
+import (
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+)
+
+// PoolSchedule checks what a schedule says is to run and to be done, from its rounds and the machines that run alone: that
+// its targets are what its rounds ask for, that the steps keep as many machines running, that none more run for longer than
+// the hour that is paid for, and the sum. Each round's plan is checked where it is made.
+func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []capacity.Finding {
+	c := &poolCheck{}
+	type kind struct{ name, as string }
+	kinds, moments := map[kind]bool{}, []time.Time{b.At}
+	for _, m := range b.Machines {
+		kinds[kind{m.Type, m.As}] = true
+	}
+	core := map[string]int64{}
+	for _, m := range b.Machines {
+		if m.As == capacity.AsCore {
+			core[m.Type] += m.Count
+		}
+	}
+	cores := make([]map[string]int64, len(s.Rounds)) // of each round
+	for n, r := range s.Rounds {
+		if n > 0 && !r.From.Equal(s.Rounds[n-1].Until) || n == 0 && !r.From.Equal(s.From) || r.Until.Sub(r.From) != time.Duration(b.Problem.Hours)*time.Hour {
+			c.wrong("/rounds", "the round from %s to %s does not follow the one before", r.From, r.Until)
+		}
+		if r.Plan.Status != capacity.PoolInfeasible {
+			core = map[string]int64{}
+			for _, x := range r.Plan.Mix.Core {
+				core[x.Type] += x.Count
+				kinds[kind{x.Type, capacity.AsCore}] = true
+			}
+		}
+		cores[n] = core
+		for h := r.From; !h.After(r.Until); h = h.Add(time.Hour) {
+			moments = append(moments, h)
+		}
+		for _, x := range r.Plan.Mix.Accelerators {
+			kinds[kind{x.Type, capacity.AsAccelerator}] = true
+		}
+	}
+	asked := func(k kind, at time.Time) (n int64) {
+		if at.Before(s.From) {
+			for _, m := range b.Machines {
+				if m.Type == k.name && m.As == k.as {
+					n += m.Count
+				}
+			}
+			return n
+		}
+		for i, r := range s.Rounds {
+			last := i == len(s.Rounds)-1 && !at.Before(r.Until)
+			if !last && (at.Before(r.From) || !at.Before(r.Until)) {
+				continue
+			}
+			if k.as == capacity.AsCore {
+				return cores[i][k.name]
+			}
+			for _, x := range r.Plan.Mix.Accelerators {
+				if x.Type == k.name && at.Before(r.From.Add(time.Duration(x.Hours)*time.Hour)) {
+					n += x.Count
+				}
+			}
+		}
+		return n
+	}
+	for _, t := range s.Targets {
+		moments = append(moments, t.At)
+	}
+	for _, x := range s.Steps {
+		if moments = append(moments, x.At); x.At.Before(b.At) || x.Count == 0 || !kinds[kind{x.Type, x.As}] {
+			c.wrong("/steps", "%d machines of %s cannot change at %s", x.Count, x.Type, x.At)
+		}
+	}
+	slices.SortFunc(moments, time.Time.Compare)
+	for k := range kinds {
+		for n, at := range moments {
+			want, said := asked(k, at), int64(0)
+			for _, t := range s.Targets {
+				if t.Type == k.name && t.As == k.as && !t.At.After(at) {
+					said = t.Count
+				}
+			}
+			if at.Before(b.At) && at.Before(s.From) {
+				continue
+			}
+			if said != want {
+				c.wrong("/targets", "%d machines of %s as %s are to run at %s, not %d", want, k.name, k.as, at, said)
+			}
+			if at.Before(b.At) {
+				continue
+			}
+			runs, latest := int64(0), time.Time{}
+			for _, m := range b.Machines {
+				if m.Type == k.name && m.As == k.as {
+					if runs += m.Count; m.PaidUntil != nil && m.PaidUntil.After(latest) {
+						latest = *m.PaidUntil
+					}
+				}
+			}
+			for _, x := range s.Steps {
+				if x.Type == k.name && x.As == k.as && !x.At.After(at) {
+					runs += x.Count
+				}
+			}
+			// Within the last hour, or as long as machines are paid for; what is asked at a moment holds until the next one.
+			most := want
+			for i := n - 1; i >= 0 && moments[i+1].After(at.Add(-time.Hour)); i-- {
+				most = max(most, asked(k, moments[i]))
+			}
+			paid := !at.After(b.At.Add(time.Hour)) || at.Before(latest)
+			if runs < want || runs > most && !paid {
+				c.wrong("/steps", "%d machines of %s as %s run at %s, where %d are needed", runs, k.name, k.as, at, want)
+			}
+		}
+	}
+	status := capacity.PoolOptimal
+	total := capacity.Money{}
+	for _, r := range s.Rounds {
+		if r.DecidedBy != 0 {
+			continue
+		}
+		if r.Plan.Status == capacity.PoolInfeasible || r.Plan.Status == capacity.PoolFeasible && status == capacity.PoolOptimal {
+			status = r.Plan.Status
+		}
+		if r.Plan.Status != capacity.PoolInfeasible {
+			total.Decimal = total.Add(r.Plan.Cost.Decimal)
+		}
+	}
+	if status != s.Status || !total.Equal(s.Cost.Decimal) {
+		c.wrong("/cost", "the rounds are %s and cost %s", status, total)
+	}
+	return c.findings
+}

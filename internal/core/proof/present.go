@@ -1,0 +1,200 @@
+package proof
+
+import (
+	"math/big"
+
+	"headroom/internal/core/capacity"
+)
+
+// NotChecked is what plans say that no check looks at.
+var NotChecked = []string{
+	"the sentences of reasons",
+	"warnings",
+	"the engine beside the proof, whether it agreed and how long it took",
+	"the integer program's objective, VMs and missing VMs in an executable plan, but for being no better than the linear program's",
+	"the VMs of the linear program where there are several prices of capacity, but for their range",
+	"what would change a decision that is a tie, where a hair of a job decides",
+	"times on less than a billionth of a slot, where floats lose them",
+	"the worth of a contract billed always where a budget for VMs has nothing left to pay one more with",
+	"the conflicts of a problem without a plan, but for what cures them",
+}
+
+// parts says which parts of a plan are missing though the planner always writes them, or are there though it never does.
+func (m *model) parts(pl capacity.Plan, fleet bool) []string {
+	var f faults
+	if pl.Relaxed == nil {
+		f.addf("relaxed is missing: every plan says what the linear program comes to.")
+	}
+	if pl.Prices == nil {
+		f.addf("prices is missing: every plan says what capacity is worth.")
+	}
+	if len(pl.Layout) > 0 && m.integrality != capacity.Executable {
+		f.addf("layout is there, and only executable plans have one.")
+	}
+	without := fleet || m.integrality == capacity.Relaxed
+	switch {
+	case without && pl.Integer != nil:
+		f.addf("integer is there, and only plans of whole jobs and one price of capacity have it.")
+	case !without && pl.Integer == nil:
+		whole := *m
+		whole.integrality = capacity.Integer
+		if whole.shortage().enough() { // else whole slots fit by the deadlines' tolerance alone
+			f.addf("integer is missing: every plan of whole jobs says what the integer program comes to.")
+		}
+	}
+	return f
+}
+
+// blank says what a plan tells though there is none.
+func (m *model) blank(pl capacity.Plan) []string {
+	var f faults
+	c, v := &pl.Cost, &pl.VMs
+	for _, amount := range []capacity.Money{pl.Objective, c.Total, c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties, c.PerHour, c.PerMonth} {
+		if !amount.IsZero() {
+			f.addf("There is no plan, and an amount of %s.", amount)
+		}
+	}
+	for _, vms := range []float64{v.Total, v.Reserved, v.OnDemand, v.Spot, v.Rounding} {
+		if vms != 0 {
+			f.addf("There is no plan, and a figure of %v VMs.", vms)
+		}
+	}
+	if len(v.Contracts)+len(v.Types)+len(pl.Classes)+len(pl.Layout) > 0 || pl.Prices != nil || pl.Relaxed != nil || pl.Integer != nil || pl.Proof != nil {
+		f.addf("There is no plan, and contracts, VM types, classes, layout, prices, relaxed, integer or proof are not empty.")
+	}
+	if c.Currency != m.problem.Currency || c.PeriodSeconds != m.problem.PeriodSeconds {
+		f.addf("The cost is in %s a %d s, the problem in %s a %d s.", c.Currency, c.PeriodSeconds, m.problem.Currency, m.problem.PeriodSeconds)
+	}
+	return f
+}
+
+// budgetWorth checks what one more in a budget for VMs is said to save where the budget is a quota: the difference
+// between a VM's worth and its price, for the money that one costs, and nothing while money is left.
+func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
+	var f faults
+	if b := m.problem.Budget; b == nil || b.VMCost == nil {
+		if x.Budget != nil {
+			f.addf("A budget is worth %s, and there is none for VMs.", x.Budget)
+		}
+		return f
+	}
+	if x.Budget == nil {
+		f.addf("prices/budget is missing: the problem has a budget for VMs.")
+		return f
+	}
+	var next *big.Rat // the cheapest price of VMs that the budget does not pay for
+	for _, s := range m.supply {
+		full := m.problem.Supply.OnDemand.Quota
+		if s.contract >= 0 {
+			full = &m.problem.Supply.Contracts[s.contract].VMs
+		}
+		if !s.unlimited && (full == nil || less(s.vms, whole(*full))) && (next == nil || less(s.price, next)) {
+			next = s.price
+		}
+	}
+	worth, said := zero(), amount(x.Budget.Decimal)
+	if next != nil && next.Sign() > 0 {
+		worth = quo(larger(zero(), sub(amount(x.Capacity.Low.Decimal), next)), next)
+	}
+	slack := add(halfUnit, mul(relative, worth))
+	if next != nil && next.Sign() > 0 {
+		slack.Add(slack, quo(halfUnit, next))
+	}
+	most, bounded := m.most()
+	hair := mul(relative, add(whole(1), lp.load))
+	usedUp := bounded && !less(add(lp.load, add(whole(1), hair)), most)
+	left := bounded && less(add(lp.load, sub(whole(1), hair)), most) || !bounded
+	if !(usedUp && abs(sub(said, worth)).Cmp(slack) <= 0) && !(left && said.Sign() == 0) {
+		f.addf("One more in the budget for VMs saves %s, not %s.", money(worth), x.Budget)
+	}
+	return f
+}
+
+// maker checks what the proof says of itself.
+func (m *model) maker(p *capacity.Proof) []string {
+	var f faults
+	method := "core"
+	if m.integrality == capacity.Relaxed {
+		method = "lp"
+	}
+	if p.Method != method {
+		f.addf("The method that proves the bound of such a plan is %s, not %.60q.", method, p.Method)
+	}
+	if !p.Checked {
+		f.addf("The plan says that it was not checked, and none is let out unchecked.")
+	}
+	return f
+}
+
+// flips checks penalties of a fleet's classes: from which one more job is worth its VMs where they are cheapest,
+// and where a decided one would change; no other flips are known of several types.
+func (f *fleet) flips(pl capacity.Plan) []string {
+	var all faults
+	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(f.classes) || f.named && len(pl.Prices.Types) != len(f.types) {
+		return nil
+	}
+	price := func(v int) capacity.CapacityPrice {
+		if f.named {
+			return pl.Prices.Types[v].CapacityPrice
+		}
+		return pl.Prices.Capacity
+	}
+	for i := range f.classes {
+		c, said := &f.classes[i], &pl.Classes[i]
+		if said.Flips.DeadlineSeconds != nil || said.Flips.OnDemandPrice != nil {
+			all.addf("%s: with several prices of capacity only the penalty that would change its jobs is known.", said.Name)
+		}
+		var low, high, slack *big.Rat // of a job's VMs where they are cheapest; high nil where there are no more
+		least := func(to **big.Rat, x *big.Rat) {
+			if *to == nil || less(x, *to) {
+				*to = x
+			}
+		}
+		slack = halfUnit
+		for v := range f.types {
+			on := &f.types[v].classes[i]
+			if on.impossible {
+				continue
+			}
+			p := price(v)
+			least(&low, mul(on.low, amount(p.Low.Decimal)))
+			most := zero()
+			if p.High != nil {
+				most = mul(on.low, amount(p.High.Decimal))
+			}
+			if p.High != nil || on.low.Sign() == 0 {
+				least(&high, most)
+			}
+			slack = add(slack, add(mul(halfUnit, on.low), add(mul(relative, most), mul(on.doubt(), add(whole(1), amount(p.Low.Decimal))))))
+		}
+		shown := said.BreakEvenPenalty
+		none := c.impossible || high == nil
+		if none != (shown == nil) || !none && abs(sub(amount(shown.Decimal), high)).Cmp(slack) > 0 {
+			if none {
+				all.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", said.Name, shown)
+			} else {
+				all.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, money(high), orNone(shown))
+			}
+		}
+		f.penaltyFlip(&all, i, said, pl.Relaxed.Jobs[i], low, high, slack)
+	}
+	return all
+}
+
+// penaltyFlip checks the penalty that changes a decision: what a job's VMs save where all of its class run and there is one
+// less, and what they cost where only the promised ones do and there is one more.
+func (f *fleet) penaltyFlip(all *faults, i int, said *capacity.ClassPlan, jobs float64, low, high, slack *big.Rat) {
+	c, shown := &f.classes[i], said.Flips.Penalty
+	open := !c.impossible && low != nil && less(c.min, c.max)
+	near := 1e-7 * (1 + float(c.max))
+	flips := func(decided bool, at *big.Rat) bool {
+		return open && decided && at != nil && (shown == nil || abs(sub(amount(shown.Decimal), at)).Cmp(slack) <= 0)
+	}
+	most, least := float(c.max), float(c.min)
+	switch {
+	case shown == nil && (flips(jobs >= most, low) || flips(jobs <= least, high)):
+		all.addf("%s: the penalty at which its jobs change is missing.", said.Name)
+	case shown != nil && !flips(jobs >= most-near, low) && !flips(jobs <= least+near, high):
+		all.addf("%s: its jobs do not change at a penalty of %s, or at a nearer one.", said.Name, shown)
+	}
+}

@@ -1,0 +1,251 @@
+package proof
+
+import (
+	"math/big"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// relaxed is the linear program's answer (paper P2 without whole numbers), exact up to the grid gamma is on.
+type relaxed struct {
+	feasible  bool
+	jobs      []*big.Rat
+	load      *big.Rat // VMs needed
+	objective *big.Rat
+	low, high *big.Rat // the price of one VM of capacity: one less, one more; high nil where there is no more
+}
+
+// relax solves the linear program by its closed form: promised jobs first, then classes by
+// descending penalty a VM, each as long as the next VM costs less. Further is a demand beside the
+// classes' (negative: VMs for nothing), by which the prices' one-sided limits are found.
+func (m *model) relax(further *big.Rat) relaxed {
+	r := relaxed{load: zero(), jobs: make([]*big.Rat, len(m.classes)), objective: new(big.Rat).Set(m.fixed)}
+	supply := m.supply
+	if further.Sign() < 0 {
+		supply = append([]source{{price: zero(), vms: abs(further)}}, supply...)
+	}
+	used := make([]*big.Rat, len(supply))
+	for k := range used {
+		used[k] = zero()
+	}
+	at := 0
+	room := func() *big.Rat { return sub(supply[at].vms, used[at]) } // where it is limited
+	next := func() bool {                                            // moves to the cheapest source with room
+		for at < len(supply) && !supply[at].unlimited && room().Sign() <= 0 {
+			at++
+		}
+		return at < len(supply)
+	}
+	take := func(n *big.Rat) {
+		used[at].Add(used[at], n)
+		r.objective.Add(r.objective, mul(n, supply[at].price))
+	}
+	need := larger(zero(), further)
+	for i := range m.classes {
+		c := &m.classes[i]
+		if c.impossible && c.min.Sign() > 0 {
+			return r
+		}
+		r.jobs[i] = new(big.Rat).Set(c.min)
+		r.load.Add(r.load, mul(c.low, c.min))
+		r.objective.Sub(r.objective, mul(c.penalty, c.min))
+	}
+	hair := m.hairOf(r.load)
+	for left := add(need, r.load); left.Sign() > 0; {
+		if !next() {
+			if left.Cmp(hair) > 0 {
+				return r
+			}
+			break
+		}
+		n := left
+		if !supply[at].unlimited {
+			n = smaller(left, room())
+		}
+		take(n)
+		left = sub(left, n)
+	}
+	r.feasible = true
+	for _, i := range m.byWorth {
+		c := &m.classes[i]
+		if c.impossible || c.penalty.Sign() == 0 {
+			continue
+		}
+		for left := sub(c.max, r.jobs[i]); left.Sign() > 0; {
+			n := left
+			if c.low.Sign() > 0 {
+				if !next() || c.penalty.Cmp(mul(c.low, supply[at].price)) <= 0 {
+					break
+				}
+				if !supply[at].unlimited {
+					n = smaller(left, quo(room(), c.low))
+				}
+				take(mul(n, c.low))
+			}
+			r.jobs[i].Add(r.jobs[i], n)
+			r.load.Add(r.load, mul(n, c.low))
+			r.objective.Sub(r.objective, mul(n, c.penalty))
+			left = sub(left, n)
+		}
+	}
+	r.low = zero()
+	for k, s := range supply {
+		if used[k].Sign() > 0 {
+			r.low = larger(r.low, s.price)
+		}
+		if s.unlimited || less(used[k], s.vms) {
+			r.cheaper(s.price)
+		}
+	}
+	for i := range m.classes {
+		c := &m.classes[i]
+		if c.impossible || c.low.Sign() == 0 {
+			continue
+		}
+		worth := quo(c.penalty, c.low)
+		if less(r.jobs[i], c.max) {
+			r.low = larger(r.low, worth)
+		}
+		if less(c.min, r.jobs[i]) {
+			r.cheaper(worth)
+		}
+	}
+	return r
+}
+
+// hairOf is how much of so many VMs plans may lack.
+func (m *model) hairOf(vms *big.Rat) *big.Rat {
+	return larger(m.spare(-1), mul(relative, add(whole(1), vms)))
+}
+
+func (r *relaxed) cheaper(price *big.Rat) {
+	if r.high == nil || less(price, r.high) {
+		r.high = price
+	}
+}
+
+// magnitude is the size of the amounts whose difference the objective is.
+func (m *model) magnitude(r relaxed) *big.Rat {
+	sum := abs(r.objective)
+	for i := range m.classes {
+		sum.Add(sum, mul(m.classes[i].penalty, r.jobs[i]))
+	}
+	return add(whole(1), sum)
+}
+
+// relaxation checks the linear program's answer that a plan shows.
+func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
+	var f faults
+	if !lp.feasible {
+		f.addf("The linear program has no answer.")
+		return f
+	}
+	if len(x.Jobs) != len(m.classes) {
+		f.addf("There are %s, and jobs of %d in the relaxation.", count(len(m.classes), "class", "classes"), len(x.Jobs))
+		return f
+	}
+	lost := zero() // VMs that rounding in gamma may lose
+	for i := range m.classes {
+		lost.Add(lost, mul(m.classes[i].max, sub(m.classes[i].most, m.classes[i].least)))
+	}
+	tolerance := add(add(halfUnit, mul(lost, lp.low)), mul(relative, m.magnitude(lp)))
+	objective := amount(x.Objective.Decimal)
+	if abs(sub(objective, lp.objective)).Cmp(tolerance) > 0 {
+		f.addf("Its objective is %s, not %s.", money(lp.objective), x.Objective)
+	}
+	load, avoided := zero(), zero()
+	for i := range m.classes {
+		c, jobs := &m.classes[i], number(x.Jobs[i])
+		slack := mul(relative, c.max)
+		if less(jobs, sub(c.min, slack)) || less(add(c.max, slack), jobs) || c.impossible && jobs.Sign() != 0 {
+			f.addf("%s: %v jobs are outside %s to %s.", m.problem.Classes[i].Name, x.Jobs[i], short(c.min), short(c.max))
+		}
+		load.Add(load, mul(c.low, jobs))
+		avoided.Add(avoided, mul(c.penalty, jobs))
+	}
+	vms := number(x.Capacity)
+	if abs(sub(vms, load)).Cmp(add(lost, mul(relative, add(whole(1), load)))) > 0 {
+		f.addf("Its jobs need %s VMs, not %v.", short(load), x.Capacity)
+	}
+	cost, ok := m.rent(vms)
+	if most, bounded := m.most(); !ok && bounded && !less(add(most, m.hairOf(most)), vms) {
+		ok = true // the last VM is missing by rounding only
+	}
+	if !ok {
+		f.addf("%v VMs are more than there are.", x.Capacity)
+	}
+	if abs(sub(sub(cost, avoided), objective)).Cmp(mul(whole(2), tolerance)) > 0 {
+		f.addf("Its jobs and VMs cost %s, not %s.", money(sub(cost, avoided)), x.Objective)
+	}
+	return f
+}
+
+// prices checks the price of capacity, the slope of the linear program's cost, and the contracts'
+// worth. At a kink the slopes on its two sides differ, and rounding may put an answer on either: low may
+// be the slope anywhere up to where high is.
+func (m *model) prices(x capacity.Prices, lp relaxed) []string {
+	var f faults
+	if !lp.feasible {
+		f.addf("The linear program has no answer and so no prices.")
+		return f
+	}
+	if len(x.Contracts) != len(m.problem.Supply.Contracts) {
+		f.addf("The problem has %s, the prices %d.", count(len(m.problem.Supply.Contracts), "contract", "contracts"), len(x.Contracts))
+		return f
+	}
+	if f = m.pricesAt(x, lp); len(f) == 0 {
+		return nil
+	}
+	step := mul(whole(4), mul(relative, add(whole(1), lp.load)))
+	sides := []relaxed{lp, m.relax(step)}
+	if lp.load.Sign() > 0 { // else there is no VM less
+		sides = slices.Insert(sides, 0, m.relax(zero().Neg(step)))
+	}
+	for i, from := range sides {
+		for _, to := range sides[i:] {
+			if !from.feasible {
+				continue
+			}
+			from.high = to.high // nil where there is no more
+			if len(m.pricesAt(x, from)) == 0 {
+				return nil
+			}
+		}
+	}
+	return f
+}
+
+func (m *model) pricesAt(x capacity.Prices, lp relaxed) []string {
+	var f faults
+	same := func(shown capacity.Money, exact *big.Rat) bool {
+		return abs(sub(amount(shown.Decimal), exact)).Cmp(add(halfUnit, mul(relative, exact))) <= 0
+	}
+	if !same(x.Capacity.Low, lp.low) {
+		f.addf("One VM less costs %s, not %s.", money(lp.low), x.Capacity.Low)
+	}
+	switch high := x.Capacity.High; {
+	case lp.high == nil && high != nil:
+		f.addf("One VM more cannot be had, not even for %s.", *high)
+	case lp.high != nil && high == nil:
+		f.addf("One VM more costs %s, and the plan says it cannot be had.", money(lp.high))
+	case lp.high != nil && !same(*high, lp.high):
+		f.addf("One VM more costs %s, not %s.", money(lp.high), *high)
+	}
+	for k, c := range m.problem.Supply.Contracts {
+		said := x.Contracts[k]
+		if said.Name != c.Name {
+			f.addf("In place %d of the prices stands contract %s, not %s.", k, said.Name, c.Name)
+			continue
+		}
+		price := mul(amount(c.Price.Decimal), m.hours)
+		saving := sub(lp.low, price)
+		if c.Billing != capacity.BilledAlways { // else it is paid whether it is used or not
+			saving = larger(zero(), saving)
+		}
+		if abs(sub(amount(said.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, larger(lp.low, price)))) > 0 {
+			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, money(saving), said.Worth)
+		}
+	}
+	return f
+}

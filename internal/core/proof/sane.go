@@ -1,0 +1,208 @@
+package proof
+
+import (
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+// readable says what keeps a problem from being understood at all. The full rules of validity are
+// not repeated here: this is what the checks stand on.
+func readable(p capacity.Problem) []string {
+	var f faults
+	if p.PeriodSeconds <= 0 {
+		f.addf("The period is %d s and must be positive.", p.PeriodSeconds)
+	}
+	price := func(what string, m capacity.Money) {
+		if !modest(m.Decimal) || m.IsNegative() {
+			f.addf("%s is negative or beyond reason.", what)
+		}
+	}
+	names, types := map[string]bool{}, map[string]bool{}
+	for _, t := range p.Supply.Types() {
+		if types[t.Name] || t.Name == "" && len(p.Supply.VMTypes) > 0 {
+			f.addf("A VM type has no name, or another bears %q.", t.Name)
+		}
+		types[t.Name] = true
+		price("The on-demand price", t.OnDemand.Price)
+		if q := t.OnDemand.Quota; q != nil && *q < 0 {
+			f.addf("The quota is negative.")
+		}
+		if s := t.Spot; s != nil {
+			if price("The spot price", s.Price); !finite(s.MaxShare) || s.MaxShare < 0 || s.MaxShare > 1 {
+				f.addf("The share of spot VMs, %g, is none.", s.MaxShare)
+			}
+		}
+		for _, c := range t.Contracts {
+			price("The price of contract "+c.Name, c.Price)
+			if c.VMs < 0 || names[c.Name] {
+				f.addf("Contract %s has a negative number of VMs, or another bears its name.", c.Name)
+			}
+			names[c.Name] = true
+		}
+	}
+	if b := p.Budget; b != nil {
+		for _, m := range []*capacity.Money{b.VMCost, b.Total} {
+			if m != nil {
+				price("The budget", *m)
+			}
+		}
+	}
+	o := p.Options
+	if o.Gap < 0 || !finite(o.Gap) {
+		f.addf("The gap allowed, %g, is no proper number.", o.Gap)
+	}
+	switch o.Integrality {
+	case "", capacity.Relaxed, capacity.Integer, capacity.Executable:
+	default:
+		f.addf("The integrality %q is not known here.", o.Integrality)
+	}
+	switch o.Bound {
+	case "", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound:
+	default:
+		f.addf("The bound %q is not known here.", o.Bound)
+	}
+	for i := range p.Classes {
+		readableClass(&f, &p.Classes[i], o.Integrality == capacity.Relaxed, types)
+	}
+	return f
+}
+
+func readableClass(f *faults, c *capacity.Class, fractions bool, types map[string]bool) {
+	if !modest(c.Penalty.Decimal) || c.Penalty.IsNegative() {
+		f.addf("The penalty of %s is negative or beyond reason.", c.Name)
+	}
+	j := c.Jobs
+	if !finite(j.Min, j.Max) || j.Min < 0 || j.Max < j.Min || j.Max > maxJobs {
+		f.addf("The jobs of %s are not a range.", c.Name)
+	} else if !fractions && (j.Min != math.Trunc(j.Min) || j.Max != math.Trunc(j.Max)) {
+		f.addf("The jobs of %s are not whole, which only relaxed problems allow.", c.Name)
+	}
+	figures, ways := []float64{c.DeadlineSeconds}, 0
+	if c.VMsPerJob != nil {
+		ways++
+		if !modest(*c.VMsPerJob) || c.VMsPerJob.IsNegative() {
+			f.addf("The VMs per job of %s are negative or beyond reason.", c.Name)
+		}
+	}
+	if d := c.Demand; d != nil {
+		ways++
+		figures = append(figures, d.MapWorkSeconds, d.ReduceWorkSeconds)
+		if !finite(d.FixedSeconds) { // the lower bound's may be negative (erratum E7)
+			f.addf("The fixed time of %s is no proper number.", c.Name)
+		}
+	}
+	if p := c.Profile; p != nil {
+		ways++
+		figures = append(figures, float64(p.MapTasks), float64(p.ReduceTasks), p.MapAvgSeconds, p.MapMaxSeconds,
+			p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds, p.ShuffleAvgSeconds, p.ShuffleMaxSeconds,
+			p.ReduceAvgSeconds, p.ReduceMaxSeconds, p.OverheadSeconds)
+		for _, s := range p.Stages {
+			figures = append(figures, float64(s.Tasks), s.AvgSeconds, s.MaxSeconds)
+		}
+		if len(p.Stages) > 0 && (p.MapTasks != 0 || p.ReduceTasks != 0) {
+			f.addf("The profile of %s has stages, and maps and reduces as well.", c.Name)
+		}
+	}
+	if k := c.Calibration; k != nil {
+		switch k.Bound {
+		case capacity.LowerBound, capacity.AverageBound, capacity.UpperBound:
+		default:
+			f.addf("The calibration of %s is of the bound %q, which is not known here.", c.Name, k.Bound)
+		}
+		if !finite(k.Factor) || k.Factor <= 0 || c.Profile == nil {
+			f.addf("The calibration of %s has no positive factor, or the class no profile.", c.Name)
+		}
+	}
+	if ways != 1 {
+		f.addf("Class %s must have exactly one of profile, demand and vms_per_job.", c.Name)
+	}
+	for _, x := range figures {
+		if !finite(x) || x < 0 {
+			f.addf("A figure of %s is negative or no proper number.", c.Name)
+			break
+		}
+	}
+	for vmType := range types {
+		if speed := c.Speed.On(vmType); !finite(speed) || speed < 0 {
+			f.addf("The speed of %s is negative or no proper number.", c.Name)
+			return
+		}
+		if s := c.SlotsPerVM.On(vmType); c.VMsPerJob == nil && (s.Map < 1 || s.Reduce < 1) && (c.RunsOn(vmType) || vmType == "") {
+			f.addf("A VM must offer %s at least one map and one reduce slot.", c.Name)
+		}
+	}
+}
+
+// sane says which figures of a plan are no numbers one can calculate with.
+func sane(pl capacity.Plan) []string {
+	var f faults
+	figure := func(what string, xs ...float64) {
+		if !finite(xs...) {
+			f.addf("%s has a figure that is no proper number.", what)
+		}
+	}
+	amounts := func(what string, ms ...*capacity.Money) {
+		for _, m := range ms {
+			if m != nil && !modest(m.Decimal) {
+				f.addf("%s has an amount beyond reason.", what)
+			}
+		}
+	}
+	c := &pl.Cost
+	amounts("The cost", &pl.Objective, &c.Total, &c.OnDemand, &c.Reserved, &c.ReservedIdle, &c.Spot, &c.Penalties, &c.PerHour, &c.PerMonth)
+	figure("The rental", pl.VMs.Total, pl.VMs.Reserved, pl.VMs.OnDemand, pl.VMs.Spot, pl.VMs.Rounding)
+	for _, t := range pl.VMs.Types {
+		figure("Type "+t.Name, t.Total, t.Reserved, t.OnDemand, t.Spot, t.Rounding)
+	}
+	for _, u := range pl.VMs.Contracts {
+		figure("Contract "+u.Name, u.VMs, u.Used)
+	}
+	for i := range pl.Classes {
+		c := &pl.Classes[i]
+		figure("Class "+c.Name, c.Admitted, c.Refused, c.VMs, c.VMsPerJob)
+		slots, times := []*capacity.Slots{c.Slots}, []*capacity.Times{c.Time}
+		for k := range c.Types {
+			on := &c.Types[k]
+			figure("Class "+c.Name+" on "+on.VMType, on.Admitted, on.VMs, on.VMsPerJob)
+			slots, times = append(slots, on.Slots), append(times, on.Time)
+		}
+		for _, s := range slots {
+			if s != nil {
+				figure("Class "+c.Name, s.Map, s.Reduce)
+			}
+		}
+		for _, t := range times {
+			if t == nil {
+				continue
+			}
+			for _, x := range []*float64{t.Lower, t.Average, t.Upper, t.Calibrated} {
+				if x != nil {
+					figure("The time of class "+c.Name, *x)
+				}
+			}
+		}
+	}
+	if p := pl.Prices; p != nil {
+		amounts("The prices", &p.Capacity.Low, p.Capacity.High, p.Budget)
+		for i := range p.Types {
+			amounts("The prices", &p.Types[i].Low, p.Types[i].High)
+		}
+		for i := range p.Contracts {
+			amounts("The prices", &p.Contracts[i].Worth)
+		}
+	}
+	if x := pl.Relaxed; x != nil {
+		amounts("The relaxation", &x.Objective)
+		figure("The relaxation", append([]float64{x.Capacity}, x.Jobs...)...)
+	}
+	if x := pl.Integer; x != nil {
+		amounts("The integer answer", &x.Objective)
+		figure("The integer answer", x.VMs, x.ShortVMs)
+	}
+	if x := pl.Proof; x != nil {
+		amounts("The proof", &x.Bound)
+		figure("The proof", x.Gap)
+	}
+	return f
+}

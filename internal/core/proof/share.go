@@ -1,0 +1,65 @@
+package proof
+
+import (
+	"fmt"
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+// Share checks a share plan: that slots are there and shares are right. Whether a better one exists it does not say.
+func Share(p capacity.SharePlanProblem, a capacity.SharePlan) (findings []capacity.Finding) {
+	wrong := func(pointer, sentence string, values ...any) {
+		if len(findings) < capacity.MaxFindings {
+			findings = append(findings, capacity.Finding{Pointer: pointer, Code: "share", Detail: fmt.Sprintf(sentence, values...) + "."})
+		}
+	}
+	if len(a.Jobs) != len(p.Jobs) {
+		wrong("/jobs", "there are %d jobs, not %d", len(p.Jobs), len(a.Jobs))
+		return findings
+	}
+	given := map[string]int64{}
+	least, total := math.Inf(1), 0.0
+	for i, job := range p.Jobs {
+		got, at := a.Jobs[i], fmt.Sprintf("/jobs/%d", i)
+		if got.Name != job.Name {
+			wrong(at+"/name", "the job is called %q", job.Name)
+		}
+		has, all := 0.0, 0.0
+		slots := 0
+		for _, t := range p.Types {
+			n, named := got.Slots[t.Name]
+			if named {
+				slots++
+			}
+			if n < 0 {
+				wrong(at+"/slots", "%d slots cannot be given", n)
+			}
+			given[t.Name] += n
+			has += float64(n) * job.Rates[t.Name]
+			all += float64(t.Slots) * job.Rates[t.Name]
+		}
+		if slots != len(got.Slots) {
+			wrong(at+"/slots", "slots are of types that are not there")
+		}
+		if !poolAlike(got.ProgressShare, has/all) {
+			wrong(at+"/progress_share", "the share is %g, not %g", has/all, got.ProgressShare)
+		}
+		least, total = min(least, has/all/job.Weight), total+has/all
+	}
+	for _, t := range p.Types {
+		if given[t.Name] > t.Slots {
+			wrong("/jobs", "%d slots of %s are given, but there are %d", given[t.Name], t.Name, t.Slots)
+		}
+	}
+	if !poolAlike(a.LeastShare, least) || !poolAlike(a.Total, total) {
+		wrong("/least_share", "the least share is %g and all together are %g, not %g and %g", least, total, a.LeastShare, a.Total)
+	}
+	if a.ShareBound < least*(1-poolTolerance) || a.TotalBound < total*(1-poolTolerance) {
+		wrong("/share_bound", "nothing is above %g and %g, it says, but this is %g and %g", a.ShareBound, a.TotalBound, least, total)
+	}
+	if a.Status == capacity.PoolOptimal && (!poolAlike(a.ShareBound, least) || !poolAlike(a.TotalBound, total)) {
+		wrong("/status", "the plan is called optimal with bounds of %g and %g", a.ShareBound, a.TotalBound)
+	}
+	return findings
+}

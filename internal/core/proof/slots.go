@@ -1,0 +1,155 @@
+package proof
+
+import (
+	"math"
+	"math/big"
+
+	"headroom/internal/core/capacity"
+)
+
+// slotting is a whole number of map and reduce slots for a class's jobs.
+type slotting struct{ maps, reduces int64 }
+
+// slots finds the fewest VMs' worth of whole slots on which so many jobs finish in time. With a = A·h/F and
+// b = B·h/F the deadline reads a/s_M + b/s_R <= 1, so that s_M > a asks for s_R = ceil(b·s_M/(s_M-a)).
+// Without that rounding the VMs are a convex function of s_M; from any start it is enough to walk
+// both ways until this function, which never exceeds the true cost, reaches the best cost seen.
+// It is false where the numbers are beyond reason or the steps are used up.
+func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
+	if jobs == 0 {
+		return slotting{}, true
+	}
+	least := func(has bool) int64 {
+		switch {
+		case !has:
+			return 0
+		case c.oneSlot:
+			return jobs
+		}
+		return 1
+	}
+	leastMap, leastReduce := least(c.hasMap), least(c.hasReduce)
+	h := whole(jobs)
+	a, b := quo(mul(c.plan.a, h), slack), quo(mul(c.plan.b, h), slack)
+	limit := whole(maxSlots)
+	if limit.Cmp(a) < 0 || limit.Cmp(b) < 0 || max(jobs, c.perMap, c.perReduce) > maxSlots {
+		return slotting{}, false
+	}
+	lcm := c.perMap / gcd(c.perMap, c.perReduce) * c.perReduce
+	if lcm > maxSlots {
+		return slotting{}, false
+	}
+	if a.Sign() == 0 {
+		return slotting{leastMap, max(leastReduce, ceil(b).Int64())}, true
+	}
+	if b.Sign() == 0 {
+		return slotting{max(leastMap, ceil(a).Int64()), leastReduce}, true
+	}
+	// a = p/d, b = q/d, and slots cost x and y where a VM costs lcm.
+	d := new(big.Int).Mul(a.Denom(), b.Denom())
+	p := new(big.Int).Mul(a.Num(), b.Denom())
+	q := new(big.Int).Mul(b.Num(), a.Denom())
+	x, y := lcm/c.perMap, lcm/c.perReduce
+
+	first := max(leastMap, floor(a).Int64()+1)
+	fa, _ := a.Float64()
+	fb, _ := b.Float64()
+	start := max(first, int64(fa+math.Sqrt(fa*fb*float64(c.perMap)/float64(c.perReduce))))
+	var best slotting
+	cost := int64(math.MaxInt64)
+	free, need, part := new(big.Int), new(big.Int), new(big.Int)
+	// try looks at one s_M and says whether none beyond it can be better.
+	try := func(s int64) bool {
+		free.Sub(part.Mul(d, part.SetInt64(s)), p) // d·(s - a)
+		need.Mul(q, need.SetInt64(s))              // d·b·s
+		reduces, rest := part.DivMod(need, free, new(big.Int))
+		r := leastReduce
+		if reduces.Cmp(big.NewInt(2*maxSlots*maxSlots)) < 0 { // else s is hopelessly near to a
+			n := reduces.Int64()
+			if rest.Sign() > 0 {
+				n++
+			}
+			r = max(r, n)
+			if w := s*x + r*y; r <= 2*maxSlots && w < cost {
+				best, cost = slotting{s, r}, w
+			}
+		}
+		if cost == math.MaxInt64 {
+			return false
+		}
+		if s*x+leastReduce*y >= cost {
+			return true
+		}
+		// s·x + y·b·s/(s-a) >= cost
+		return need.Mul(need, big.NewInt(y)).Cmp(free.Mul(free, big.NewInt(cost-s*x))) >= 0
+	}
+	for s := start; *steps > 0; s++ {
+		if *steps--; try(s) && s > best.maps {
+			break
+		}
+	}
+	for s := start - 1; s >= first && *steps > 0; s-- {
+		if *steps--; try(s) && s < best.maps {
+			break
+		}
+	}
+	return best, *steps > 0
+}
+
+// maxSteps bounds the numbers of map slots looked at for one plan: some twenty a class and number of jobs
+// are usual, and more the more slots there are.
+const maxSteps = 3_000_000
+
+// maxSlots bounds one class's slots, so that their products fit 64 bits.
+const maxSlots = 1_000_000_000
+
+func gcd(x, y int64) int64 {
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return x
+}
+
+// tolerant is the slack that is just still accepted; it is the one a lower bound must use.
+func (c *class) tolerant() *big.Rat { return sub(c.latest(), c.plan.c) }
+
+// needs is the VMs so many jobs of a class need: at least low, and with certainty no more than high,
+// which differ by tolerances alone. Slots are those of high, for executable plans.
+func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok bool) {
+	c := &m.classes[i]
+	h := whole(jobs)
+	switch {
+	case c.impossible && jobs > 0:
+		return nil, nil, s, false
+	case c.given: // plans may hold more than nine places rounded up
+		low, high = mul(c.low, h), mul(onGrid(c.low, big.NewInt(1e9), true), h)
+	case m.integrality == capacity.Executable:
+		var loose slotting
+		if loose, ok = c.slots(jobs, c.tolerant(), &m.steps); !ok {
+			return nil, nil, s, false
+		}
+		s = loose
+		if t, _, fine := c.plan.time(h, whole(loose.maps), whole(loose.reduces), zero()); jobs > 0 && (!fine || less(c.deadline, t)) {
+			if s, ok = c.slots(jobs, c.slack, &m.steps); !ok {
+				return nil, nil, s, false
+			}
+		}
+		low = c.size(whole(loose.maps), whole(loose.reduces))
+		high = c.size(whole(s.maps), whole(s.reduces))
+	default:
+		low, high = mul(c.least, h), mul(c.most, h)
+	}
+	if m.dedicated && m.integrality != capacity.Relaxed {
+		slack := m.spare(i)
+		low, high = upTo(low, slack), upTo(high, smaller(slack, certain))
+	}
+	return low, high, s, true
+}
+
+// lacking is what VMs shared by all may lack at most, and with certainty.
+func (m *model) lacking() (most, surely *big.Rat) {
+	if m.dedicated {
+		return zero(), zero() // the needs are whole already
+	}
+	return m.spare(-1), smaller(m.spare(-1), certain)
+}

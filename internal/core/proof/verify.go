@@ -1,0 +1,211 @@
+// Package proof re-checks a plan against its problem in exact arithmetic: whether the plan can be
+// carried out, whether its money adds up, and whether a cheaper one exists. It shares nothing with
+// the code that finds plans, on purpose: it imports the vocabulary alone and works everything else
+// out again from the paper, so that one mistake cannot be made by both.
+package proof
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"headroom/internal/core/capacity"
+)
+
+// Outcome is what became of one check.
+type Outcome string
+
+// The three outcomes.
+const (
+	OK        Outcome = "ok"
+	Failed    Outcome = "failed"     // the plan says something that is not so
+	NotProved Outcome = "not proved" // nothing speaks against it, but the proof would cost more than allowed
+)
+
+// The names of the checks. Feasible and optimal plans are asked Problem to Prices, infeasible
+// ones Problem, Parts, Infeasibility and Cures.
+const (
+	ProblemCheck       = "problem"       // the problem itself can be read
+	ShapeCheck         = "shape"         // every class once and in order, jobs within bounds, verdicts
+	PartsCheck         = "parts"         // nothing is missing that every such plan says
+	ConversionCheck    = "conversion"    // VMs per job (gamma) and each class's share
+	DeadlinesCheck     = "deadlines"     // slots meet the deadlines; the times said are so
+	CapacityCheck      = "capacity"      // what the classes need fits what is rented
+	LayoutCheck        = "layout"        // the slots fit on the VMs they are said to stand on
+	RentalCheck        = "rental"        // contracts, quota, cheapest first, totals
+	MoneyCheck         = "money"         // every cost line and the objective
+	OptimalityCheck    = "optimality"    // no better plan than the status allows
+	BoundCheck         = "bound"         // no plan is below the bound of the plan's proof
+	BudgetCheck        = "budget"        // the plan keeps the problem's budgets; asked where it has any
+	CertificateCheck   = "certificate"   // bound, gap and status agree with each other
+	RelaxationCheck    = "relaxation"    // the linear program's answer
+	PricesCheck        = "prices"        // marginal prices of capacity and contracts
+	FlipsCheck         = "flips"         // what would change a decision, and from what penalty on a job is worth its VMs
+	IntegerCheck       = "integer"       // the integer program's answer and its missing VMs
+	InfeasibilityCheck = "infeasibility" // there is no plan indeed
+	CuresCheck         = "cures"         // each cure named cures
+)
+
+// Check is one thing looked at, with a sentence about what was found.
+type Check struct {
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	Detail  string  `json:"detail"`
+}
+
+// Report is everything that was looked at. Outcome is the worst of the checks.
+type Report struct {
+	Outcome Outcome `json:"outcome"`
+	Checks  []Check `json:"checks"`
+	// NotChecked is what the plan says that no check looks at.
+	NotChecked []string        `json:"not_checked"`
+	Bound      *capacity.Money `json:"bound,omitempty"`  // no plan's objective is lower; found here
+	Better     *Better         `json:"better,omitempty"` // a plan that beats the one checked by more than it allows
+
+	pause func() `json:"-"`
+}
+
+// Better is a plan found here that refutes a claim of optimality.
+type Better struct {
+	Objective capacity.Money `json:"objective"`
+	VMs       float64        `json:"vms"`
+	Jobs      []float64      `json:"jobs"` // in the order of the problem's classes
+}
+
+// Accepted says that nothing speaks against the plan.
+func (r Report) Accepted() bool { return r.Outcome != Failed }
+
+// Find is the check of that name; ok is false where the plan was not asked it.
+func (r Report) Find(name string) (c Check, ok bool) {
+	for _, c := range r.Checks {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Check{}, false
+}
+
+// String is the report as lines for people.
+func (r Report) String() string {
+	var b strings.Builder
+	for _, c := range r.Checks {
+		fmt.Fprintf(&b, "%-13s %-10s %s\n", c.Name, c.Outcome, c.Detail)
+	}
+	fmt.Fprintf(&b, "%-13s %s\n", "overall", r.Outcome)
+	return b.String()
+}
+
+// Options limits the search for a better plan. The zero value takes well under a second.
+type Options struct {
+	Nodes int    // most states the search keeps; 0 for 300,000
+	Brief bool   // the plan may lack what brief plans lack: relaxed, prices and integer
+	Pause func() // called between checks, so that others get the processor; nil is not called
+}
+
+const (
+	partsThere   = "All parts that such plans have are there."
+	nothingThere = "Nothing is said of a plan that is not there."
+)
+
+const defaultNodes = 300_000
+
+// Verify checks a plan against the problem it answers. It never fails and never panics: whatever is
+// wrong with either is in the report.
+func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
+	if o.Nodes <= 0 {
+		o.Nodes = defaultNodes
+	}
+	r := &Report{Outcome: OK, NotChecked: NotChecked, pause: o.Pause}
+	if faults := readable(p); !r.add(ProblemCheck, faults, "The problem can be read.") {
+		return *r
+	}
+	if faults := sane(pl); len(faults) > 0 {
+		r.add(ShapeCheck, faults, "")
+		return *r
+	}
+	if isFleet(p) {
+		r.fleet(p, pl, o)
+		return *r
+	}
+	m := newModel(p)
+	if pl.Status == capacity.InfeasibleStatus {
+		if !o.Brief {
+			r.add(PartsCheck, m.blank(pl), nothingThere)
+		}
+		r.infeasible(m, pl, o)
+		return *r
+	}
+	if !r.add(ShapeCheck, append(m.shape(pl), typed(pl)...), fmt.Sprintf("Every class (%d) stands there once, in order, within its jobs.", len(m.classes))) {
+		return *r // nothing can be matched with anything
+	}
+	if !o.Brief {
+		r.add(PartsCheck, m.parts(pl, false), partsThere)
+	}
+	a := m.read(pl)
+	r.add(ConversionCheck, m.conversion(pl, a), "VMs per job and the classes' shares are what the paper's formula gives.")
+	r.add(DeadlinesCheck, m.deadlines(pl, a), "Every admitted job meets its deadline on the slots given.")
+	r.add(CapacityCheck, m.capacity(pl, a), "What the classes need fits on the VMs rented.")
+	if m.integrality == capacity.Executable {
+		r.add(LayoutCheck, m.layout(pl, a), "The slots fit on the VMs they stand on.")
+	}
+	rented := r.add(RentalCheck, m.rental(pl), "VMs are taken cheapest first within counts and quota, and add up.")
+	bill := m.bill(pl, a)
+	r.add(MoneyCheck, m.money(pl, bill), "Every amount is what the counts and prices give.")
+	r.budget(m, bill)
+	r.certificate(m, pl, bill)
+	if !rented {
+		return *r // what it costs is not known, so nor is whether less would do
+	}
+	lp := m.relax(zero())
+	r.optimality(m, pl, bill, func(threshold *big.Rat) (finding, string) { return r.look(m, lp, threshold, o) })
+	if pl.Relaxed != nil {
+		r.add(RelaxationCheck, m.relaxation(*pl.Relaxed, lp), "The linear program's answer is right.")
+	}
+	if pl.Prices != nil {
+		r.add(PricesCheck, append(m.prices(*pl.Prices, lp), m.budgetWorth(*pl.Prices, lp)...), "The marginal prices are those of the linear program.")
+	}
+	if pl.Integer != nil {
+		r.add(IntegerCheck, m.integer(pl, a, lp, bill), "The integer program's answer agrees with the rest.")
+	}
+	r.add(FlipsCheck, m.flips(pl), "Penalties, deadlines and prices that would change a decision are right.")
+	return *r
+}
+
+// maxFaults bounds how many faults one check's sentence lists.
+const maxFaults = 3
+
+// add notes a check: failed if there are faults. It answers whether there were none.
+func (r *Report) add(name string, faults []string, fine string) bool {
+	if len(faults) == 0 {
+		r.note(name, OK, fine)
+		return true
+	}
+	detail := strings.Join(faults[:min(len(faults), maxFaults)], " ")
+	if more := len(faults) - maxFaults; more > 0 {
+		detail += fmt.Sprintf(" And %d more.", more)
+	}
+	r.note(name, Failed, detail)
+	return false
+}
+
+func (r *Report) note(name string, o Outcome, detail string) {
+	r.Checks = append(r.Checks, Check{name, o, detail})
+	if o == Failed || o == NotProved && r.Outcome == OK {
+		r.Outcome = o
+	}
+	if r.pause != nil {
+		r.pause()
+	}
+}
+
+// faults collects sentences.
+type faults []string
+
+func (f *faults) addf(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

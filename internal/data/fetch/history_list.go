@@ -1,0 +1,117 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"headroom/internal/data/history"
+)
+
+const (
+	listPage   = 1000    // executions that a list is asked for at once
+	mostListed = 100_000 // executions of one import
+	mostLists  = 2_000   // answers of one import
+)
+
+// window is a time in which executions began, in milliseconds since 1970, both ends in it. From 0 on are
+// those too of which that is not on record.
+type window struct{ from, until int64 }
+
+func (w window) holds(e history.Listed) bool { return w.from <= e.Started && e.Started <= w.until }
+
+// page is one answer about a window: what it lists, and whether that may be a part only.
+type page struct {
+	all     []history.Listed
+	refused []history.Refusal
+	full    bool
+}
+
+// listAll finds out which executions began in a window. Servers answer so many at most and do not page: a window
+// whose answer is full is split in the middle of what came. That works whatever their order is, and where two
+// answers are the same there is no third.
+func listAll(ctx context.Context, whole window, ask func(ctx context.Context, in window, limit int) (page, error), refuse func(history.Refusal) error) ([]history.Listed, error) {
+	var found []history.Listed
+	seen := map[string]bool{}
+	left, limit, asked := []window{whole}, listPage, 0
+	for len(left) > 0 {
+		in := left[len(left)-1]
+		if asked++; asked > mostLists {
+			return nil, refused(fmt.Sprintf("The list of executions has no end: %d answers were not all of it. Ask for less: narrow from and until.", mostLists))
+		}
+		p, err := ask(ctx, in, limit)
+		if fault := (history.Refusal{}); errors.As(err, &fault) {
+			err = &Error{Final: true, Sentence: fault.Error()}
+		}
+		if err != nil {
+			return nil, err
+		}
+		stray := strays(p.all, in)
+		if p.full && !stray {
+			if in.from == in.until { // so many began in this millisecond
+				if limit *= 2; limit > mostListed {
+					return nil, tooMany()
+				}
+				continue
+			}
+			middle := split(p.all, in)
+			left[len(left)-1].from = middle + 1
+			left = append(left, window{in.from, middle})
+			continue
+		}
+		left, limit = left[:len(left)-1], listPage
+		for _, e := range p.all {
+			if whole.holds(e) && !seen[e.ID] {
+				seen[e.ID] = true
+				found = append(found, e)
+			}
+		}
+		for _, r := range p.refused {
+			if err := refuse(r); err != nil {
+				return nil, err
+			}
+		}
+		if p.full {
+			return found, refuse(history.Refusal{Where: "the list of executions", Detail: fmt.Sprintf("The server answers with executions of other times than it is asked for, %d at once: there may be more of them that cannot be got at. Import their files.", len(p.all))})
+		}
+		if len(found) > mostListed {
+			return nil, tooMany()
+		}
+	}
+	return found, nil
+}
+
+func tooMany() error {
+	return refused(fmt.Sprintf("The server lists more than %d executions, the most of one import. Ask for less: narrow from and until.", mostListed))
+}
+
+// strays says that a server does not keep to a window: of one execution, or of an application's attempts
+// together, none began in it.
+func strays(all []history.Listed, in window) bool {
+	inside := map[string]bool{}
+	for _, e := range all {
+		if in.holds(e) {
+			inside[e.App] = true
+		}
+	}
+	return slices.ContainsFunc(all, func(e history.Listed) bool {
+		return !in.holds(e) && (e.App == "" || !inside[e.App])
+	})
+}
+
+// split is the last moment of the first half of a window, in the middle of what is known to be in it.
+func split(all []history.Listed, in window) int64 {
+	var began []int64
+	for _, e := range all {
+		if in.holds(e) {
+			began = append(began, e.Started)
+		}
+	}
+	slices.Sort(began)
+	middle := in.from + (in.until-in.from)/2
+	if len(began) > 0 {
+		middle = began[len(began)/2]
+	}
+	return min(max(middle, in.from), in.until-1)
+}

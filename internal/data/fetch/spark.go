@@ -1,0 +1,112 @@
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"headroom/internal/data/history"
+)
+
+// sparkPath is where Spark's history server answers about applications.
+const sparkPath = "/api/v1/applications"
+
+const (
+	taskPage     = 1000
+	mostAttempts = 1_000_000 // of one application
+)
+
+// spark asks Spark's history server.
+type spark struct {
+	*visit
+	query HistoryQuery
+}
+
+func (s spark) list(ctx context.Context, in window, limit int) (p page, err error) {
+	moment := func(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000GMT") }
+	q := url.Values{"limit": {strconv.Itoa(limit)}, "status": {"completed"}, "maxDate": {moment(in.until)}}
+	if in.from > 0 {
+		q.Set("minDate", moment(in.from))
+	}
+	err = s.document(ctx, sparkPath, q, func(r io.Reader) error {
+		p.all, p.refused, err = history.Applications(r)
+		return err
+	})
+	applications := len(p.refused) // the limit counts those
+	for i, e := range p.all {
+		if i == 0 || e.App != p.all[i-1].App {
+			applications++
+		}
+	}
+	p.full = applications >= limit
+	return p, err
+}
+
+func (s spark) may(e history.Listed) bool { return s.query.wants(e.Execution) }
+
+// execution asks for all of an application: whether its jobs ended well, its stages, and the tasks of each. The
+// server's summaries of stages would not do: they tell quantiles of what executors worked, not of what tasks
+// took, and no means.
+func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execution, error) {
+	e := *of.Execution
+	app := sparkPath + "/" + url.PathEscape(of.App)
+	if of.Try != "" {
+		app += "/" + url.PathEscape(of.Try)
+	}
+	if err := s.document(ctx, app+"/jobs", nil, e.AddJobs); err != nil {
+		return nil, err
+	}
+	if e.Outcome != history.Succeeded {
+		return &e, nil // nothing else is learnt of it
+	}
+	var tries []history.StageTry
+	if err := s.document(ctx, app+"/stages", nil, func(r io.Reader) (err error) { tries, err = e.AddStages(r); return err }); err != nil {
+		return nil, err
+	}
+	told := int64(0)
+	for _, t := range tries {
+		told += min(t.Tasks, mostAttempts+1) // a sum that does not overflow
+	}
+	if told > mostAttempts {
+		return nil, history.Refusal{Where: of.ID, Detail: fmt.Sprintf("It has more than %d attempts at tasks, which are too many to be asked for page by page. Import its event log.", mostAttempts)}
+	}
+	slices.SortFunc(tries, func(a, b history.StageTry) int {
+		return cmp.Or(cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Try, b.Try))
+	})
+	parts := make([]history.Execution, len(tries))
+	err := together(ctx, len(tries), func(ctx context.Context, i int) error {
+		parts[i].ID, parts[i].Stages = e.ID, e.Stages
+		return s.tasks(ctx, fmt.Sprintf("%s/stages/%d/%d/taskList", app, tries[i].Stage, tries[i].Try), &parts[i], tries[i])
+	})
+	for i := range parts {
+		e.Attempts.Join(&parts[i].Attempts)
+	}
+	return &e, err
+}
+
+// tasks asks for a stage's tasks page by page, until as many have come as the stage tells of.
+func (s spark) tasks(ctx context.Context, path string, e *history.Execution, of history.StageTry) error {
+	where := fmt.Sprintf("%s, stage %d", e.ID, of.Stage)
+	var before []history.Attempt // the last page
+	for int64(e.Attempts.Len()) < of.Tasks {
+		var page []history.Attempt
+		q := url.Values{"offset": {strconv.Itoa(e.Attempts.Len())}, "length": {strconv.Itoa(taskPage)}, "sortBy": {"ID"}}
+		if err := s.document(ctx, path, q, func(r io.Reader) (err error) { page, err = e.TaskPage(r, of.Stage, of.Try); return err }); err != nil {
+			return err
+		}
+		switch {
+		case len(page) == 0:
+			return nil // fewer than it tells of: who takes the execution sees whether one is missing
+		case slices.Equal(page, before):
+			return history.Refusal{Where: where, Detail: "The server answers with the same tasks again and again. Import the event log."}
+		}
+		e.Attempts.Add(page...)
+		before = page
+	}
+	return nil
+}

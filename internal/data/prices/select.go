@@ -1,0 +1,146 @@
+package prices
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"headroom/internal/core/capacity"
+)
+
+// filter is a selection being applied to a sheet: what it takes in, and what it has met, for those who
+// asked for what there is not.
+type filter struct {
+	Selection
+	took      []bool // by Regions and then Instances: whether anything was taken because of it
+	regions   names
+	instances names // in selected regions
+}
+
+// names are the first so many different names, in the order they came.
+type names struct {
+	known map[string]bool
+	list  []string
+}
+
+const mostNames = 2000
+
+func (n *names) add(name string) {
+	if name == "" || len(name) > longestField || n.known[name] || len(n.list) == mostNames {
+		return
+	}
+	if n.known == nil {
+		n.known = map[string]bool{}
+	}
+	n.known[name] = true
+	n.list = append(n.list, strings.Clone(name))
+}
+
+// check refuses a selection that says nothing.
+func (f *filter) check(found *faults) {
+	for _, list := range []struct {
+		member  string
+		entries []string
+	}{{"regions", f.Regions}, {"instances", f.Instances}} {
+		for i, entry := range list.entries {
+			if strings.TrimPrefix(entry, "!") == "" || strings.TrimSpace(entry) != entry {
+				found.first = append(found.first, capacity.Finding{Pointer: fmt.Sprintf("/%s/%d", list.member, i), Code: "text",
+					Detail: fmt.Sprintf("%q names nothing; leave it out, or give a name such as \"m5.xlarge\" or \"m5.*\".", entry)})
+			}
+		}
+	}
+	f.took = make([]bool, len(f.Regions)+len(f.Instances))
+}
+
+// inRegion says whether a region is selected, by its code or its name.
+func (f *filter) inRegion(code, name string) bool {
+	return len(f.Regions) == 0 || slices.ContainsFunc(f.Regions, func(pattern string) bool { return matches(pattern, code) || name != "" && matches(pattern, name) })
+}
+
+// isWanted says whether an instance is selected by its name.
+func (f *filter) isWanted(name string) bool {
+	wanted, named := false, false
+	for _, pattern := range f.Instances {
+		if but, exclude := strings.CutPrefix(pattern, "!"); exclude {
+			if matches(but, name) {
+				return false
+			}
+			continue
+		}
+		named = true
+		wanted = wanted || matches(pattern, name)
+	}
+	return wanted || !named
+}
+
+// taken notes for whom an instance is in the result.
+func (f *filter) taken(name, region, regionName string) {
+	for i, pattern := range f.Regions {
+		f.took[i] = f.took[i] || matches(pattern, region) || matches(pattern, regionName)
+	}
+	for i, pattern := range f.Instances {
+		at := len(f.Regions) + i
+		f.took[at] = f.took[at] || strings.HasPrefix(pattern, "!") || matches(pattern, name)
+	}
+}
+
+// unmet notes whatever of the selection took nothing.
+func (f *filter) unmet(found *faults) {
+	missing := func(member string, i int, pattern string, known names) {
+		pointer := fmt.Sprintf("/%s/%d", member, i)
+		if slices.ContainsFunc(known.list, func(name string) bool { return matches(pattern, name) }) {
+			found.first = append(found.first, capacity.Finding{Pointer: pointer, Code: "missing",
+				Detail: fmt.Sprintf("The sheet has %q, but no price of it that is selected; leave it out.", clip(pattern))})
+			return
+		}
+		hint := didYouMean(pattern, known.list)
+		if hint == nil && len(known.list) > 0 {
+			hint = &capacity.Hint{Detail: fmt.Sprintf("There is %s.", some(known.list))}
+		} else if hint != nil {
+			hint.Pointer = pointer
+		}
+		found.first = append(found.first, capacity.Finding{Pointer: pointer, Code: "unknown_name",
+			Detail: fmt.Sprintf("Nothing in the sheet is taken for %q.", clip(pattern)), Hint: hint})
+	}
+	for i, pattern := range f.Regions {
+		if !f.took[i] && len(found.first) < capacity.MaxFindings-1 {
+			missing("regions", i, pattern, f.regions)
+		}
+	}
+	for i, pattern := range f.Instances {
+		if !f.took[len(f.Regions)+i] && !strings.HasPrefix(pattern, "!") && len(found.first) < capacity.MaxFindings-1 {
+			missing("instances", i, pattern, f.instances)
+		}
+	}
+}
+
+// some is the first few of a list, for a sentence.
+func some(list []string) string {
+	const few = 12
+	if len(list) <= few {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:few], ", "), len(list)-few)
+}
+
+// matches says whether a name fits a pattern, in which * stands for any letters; large and small are one.
+func matches(pattern, name string) bool {
+	parts := strings.Split(strings.ToLower(pattern), "*")
+	name = strings.ToLower(name)
+	last := len(parts) - 1
+	if last == 0 {
+		return name == parts[0]
+	}
+	name, ok := strings.CutPrefix(name, parts[0])
+	if !ok {
+		return false
+	}
+	for _, part := range parts[1:last] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return strings.HasSuffix(name, parts[last])
+}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+func (s *server) ListAdmissions(ctx context.Context, r ListAdmissionsRequest) (reply[LeaseList], error) {
+	class := ""
+	if r.Params.Class != nil {
+		class = *r.Params.Class
+	}
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, r.Cluster+"-admissions", report.Leases, func(ctx context.Context, p app.Page) (app.Listed[capacity.Lease], error) {
+		return s.app.Leases(ctx, r.Cluster, class, p)
+	})
+}
+
+func (s *server) ListAdmissionCounts(ctx context.Context, r ListAdmissionCountsRequest) (reply[ClassAdmissionsList], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-admissions-by-class", report.AdmissionsByClass, func(ctx context.Context, p app.Page) (app.Listed[capacity.ClassAdmissions], error) {
+		return s.app.AdmissionsByClass(ctx, r.Cluster, p)
+	})
+}
+
+// CreateAdmission answers 201 with a lease, or 200 with when to ask again.
+func (s *server) CreateAdmission(ctx context.Context, r CreateAdmissionRequest) (reply[Admission], error) {
+	a, err := s.app.Admit(ctx, r.Cluster, *r.Body)
+	return reply[Admission]{body: a, created: a.ID, retry: a.RetryAfterSeconds}, err
+}
+
+func (s *server) GetAdmission(ctx context.Context, r GetAdmissionRequest) (reply[Lease], error) {
+	return plain(s.app.Lease(ctx, r.Cluster, r.Id))
+}
+
+func (s *server) KeepAdmission(ctx context.Context, r KeepAdmissionRequest) (reply[Lease], error) {
+	return plain(s.app.KeepLease(ctx, r.Cluster, r.Id, *r.Body))
+}
+
+func (s *server) EndAdmission(ctx context.Context, r EndAdmissionRequest) (reply[nothing], error) {
+	return done(s.app.EndLease(ctx, r.Cluster, r.Id))
+}

@@ -1,0 +1,246 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"headroom/internal/core/capacity"
+)
+
+// body is a request's body, read whole. Its schema is nil where capacity reads it.
+type body struct {
+	*bytes.Reader
+	text   []byte
+	schema *openapi3.Schema
+}
+
+func (body) Close() error { return nil }
+
+// bodyOf is the text of a request's body, which validate has read.
+func bodyOf(r *http.Request) []byte {
+	b, _ := r.Body.(body)
+	return b.text
+}
+
+// smallBody is the size of a body that is about one thing. Lists of many (documents, forecasts,
+// problems) may be as large as the limits say.
+const smallBody = 256 << 10
+
+// firstRoom is what a body takes before more of it has come.
+const firstRoom int64 = 16 << 10
+
+// mostValues is how many values a body may have that a schema is held against: in memory one takes up
+// to a hundred times the three bytes it can be written in. A document with all the forecast rows
+// that fit into a body has fewer.
+const mostValues = 500_000
+
+// takeBody reads a body of plain JSON that is no larger than may be.
+func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, error) {
+	of, limit := o.body, int64(s.config.Limits.Bytes)
+	if !o.large {
+		limit = min(limit, smallBody)
+	}
+	if r.ContentLength == 0 && !of.Required {
+		return nil, nil
+	}
+	if problem, ok := plainCoding(r); !ok {
+		return nil, refusal{problem}
+	}
+	if r.ContentLength > limit {
+		return nil, refusal{bodyTooLarge(limit)}
+	}
+	body := http.MaxBytesReader(w, r.Body, limit)
+	text := roomFor(0)
+	var err error
+	for room := firstRoom; err == nil; room *= 16 { // as it comes: what is announced may never be sent
+		if foreseen := min(r.ContentLength, room); foreseen > int64(text.Len()) {
+			begun := text.Bytes()
+			text = roomFor(foreseen)
+			text.Write(begun)
+		}
+		_, err = io.CopyN(text, body, room-int64(text.Len()))
+	}
+	if err != io.EOF {
+		return nil, s.cutOff(err)
+	}
+	if text.Len() == 0 && !of.Required {
+		return nil, nil
+	}
+	// The type is looked at last: of an empty body it would be the lesser fault.
+	if text.Len() > 0 {
+		if problem, ok := plainJSON(r.Header.Values("Content-Type")); !ok {
+			return nil, refusal{problem}
+		}
+	}
+	return text.Bytes(), nil
+}
+
+// roomFor is an empty text with room for so many bytes, and for seeing that there are no more; with some where it is
+// unknown how many come.
+func roomFor(announced int64) *bytes.Buffer {
+	return bytes.NewBuffer(make([]byte, 0, max(announced, 0)+bytes.MinRead))
+}
+
+// cutOff is why a body could not be read to its end.
+func (s *server) cutOff(err error) error {
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+		return err
+	}
+	if s.draining() {
+		return refusal{unavailable("The server is stopping and did not read the body to its end; send it again.")}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return refusal{tooSlow.problem("The body did not come to its end in time; send it again, and faster.")}
+	}
+	return refusal{malformed.problem("The body could not be read to its end; send it again.")}
+}
+
+// largestTable is the size of a body of CSV, of which a row at a time is in memory.
+const largestTable = 64 << 20
+
+func sendsCSV(r *http.Request) bool {
+	types := r.Header.Values("Content-Type")
+	if len(types) != 1 {
+		return false
+	}
+	kind, _, err := mime.ParseMediaType(types[0])
+	return err == nil && kind == "text/csv"
+}
+
+// takeTable leaves a body of CSV to be read by the handler.
+func (s *server) takeTable(w http.ResponseWriter, r *http.Request) error {
+	if problem, ok := plainCoding(r); !ok {
+		return refusal{problem}
+	}
+	_, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+		return refusal{unsupportedMedia.problem(fmt.Sprintf("The body is sent in %.60q; send CSV in UTF-8.", charset))}
+	}
+	if r.ContentLength > largestTable {
+		return refusal{bodyTooLarge(largestTable)}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, largestTable)
+	return nil
+}
+
+func plainCoding(r *http.Request) (problem, bool) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return unsupportedMedia.problem(fmt.Sprintf("The body is sent in the encoding %.60q; send it as it is.", coding)), false
+	}
+	return problem{}, true
+}
+
+func plainJSON(types []string) (problem, bool) {
+	if len(types) == 0 {
+		return unsupportedMedia.problem("The header Content-Type is missing; send \"Content-Type: application/json\"."), false
+	}
+	kind, parameters, err := mime.ParseMediaType(types[0])
+	charset := parameters["charset"]
+	switch {
+	case len(types) > 1 || err != nil || kind != "application/json":
+		return unsupportedMedia.problem(fmt.Sprintf("The body is sent as %.60q; send \"Content-Type: application/json\".", strings.Join(types, ", "))), false
+	case charset != "" && !strings.EqualFold(charset, "utf-8"):
+		return unsupportedMedia.problem(fmt.Sprintf("The body is sent in %.60q; JSON is sent in UTF-8.", charset)), false
+	}
+	return problem{}, true
+}
+
+// checkBody holds a body against its schema. Large ones take turns, so that their values are not in
+// memory all at once.
+func (s *server) checkBody(r *http.Request, text []byte, schema *openapi3.Schema) error {
+	if len(text) <= smallBody {
+		return checkBody(text, schema)
+	}
+	select {
+	case s.largeBodies <- struct{}{}:
+		defer func() { <-s.largeBodies }()
+		return checkBody(text, schema)
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+}
+
+func checkBody(text []byte, schema *openapi3.Schema) error {
+	if err := capacity.CheckSyntax(text); err != nil {
+		return malformedBody(err)
+	}
+	if values(text) > mostValues {
+		return refusal{tooLarge.problem(fmt.Sprintf("The body has more than %d values, the most that are read; send it in parts.", mostValues))}
+	}
+	value, err := generic(text)
+	if err != nil {
+		return refusal{malformed.problem("The body is no JSON that can be read.")}
+	}
+	if matchesSchema(schema, value) {
+		return nil
+	}
+	// In large bodies the first thing that is wrong is told alone.
+	if findings := violations(schema, value, len(text) <= smallBody); len(findings) > 0 {
+		return refusal{malformed.aboutBody(findings)}
+	}
+	return refusal{malformed.problem("The body is not as it is described at /docs.")}
+}
+
+// malformedBody is the error of text that is no JSON, or of JSON that is not what was asked for.
+func malformedBody(err error) error {
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		return refusal{malformed.aboutBody(input.Findings)}
+	}
+	return err
+}
+
+// values is about how many values a text of JSON has: each but the first of a list follows a comma,
+// and the first a bracket.
+func values(text []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
+}
+
+func generic(text []byte) (value any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return value, err
+}
+
+// readBody reads a body that its schema has been held against. What the schema cannot say (a price
+// with ten decimal places, a whole number written as 1e3) is found here.
+func readBody[T any](r *http.Request, into **T) error {
+	*into = new(T)
+	b, ok := r.Body.(body)
+	if !ok || len(b.text) == 0 {
+		return nil
+	}
+	if by, ok := any(*into).(interface{ read(text []byte) error }); ok {
+		return by.read(b.text)
+	}
+	if json.Unmarshal(b.text, *into) == nil {
+		return nil
+	}
+	value, err := generic(b.text)
+	if err == nil && b.schema != nil {
+		if findings := unreadable(nil, b.schema, value, ""); len(findings) > 0 {
+			return refusal{malformed.aboutBody(findings[:min(len(findings), capacity.MaxFindings)])}
+		}
+	}
+	return refusal{malformed.problem("The body has a value that cannot be read as what it stands for.")}
+}

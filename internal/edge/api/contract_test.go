@@ -1,0 +1,435 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/core/plan"
+	"headroom/internal/core/proof"
+	"headroom/internal/data/history"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	"headroom/internal/service/telemetry"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/sim"
+	"headroom/internal/slots/trial"
+	"headroom/openapi"
+)
+
+// readContract reads the contract for all tests, which change nothing in it.
+var readContract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(openapi.Document) })
+
+func contract(t testing.TB) *openapi3.T {
+	t.Helper()
+	doc, err := readContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// each calls with every operation of the contract.
+func each(doc *openapi3.T, with func(method, path string, item *openapi3.PathItem, op *openapi3.Operation)) {
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
+		item := doc.Paths.Value(path)
+		for _, method := range slices.Sorted(maps.Keys(item.Operations())) {
+			with(method, path, item, item.Operations()[method])
+		}
+	}
+}
+
+func TestContractIsValid(t *testing.T) {
+	if err := contract(t).Validate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Numbers without a format become float32 in Go, and operations without a role could be anybody's.
+func TestContractKeepsItsOwnRules(t *testing.T) {
+	doc := contract(t)
+	for name, ref := range doc.Components.Schemas {
+		walkSchema(ref, "#/components/schemas/"+name, map[*openapi3.Schema]bool{}, func(at string, s *openapi3.Schema) {
+			switch {
+			case s.Type.Is("number") && s.Format != "double":
+				t.Errorf("%s: a number needs format: double", at)
+			case s.Type.Is("integer") && s.Format != "int64":
+				t.Errorf("%s: an integer needs format: int64", at)
+			}
+		})
+	}
+	seen := map[string]bool{}
+	each(doc, func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
+		at := method + " " + path
+		role, _ := op.Extensions["x-role"].(string)
+		if !slices.Contains([]string{"open", "any", "viewer", "planner", "operator", "admin", "agent"}, role) {
+			t.Errorf("%s: x-role is %q", at, role)
+		}
+		if op.OperationID == "" || seen[op.OperationID] || len(op.Tags) != 1 || op.Summary == "" {
+			t.Errorf("%s needs an operationId of its own, one tag and a summary", at)
+		}
+		seen[op.OperationID] = true
+		if open := op.Security != nil && len(*op.Security) == 0; open != (role == "open") {
+			t.Errorf("%s: its security does not fit its x-role %q", at, role)
+		}
+		want := []string{"400", "503", "default"}
+		if role != "open" {
+			want = append(want, "401", "429")
+		}
+		if role != "open" && role != "any" {
+			want = append(want, "403")
+		}
+		if strings.Contains(path, "{cluster}") {
+			want = append(want, "404")
+		}
+		if op.RequestBody != nil {
+			want = append(want, "408", "413", "415", "422")
+			walkSchema(op.RequestBody.Value.Content["application/json"].Schema, at, map[*openapi3.Schema]bool{}, func(where string, s *openapi3.Schema) {
+				open := s.AdditionalProperties.Has == nil || *s.AdditionalProperties.Has
+				if s.Type.Is("object") && open && s.AdditionalProperties.Schema == nil && !readOnlyOnly(where) {
+					t.Errorf("%s: objects of requests need additionalProperties: false", where)
+				}
+			})
+		}
+		if slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == "If-Match" }) {
+			want = append(want, "412", "428")
+		}
+		for _, status := range want {
+			answer := op.Responses.Value(status)
+			if answer == nil || answer.Value.Content["application/problem+json"] == nil {
+				t.Errorf("%s: the answer %s is not a problem document", at, status)
+			}
+		}
+	})
+}
+
+// readOnlyOnly are shapes that stand in requests only where they are read-only.
+func readOnlyOnly(at string) bool {
+	return strings.Contains(at, "/warnings") || strings.HasSuffix(at, "/drift")
+}
+
+func walkSchema(ref *openapi3.SchemaRef, at string, seen map[*openapi3.Schema]bool, with func(at string, s *openapi3.Schema)) {
+	if ref == nil || seen[ref.Value] {
+		return
+	}
+	seen[ref.Value] = true
+	with(at, ref.Value)
+	for name, p := range ref.Value.Properties {
+		walkSchema(p, at+"/"+name, seen, with)
+	}
+	for _, some := range [][]*openapi3.SchemaRef{ref.Value.OneOf, ref.Value.AnyOf, ref.Value.AllOf, {ref.Value.Items, ref.Value.AdditionalProperties.Schema}} {
+		for _, s := range some {
+			walkSchema(s, at, seen, with)
+		}
+	}
+}
+
+// Every route is an operation of the contract, and every operation a route.
+func TestRouterIsTheContract(t *testing.T) {
+	h, err := New(Config{App: app.New(nil, auth.NewKeyring(), app.Config{}), Telemetry: telemetry.New(new(strings.Builder), nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes, operations []string
+	if err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		routes = append(routes, method+" "+route)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	each(contract(t), func(method, path string, _ *openapi3.PathItem, _ *openapi3.Operation) {
+		operations = append(operations, method+" "+path)
+	})
+	slices.Sort(routes)
+	slices.Sort(operations)
+	if diff := cmp.Diff(operations, routes); diff != "" {
+		t.Errorf("the contract (-) and the router (+) differ:\n%s", diff)
+	}
+}
+
+// goTypes are the Go types that schemas stand for where they are not Go types of other packages by
+// the overlay already.
+var goTypes = map[string]reflect.Type{
+	"ProblemDetails": reflect.TypeFor[problem](), "Fault": reflect.TypeFor[fault](), "Session": reflect.TypeFor[whoami](),
+	"ServerAbout": reflect.TypeFor[about](),
+	"PhaseAnswer": reflect.TypeFor[perf.PhaseAnswer](), "TwoJobsAnswer": reflect.TypeFor[perf.TwoJobsAnswer](),
+	"SharedPhaseAnswer": reflect.TypeFor[perf.SharedPhaseAnswer](), "JobAnswer": reflect.TypeFor[perf.JobAnswer](), "Coefficients": reflect.TypeFor[perf.Coefficients](),
+	"TwoJobsQuestion": reflect.TypeFor[capacity.TwoJobsQuestion](), "PhaseQuestion": reflect.TypeFor[capacity.PhaseQuestion](),
+	"SharedPhaseQuestion": reflect.TypeFor[capacity.SharedPhaseQuestion](), "JobQuestion": reflect.TypeFor[capacity.JobQuestion](),
+	"CurrentPlan": reflect.TypeFor[currentPlan](), "PairedJob": reflect.TypeFor[capacity.PairedJob](), "SlotPools": reflect.TypeFor[capacity.SlotPools](), "PhaseShare": reflect.TypeFor[capacity.PhaseShare](),
+}
+
+// currentPlan is the current plan as it is answered.
+type currentPlan struct {
+	capacity.PlanRecord
+	Freshness capacity.Freshness `json:"freshness"`
+}
+
+// overlaid are the types that the overlay may name.
+var overlaid = map[string]reflect.Type{
+	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
+	"app.LastChange": reflect.TypeFor[app.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
+	"list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](), "list[capacity.Run]": reflect.TypeFor[list[capacity.Run]](),
+	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
+	"list[capacity.AllowedHost]": reflect.TypeFor[list[capacity.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[capacity.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[capacity.Delivery]](),
+	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
+	"priceFetch":                    reflect.TypeFor[priceFetch](),
+	"list[capacity.ReportSchedule]": reflect.TypeFor[list[capacity.ReportSchedule]](), "list[capacity.PackingSummary]": reflect.TypeFor[list[capacity.PackingSummary]](), "list[capacity.LiveNode]": reflect.TypeFor[list[capacity.LiveNode]](), "list[capacity.LiveJob]": reflect.TypeFor[list[capacity.LiveJob]](), "list[capacity.LiveDecision]": reflect.TypeFor[list[capacity.LiveDecision]](), "list[capacity.Report]": reflect.TypeFor[list[capacity.Report]](),
+	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
+	"list[capacity.StandingOffer]": reflect.TypeFor[list[capacity.StandingOffer]](),
+	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
+	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
+	"list[capacity.ProfileVersion]": reflect.TypeFor[list[capacity.ProfileVersion]](), "list[capacity.PlannedClass]": reflect.TypeFor[list[capacity.PlannedClass]](),
+	"list[capacity.Forecast]": reflect.TypeFor[list[capacity.Forecast]](), "list[capacity.PlanSummary]": reflect.TypeFor[list[capacity.PlanSummary]](),
+	"list[auth.Key]": reflect.TypeFor[list[auth.Key]](), "list[app.AuditEntry]": reflect.TypeFor[list[app.AuditEntry]](),
+}
+
+func init() {
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[capacity.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[capacity.PlanRecord](), reflect.TypeFor[capacity.Scaling](), reflect.TypeFor[capacity.Freshness](), reflect.TypeFor[capacity.Plan](),
+		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
+		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
+		reflect.TypeFor[capacity.AllowedHost](), reflect.TypeFor[capacity.Webhook](), reflect.TypeFor[capacity.Delivery](),
+		reflect.TypeFor[capacity.PlanChangedEvent](), reflect.TypeFor[capacity.PlanFailedEvent](), reflect.TypeFor[capacity.RunFinishedEvent](), reflect.TypeFor[capacity.PingEvent](),
+		reflect.TypeFor[capacity.ReportMadeEvent](), reflect.TypeFor[capacity.ReportSchedule](), reflect.TypeFor[capacity.ReportRequest](),
+		reflect.TypeFor[executionBatch](), reflect.TypeFor[app.HistoryImport](), reflect.TypeFor[app.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
+		reflect.TypeFor[app.ProfileFromHistory](), reflect.TypeFor[app.ProfileMade](), reflect.TypeFor[app.ForecastFromHistory](), reflect.TypeFor[app.ForecastMade](),
+		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
+		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
+		reflect.TypeFor[capacity.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
+		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
+		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
+		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
+		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.LeaseBeat](), reflect.TypeFor[capacity.DeadlineVerdict](), reflect.TypeFor[capacity.TaskTimesFrom](), reflect.TypeFor[capacity.LateJob](), reflect.TypeFor[capacity.DeadlineCures](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
+		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),
+		reflect.TypeFor[capacity.PoolProblem](), reflect.TypeFor[capacity.PoolPlan](), reflect.TypeFor[capacity.PoolEvaluation](), reflect.TypeFor[capacity.PoolCourseProblem](), reflect.TypeFor[capacity.PoolCourse](), reflect.TypeFor[capacity.SharePlanProblem](), reflect.TypeFor[capacity.SharePlan](), reflect.TypeFor[capacity.InstanceCatalogues](),
+		reflect.TypeFor[capacity.LiveSettings](), reflect.TypeFor[capacity.Heartbeat](), reflect.TypeFor[capacity.HeartbeatAnswer](), reflect.TypeFor[capacity.LiveNode](), reflect.TypeFor[capacity.LiveJobRequest](), reflect.TypeFor[capacity.LiveJob](), reflect.TypeFor[capacity.TasksPrediction](), reflect.TypeFor[capacity.Completable](), reflect.TypeFor[capacity.LiveDecision](), reflect.TypeFor[capacity.PolicyTrialRequest](), reflect.TypeFor[capacity.PolicyTrial](),
+		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](), reflect.TypeFor[dispatch.Knowledge](),
+	} {
+		collectTypes(t)
+	}
+}
+
+// collectTypes adds a named type of ours and all that it is made of.
+func collectTypes(t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		collectTypes(t.Elem())
+		return
+	}
+	if !strings.HasPrefix(t.PkgPath(), "headroom/") || overlaid[t.String()] != nil {
+		return
+	}
+	overlaid[t.String()] = t
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			collectTypes(t.Field(i).Type)
+		}
+	}
+}
+
+// A schema that the overlay calls a Go type has exactly the members of that type's JSON, of the same
+// kinds; so nothing is mapped and nothing can be forgotten.
+func TestSchemasAreTheGoTypes(t *testing.T) {
+	doc := contract(t)
+	of := maps.Clone(goTypes)
+	for schema, name := range overlay(t) {
+		if of[schema] = overlaid[name]; of[schema] == nil {
+			t.Errorf("the overlay makes %s of schema %s, a type this test does not know", name, schema)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		s, goType := doc.Components.Schemas[name].Value, of[name]
+		switch {
+		case goType == nil && (s.Type.Is("object") || len(s.AllOf) > 0) && name != "Token" && name != "Health":
+			t.Errorf("schema %s is no Go type; add it to the overlay", name)
+		case goType != nil && goType.Kind() == reflect.Struct && goType != reflect.TypeFor[capacity.Money]() && goType != reflect.TypeFor[capacity.SlotsPerVM](): // which write themselves
+			want, got := membersOf(goType), propertiesOf(s)
+			if strings.HasSuffix(name, "Question") {
+				want["kind"] = "string" // which capacity reads into the choice of a type
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("schema %s (+) is not %s (-):\n%s", name, goType, diff)
+			}
+		}
+	}
+}
+
+func overlay(t *testing.T) map[string]string {
+	text, err := os.ReadFile("../../../openapi/server/overlay.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Actions []struct {
+			Target string
+			Update map[string]any
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	types := map[string]string{}
+	schema := regexp.MustCompile(`^\$\.components\.schemas\.(\w+)$`)
+	for _, a := range file.Actions {
+		if m := schema.FindStringSubmatch(a.Target); m != nil {
+			types[m[1]], _ = a.Update["x-go-type"].(string)
+		}
+	}
+	return types
+}
+
+// membersOf is the JSON members of a struct with the OpenAPI type of each.
+func membersOf(t reflect.Type) map[string]string {
+	members := map[string]string{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case name == "" && f.Anonymous:
+			maps.Copy(members, membersOf(f.Type))
+		default:
+			members[name] = jsonKind(f.Type)
+		}
+	}
+	return members
+}
+
+func jsonKind(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return "date-time"
+	case reflect.TypeFor[capacity.Money](), reflect.TypeFor[decimal.Decimal]():
+		return "decimal"
+	case reflect.TypeFor[json.RawMessage]():
+		return "any"
+	}
+	switch t.Kind() {
+	case reflect.Float64:
+		return "number"
+	case reflect.Int64, reflect.Int, reflect.Uint64:
+		return "integer"
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	}
+	return "any"
+}
+
+func propertiesOf(s *openapi3.Schema) map[string]string {
+	members := map[string]string{}
+	for _, part := range s.AllOf {
+		maps.Copy(members, propertiesOf(part.Value))
+	}
+	for name, p := range s.Properties {
+		v := p.Value
+		switch {
+		case len(v.OneOf) > 0 && v.OneOf[0].Value.Type.Is("array"): // a week, which may be told in other forms too
+			members[name] = "array"
+		case len(v.OneOf) > 0, strings.HasSuffix(p.Ref, "Amount"), len(v.AllOf) == 1 && strings.HasSuffix(v.AllOf[0].Ref, "Amount"):
+			members[name] = "decimal"
+		case len(v.AllOf) > 0:
+			members[name] = "object"
+		case v.Format == "date-time":
+			members[name] = v.Format
+		case v.Type == nil:
+			members[name] = "any"
+		default:
+			members[name] = v.Type.Slice()[0]
+		}
+		if v.Type.Is("object") && len(v.Properties) == 0 && len(v.AnyOf) == 0 && v.AdditionalProperties.Schema != nil && v.AdditionalProperties.Schema.Value.IsEmpty() {
+			members[name] = "any" // kept as the text it was sent as
+		}
+		if name == "plan" && strings.HasSuffix(p.Ref, "/Plan") {
+			members[name] = "any" // a stored plan is answered as the text it is kept as
+		}
+		if name == "batch" && strings.HasSuffix(p.Ref, "/Batch") || name == "packing" && s.Properties["batch"] != nil {
+			members[name] = "any" // so is a packing that is kept, with its batch
+		}
+		if strings.HasSuffix(p.Ref, "/PoolBasis") || strings.HasSuffix(p.Ref, "/PoolSchedule") {
+			members[name] = "any" // and a plan of a pool, with what it answers
+		}
+	}
+	return members
+}
+
+// Every kind of problem that can be answered is explained, and none that cannot.
+func TestProblemsAreExplained(t *testing.T) {
+	for _, k := range problemKinds {
+		if h := problemHelps[k.name]; h.Meaning == "" || h.Cure == "" {
+			t.Errorf("problem %s is not explained", k.name)
+		}
+	}
+	if len(problemHelps) != len(problemKinds) {
+		t.Errorf("%d problems are explained, %d can be answered", len(problemHelps), len(problemKinds))
+	}
+}
+
+// What a server reads of requests is what the contract says of them.
+func TestRequestsAreTheContracts(t *testing.T) {
+	t.Parallel()
+	doc, err := readContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := readOperations(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := readOperations(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(whole) != len(read) || len(whole) == 0 {
+		t.Errorf("%d operations are read, the contract has %d", len(read), len(whole))
+	}
+	bare := func(o operation) operation {
+		o.parameters, o.body, o.schema = nil, nil, nil
+		return o
+	}
+	for name, want := range whole {
+		got := read[name]
+		if got == nil || !reflect.DeepEqual(bare(*got), bare(*want)) || len(got.parameters) != len(want.parameters) || (got.schema == nil) != (want.schema == nil) || got.body != nil && got.body.Required != want.body.Required {
+			t.Errorf("%s is read as %+v, the contract says %+v", name, got, want)
+			continue
+		}
+		for i, parameter := range want.parameters {
+			if p := got.parameters[i]; p.Name != parameter.Name || p.Description != parameter.Description {
+				t.Errorf("%s: the parameter %s is read as %+v", name, parameter.Name, p)
+			}
+		}
+		if want.schema != nil && !slices.Equal(slices.Sorted(maps.Keys(got.schema.Properties)), slices.Sorted(maps.Keys(want.schema.Properties))) {
+			t.Errorf("%s: the body has other members", name)
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// The current plan is polled by many programs. It is answered from memory, outside the layer that
+// holds requests against openapi.yaml: what is asked for is looked at here.
+
+// found is a cluster's current plan, and whether a newer one may have been kept from us.
+type found struct {
+	*app.Shown
+	stale bool
+}
+
+// current is a cluster's current plan.
+func (s *server) current(ctx context.Context, cluster string) (found, error) {
+	shown, old, err := s.app.Shown(ctx, cluster)
+	return found{shown, old || !s.reachable()}, err
+}
+
+// etag is another one when the plan, or anything of its freshness, is.
+func (f found) etag(now time.Time) string {
+	if f.stale || f.Stale(now) {
+		return quoted(f.Tag() + "-stale")
+	}
+	return quoted(f.Tag())
+}
+
+// text is an answer about the plan. Whether it is marked is part of the question.
+func (f found) text(question string, now time.Time, write func() ([]byte, string, error)) (app.Text, error) {
+	if f.stale {
+		question += " stale"
+	}
+	return f.Text(question, now.Unix(), write)
+}
+
+// reachable says whether what is shown can be believed to be the newest.
+func (s *server) reachable() bool { return !s.app.Board.Running() || s.app.Board.InTouch() }
+
+// currentPlan answers the current plan with how fresh it is. A caller that knows it already may wait
+// for the next one: "Prefer: wait=30".
+func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
+	wait, err := s.checkCurrent(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	cluster, known := pathValue(r, "cluster"), r.Header.Values("If-None-Match")
+	if format := formatOf(r); r.URL.RawQuery != "" && format != "" {
+		file, err := s.planFile(r.Context(), cluster, app.PlanRef{}, format)
+		if err == nil {
+			err = file.write(w, r)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+		return
+	}
+	shown, err := s.current(r.Context(), cluster)
+	if err == nil && wait > 0 {
+		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+		if matches(known, shown.etag(s.app.Now())) {
+			shown, err = s.waitForChange(w, r, cluster, known, wait)
+		}
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	now, h := s.app.Now(), w.Header()
+	etag := shown.etag(now)
+	h["Etag"] = []string{etag}
+	if len(known) > 0 && matches(known, etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	text, err := shown.text("/", now, func() ([]byte, string, error) { return currentText(shown, now) })
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	answerText(w, r, text)
+}
+
+var jsonType = []string{"application/json"}
+
+// leastZipped is the least size of a text that is kept compressed as well. Of shorter ones a server answers a tenth
+// more polls a second as they are: two more headers cost more than a packet less saves.
+const leastZipped = 4 << 10
+
+// answerText answers a text that is kept for all who ask; its ETag is set.
+func answerText(w http.ResponseWriter, r *http.Request, text app.Text) {
+	h := w.Header()
+	if len(text.Body) >= leastZipped && acceptsGzip(r) {
+		text = text.Zipped()
+		h["Content-Encoding"], h["Etag"] = gzipCoding, []string{ofZipped(h["Etag"][0])}
+	}
+	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(text.Body) // who is gone does not want to know
+}
+
+// currentText is a stored plan's text with its freshness.
+func currentText(shown found, now time.Time) ([]byte, string, error) {
+	f := shown.Freshness(now)
+	f.Stale = f.Stale || shown.stale
+	freshness, err := json.Marshal(f)
+	if err != nil {
+		return nil, "", fmt.Errorf("write how fresh a plan is: %w", err)
+	}
+	record := recordText(shown.Record)
+	text := append(record[:len(record)-2], `,"freshness":`...) // without its }\n
+	return append(append(text, freshness...), '}', '\n'), "", nil
+}
+
+// checkCurrent reads what may be sent along.
+func (s *server) checkCurrent(r *http.Request) (wait time.Duration, err error) {
+	if r.URL.RawQuery != "" {
+		if err := s.operationOf(r).checkParameters(r); err != nil {
+			return 0, err
+		}
+	}
+	if prefer := r.Header.Get("Prefer"); prefer != "" {
+		wait = preferredWait(prefer)
+	}
+	return wait, nil
+}
+
+// longestWait is how long a request may ask to wait.
+const longestWait = time.Minute
+
+// preferredWait reads "wait=30" among preferences (RFC 7240). What cannot be read is no preference,
+// as that RFC has it; what is too long is shortened.
+func preferredWait(prefer string) time.Duration {
+	for one := range strings.SplitSeq(prefer, ",") {
+		one, _, _ = strings.Cut(one, ";")
+		name, value, _ := strings.Cut(one, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+		if err != nil {
+			return 0
+		}
+		return min(time.Duration(n)*time.Second, longestWait)
+	}
+	return 0
+}
+
+func quoted(tag string) string { return `"` + tag + `"` }
+
+// scaling answers what autoscalers follow: always 200 where there is a plan, so that no error is
+// taken for a wish to scale down.
+func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
+	shown, err := s.current(r.Context(), pathValue(r, "cluster"))
+	if err != nil {
+		if _, wrong := s.scalingOptions(r); wrong != nil { // what cannot be read is said first: it is not cured by waiting
+			err = wrong
+		} else {
+			err = s.noPlanYet(r.Context(), pathValue(r, "cluster"), err)
+		}
+		s.fail(w, r, err)
+		return
+	}
+	now := s.app.Now()
+	text, err := shown.text(r.URL.RawQuery, now, func() ([]byte, string, error) { return s.scalingText(r, shown, now) })
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h["Etag"] = text.ETag
+	if known := r.Header["If-None-Match"]; len(known) > 0 && matches(known, strings.TrimPrefix(text.ETag[0], "W/")) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	answerText(w, r, text)
+}
+
+// scalingText writes the document that a query asks for. Its ETag is weak: only the age differs
+// between two that have the same.
+func (s *server) scalingText(r *http.Request, shown found, now time.Time) ([]byte, string, error) {
+	o, err := s.scalingOptions(r)
+	if err != nil {
+		return nil, "", err
+	}
+	document, known := shown.ScalingAt(now, o)
+	if !known {
+		return nil, "", refusal{notFound.problem(fmt.Sprintf("The plan has no class %.200q; leave the parameter \"class\" out to see which there are.", o.Class))}
+	}
+	document.Stale = document.Stale || shown.stale
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, "", fmt.Errorf("write the scaling document: %w", err)
+	}
+	return append(text, '\n'), fmt.Sprintf(`W/"%s-%d-%t"`, shown.Tag(), document.VMs.Total, document.Stale), nil
+}
+
+// scalingOptions checks and reads the query.
+func (s *server) scalingOptions(r *http.Request) (o capacity.ScalingOptions, err error) {
+	if err := s.operationOf(r).checkParameters(r); err != nil {
+		return o, err
+	}
+	query := r.URL.Query()
+	o.Class = query.Get("class")
+	if text := query.Get("headroom"); text != "" {
+		o.Headroom, err = strconv.ParseFloat(text, 64)
+		if err != nil || !(o.Headroom >= 0.1 && o.Headroom <= 10) {
+			return o, refusal{aboutParameter("headroom", "range", fmt.Sprintf("%.60q is no factor from 0.1 to 10, such as 1.1 for a tenth more VMs.", text), nil)}
+		}
+	}
+	o.Min, _ = strconv.ParseInt(query.Get("min"), 10, 64)
+	o.Max, _ = strconv.ParseInt(query.Get("max"), 10, 64)
+	if query.Get("max") != "" && o.Min > o.Max {
+		return o, refusal{aboutParameter("min", "range", fmt.Sprintf("min is %d and max is %d; min must not be above max.", o.Min, o.Max), nil)}
+	}
+	return o, nil
+}
+
+// noPlanYet is why there is nothing to scale by. That a cluster has never had a plan passes, so it is
+// not to be had yet, and not unknown.
+func (s *server) noPlanYet(ctx context.Context, cluster string, err error) error {
+	if p := problemOf(err); p.Status != http.StatusNotFound {
+		return err
+	}
+	if _, unknown := s.app.Cluster(ctx, cluster); unknown != nil {
+		return unknown
+	}
+	return fmt.Errorf("%s: %w", strings.TrimSuffix(sentence(err, capacity.NotFound), "."), capacity.Busy)
+}

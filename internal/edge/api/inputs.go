@@ -1,0 +1,224 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// The inputs of clusters: each handler hands on what it is asked and answers what came of it.
+
+func (s *server) ListClusters(ctx context.Context, r ListClustersRequest) (reply[ClusterList], error) {
+	return listed(ctx, s, paging(r.Params), "clusters", report.Clusters, func(ctx context.Context, p app.Page) (app.Listed[capacity.Cluster], error) {
+		return s.app.Clusters(ctx, auth.From(ctx).Clusters, p)
+	})
+}
+
+func (s *server) CreateCluster(ctx context.Context, r CreateClusterRequest) (reply[Cluster], error) {
+	c, err := s.app.CreateCluster(ctx, *r.Body)
+	return created(c, c.Version, c.Name, err)
+}
+
+func (s *server) GetCluster(ctx context.Context, r GetClusterRequest) (reply[Cluster], error) {
+	c, err := s.app.Cluster(ctx, r.Cluster)
+	return versioned(c, c.Version, err)
+}
+
+func (s *server) ReplaceCluster(ctx context.Context, r ReplaceClusterRequest) (reply[Cluster], error) {
+	version, err := seenVersion(r.Params.IfMatch)
+	if err == nil {
+		err = sameName("/name", r.Cluster, r.Body.Name)
+	}
+	if err != nil {
+		return reply[Cluster]{}, err
+	}
+	c, err := s.app.ReplaceCluster(ctx, version, *r.Body)
+	return versioned(c, c.Version, err)
+}
+
+func (s *server) DeleteCluster(ctx context.Context, r DeleteClusterRequest) (reply[nothing], error) {
+	version, err := seenVersion(r.Params.IfMatch)
+	if err != nil {
+		return done(err)
+	}
+	return done(s.app.DeleteCluster(ctx, r.Cluster, version))
+}
+
+// sameName refuses to rename: the name is part of the address.
+func sameName(pointer, inPath, inBody string) error {
+	if inPath == inBody {
+		return nil
+	}
+	return refusal{invalid.aboutBody([]capacity.Finding{{Pointer: pointer, Code: "other_name",
+		Detail: fmt.Sprintf("The body names %.60q and the address %.60q; a name stays as it is.", inBody, inPath),
+		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Write %q.", inPath), Pointer: pointer, Value: inPath}}})}
+}
+
+// key is what a stored thing is known by in addresses, and its version.
+func key(item any) (name string, version int64) {
+	switch x := item.(type) {
+	case capacity.VMType:
+		return x.Name, x.Version
+	case capacity.PricePeriod:
+		return x.ID, x.Version
+	case capacity.SignedContract:
+		return x.Name, x.Version
+	case capacity.PlannedClass:
+		return x.Name, x.Version
+	case capacity.Scenario:
+		return x.Name, x.Version
+	case capacity.StandingOffer:
+		return x.Name, x.Version
+	case capacity.ReportSchedule:
+		return x.Name, x.Version
+	}
+	panic(fmt.Sprintf("%T is not kept in a collection", item))
+}
+
+func listInputs[T any](ctx context.Context, s *server, in app.Inputs[T], cluster, what string, p paging, table func([]T) report.Table) (reply[list[T]], error) {
+	return listed(ctx, s, p, cluster+"-"+what, table, func(ctx context.Context, p app.Page) (app.Listed[T], error) {
+		return in.List(ctx, cluster, p)
+	})
+}
+
+func createInput[T any](ctx context.Context, in app.Inputs[T], cluster string, item *T) (reply[T], error) {
+	stored, err := in.Create(ctx, cluster, *item)
+	name, version := key(stored)
+	return created(stored, version, name, err)
+}
+
+func getInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string) (reply[T], error) {
+	stored, err := in.Get(ctx, cluster, name)
+	_, version := key(stored)
+	return versioned(stored, version, err)
+}
+
+func replaceInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string, ifMatch *string, item *T) (reply[T], error) {
+	version, err := seenVersion(ifMatch)
+	if _, price := any(*item).(capacity.PricePeriod); err == nil && !price {
+		given, _ := key(*item)
+		err = sameName("/name", name, given)
+	}
+	if err != nil {
+		return reply[T]{}, err
+	}
+	stored, err := in.Replace(ctx, cluster, name, version, *item)
+	_, version = key(stored)
+	return versioned(stored, version, err)
+}
+
+func deleteInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string, ifMatch *string) (reply[nothing], error) {
+	version, err := seenVersion(ifMatch)
+	if err != nil {
+		return done(err)
+	}
+	return done(in.Delete(ctx, cluster, name, version))
+}
+
+func (s *server) ListVMTypes(ctx context.Context, r ListVMTypesRequest) (reply[VMTypeList], error) {
+	return listInputs(ctx, s, s.app.VMTypes(), r.Cluster, "vm-types", paging(r.Params), report.VMTypes)
+}
+
+func (s *server) CreateVMType(ctx context.Context, r CreateVMTypeRequest) (reply[VMType], error) {
+	return createInput(ctx, s.app.VMTypes(), r.Cluster, r.Body)
+}
+
+func (s *server) GetVMType(ctx context.Context, r GetVMTypeRequest) (reply[VMType], error) {
+	return getInput(ctx, s.app.VMTypes(), r.Cluster, r.Name)
+}
+
+func (s *server) ReplaceVMType(ctx context.Context, r ReplaceVMTypeRequest) (reply[VMType], error) {
+	return replaceInput(ctx, s.app.VMTypes(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeleteVMType(ctx context.Context, r DeleteVMTypeRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.VMTypes(), r.Cluster, r.Name, r.Params.IfMatch)
+}
+
+func (s *server) ListPrices(ctx context.Context, r ListPricesRequest) (reply[PriceList], error) {
+	l, err := listInputs(ctx, s, s.app.Prices(), r.Cluster, "prices", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Prices)
+	return withNumbers(r.Params.Numbers, l, err)
+}
+
+func (s *server) CreatePrice(ctx context.Context, r CreatePriceRequest) (reply[Price], error) {
+	return createInput(ctx, s.app.Prices(), r.Cluster, r.Body)
+}
+
+func (s *server) GetPrice(ctx context.Context, r GetPriceRequest) (reply[Price], error) {
+	return getInput(ctx, s.app.Prices(), r.Cluster, r.Id)
+}
+
+func (s *server) ReplacePrice(ctx context.Context, r ReplacePriceRequest) (reply[Price], error) {
+	return replaceInput(ctx, s.app.Prices(), r.Cluster, r.Id, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeletePrice(ctx context.Context, r DeletePriceRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.Prices(), r.Cluster, r.Id, r.Params.IfMatch)
+}
+
+func (s *server) ListContracts(ctx context.Context, r ListContractsRequest) (reply[ContractList], error) {
+	l, err := listInputs(ctx, s, s.app.Contracts(), r.Cluster, "contracts", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Contracts)
+	return withNumbers(r.Params.Numbers, l, err)
+}
+
+func (s *server) CreateContract(ctx context.Context, r CreateContractRequest) (reply[Contract], error) {
+	return createInput(ctx, s.app.Contracts(), r.Cluster, r.Body)
+}
+
+func (s *server) GetContract(ctx context.Context, r GetContractRequest) (reply[Contract], error) {
+	return getInput(ctx, s.app.Contracts(), r.Cluster, r.Name)
+}
+
+func (s *server) ReplaceContract(ctx context.Context, r ReplaceContractRequest) (reply[Contract], error) {
+	return replaceInput(ctx, s.app.Contracts(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeleteContract(ctx context.Context, r DeleteContractRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.Contracts(), r.Cluster, r.Name, r.Params.IfMatch)
+}
+
+func (s *server) ListOffers(ctx context.Context, r ListOffersRequest) (reply[StandingOfferList], error) {
+	l, err := listInputs(ctx, s, s.app.Offers(), r.Cluster, "offers", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Offers)
+	return withNumbers(r.Params.Numbers, l, err)
+}
+
+func (s *server) CreateOffer(ctx context.Context, r CreateOfferRequest) (reply[StandingOffer], error) {
+	return createInput(ctx, s.app.Offers(), r.Cluster, r.Body)
+}
+
+func (s *server) GetOffer(ctx context.Context, r GetOfferRequest) (reply[StandingOffer], error) {
+	return getInput(ctx, s.app.Offers(), r.Cluster, r.Name)
+}
+
+func (s *server) ReplaceOffer(ctx context.Context, r ReplaceOfferRequest) (reply[StandingOffer], error) {
+	return replaceInput(ctx, s.app.Offers(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeleteOffer(ctx context.Context, r DeleteOfferRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.Offers(), r.Cluster, r.Name, r.Params.IfMatch)
+}
+
+func (s *server) ListClasses(ctx context.Context, r ListClassesRequest) (reply[ClassList], error) {
+	l, err := listInputs(ctx, s, s.app.Classes(), r.Cluster, "classes", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.PlannedClasses)
+	return withNumbers(r.Params.Numbers, l, err)
+}
+
+func (s *server) CreateClass(ctx context.Context, r CreateClassRequest) (reply[Class], error) {
+	return createInput(ctx, s.app.Classes(), r.Cluster, r.Body)
+}
+
+func (s *server) GetClass(ctx context.Context, r GetClassRequest) (reply[Class], error) {
+	return getInput(ctx, s.app.Classes(), r.Cluster, r.Name)
+}
+
+func (s *server) ReplaceClass(ctx context.Context, r ReplaceClassRequest) (reply[Class], error) {
+	return replaceInput(ctx, s.app.Classes(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeleteClass(ctx context.Context, r DeleteClassRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.Classes(), r.Cluster, r.Name, r.Params.IfMatch)
+}

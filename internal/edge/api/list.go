@@ -1,0 +1,96 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// list is a page as it is answered.
+type list[T any] struct {
+	Items []T     `json:"items"`
+	Next  *string `json:"next_cursor"` // null on the last page
+}
+
+// paging is what the parameters of every list have in common.
+type paging struct {
+	Limit  *Limit
+	Cursor *Cursor
+	Format *ListFormat
+}
+
+const (
+	usualPage   = 100
+	longestPage = 1000
+)
+
+// listed answers a page of a list, or a table: of that page where a limit is given, else of every
+// row; or a spreadsheet, which is made as a whole and so is of one page. name is that of the file.
+func listed[T any](ctx context.Context, s *server, p paging, name string, table func([]T) report.Table, read func(context.Context, app.Page) (app.Listed[T], error)) (reply[list[T]], error) {
+	page := app.Page{Limit: usualPage}
+	if p.Limit != nil {
+		page.Limit = int(*p.Limit)
+	}
+	if p.Cursor != nil {
+		page.After = *p.Cursor
+	}
+	asTable := p.Format != nil && *p.Format == "csv"
+	asSheet := p.Format != nil && *p.Format == "xlsx"
+	whole := asTable && p.Limit == nil
+	if whole || asSheet && p.Limit == nil {
+		page.Limit = longestPage
+	}
+	first, err := read(ctx, page)
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // of all that was asked only a cursor can be wrong
+		return reply[list[T]]{}, refusal{aboutParameter("cursor", "cursor", input.Findings[0].Detail, nil)}
+	}
+	if err != nil {
+		return reply[list[T]]{}, err
+	}
+	if asSheet {
+		var file bytes.Buffer
+		err := report.Workbook(&file, report.Sheet{Name: name, Table: table(first.Items)})
+		return reply[list[T]]{table: &tableReply{name: name + ".xlsx", mediaType: xlsxType, next: first.Next, first: file.Bytes()}}, err
+	}
+	if !asTable {
+		l := list[T]{Items: first.Items}
+		if l.Items == nil {
+			l.Items = []T{}
+		}
+		if first.Next != "" {
+			l.Next = &first.Next
+		}
+		return reply[list[T]]{body: l, next: first.Next, hashed: true}, nil
+	}
+	var text bytes.Buffer
+	if err := table(first.Items).CSV(&text); err != nil {
+		return reply[list[T]]{}, err
+	}
+	out := &tableReply{name: name + ".csv", first: text.Bytes()}
+	if !whole {
+		out.next = first.Next
+		return reply[list[T]]{table: out}, nil
+	}
+	out.rest = func(w io.Writer) error {
+		for cursor := first.Next; cursor != ""; {
+			more, err := read(ctx, app.Page{After: cursor, Limit: longestPage})
+			if err == nil {
+				err = table(more.Items).CSVRows(w)
+			}
+			if err != nil {
+				if ctx.Err() == nil {
+					s.log(ctx).Error("table cut off", "error", err.Error())
+				}
+				return err
+			}
+			cursor = more.Next
+		}
+		return nil
+	}
+	return reply[list[T]]{table: out}, nil
+}

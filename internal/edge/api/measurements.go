@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/service/app"
+)
+
+// measurementBatch is measurements as they are sent.
+type measurementBatch struct {
+	Measurements []capacity.MeasurementRequest `json:"measurements"`
+}
+
+func (s *server) AddMeasurements(ctx context.Context, r AddMeasurementsRequest) (reply[MeasurementsTaken], error) {
+	return plain(s.app.Measure(ctx, r.Cluster, r.Body.Measurements))
+}
+
+func (s *server) ListMeasurements(ctx context.Context, r ListMeasurementsRequest) (reply[MeasurementList], error) {
+	of, err := measurementFilter(r.Params.Job, (*string)(r.Params.Kind), r.Params.From, r.Params.Until)
+	if err != nil {
+		return reply[MeasurementList]{}, err
+	}
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, r.Cluster+"-measurements", report.JobMeasurements, func(ctx context.Context, p app.Page) (app.Listed[capacity.JobMeasurement], error) {
+		return s.app.JobMeasurements(ctx, r.Cluster, of, p)
+	})
+}
+
+func (s *server) DeleteMeasurements(ctx context.Context, r DeleteMeasurementsRequest) (reply[Deleted], error) {
+	of, err := measurementFilter(r.Params.Job, (*string)(r.Params.Kind), r.Params.From, r.Params.Until)
+	if err != nil {
+		return reply[Deleted]{}, err
+	}
+	if of == (app.MeasurementFilter{}) {
+		return reply[Deleted]{}, refusal{aboutParameter("job", "missing", "Say which measurements to delete: by job, kind, from, until, or several of them.", nil)}
+	}
+	n, err := s.app.ForgetMeasurements(ctx, r.Cluster, of)
+	return plain(deleted{n}, err)
+}
+
+func measurementFilter(job, kind *string, from, until *time.Time) (of app.MeasurementFilter, err error) {
+	if job != nil {
+		of.Job = *job
+	}
+	if kind != nil {
+		of.Kind = capacity.FitKind(*kind)
+	}
+	if from != nil {
+		of.From = *from
+	}
+	if until != nil {
+		of.Until = *until
+	}
+	if from != nil && until != nil && from.After(*until) {
+		return of, refusal{aboutParameter("from", "range", fmt.Sprintf("from is %s and until is %s; from must not be after until.",
+			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
+	}
+	return of, nil
+}
+
+func (s *server) ListFits(ctx context.Context, r ListFitsRequest) (reply[JobFitList], error) {
+	of, _ := measurementFilter(r.Params.Job, (*string)(r.Params.Kind), nil, nil)
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, r.Cluster+"-fits", report.JobFits, func(ctx context.Context, p app.Page) (app.Listed[perf.JobFit], error) {
+		return s.app.JobFits(ctx, r.Cluster, of, p)
+	})
+}
+
+func (s *server) GetFit(ctx context.Context, r GetFitRequest) (reply[JobFit], error) {
+	ask := app.FitAsk{VMs: r.Params.Vms, Residual: r.Params.Residual}
+	if r.Params.Version != nil {
+		ask.Version = *r.Params.Version
+	}
+	if r.Params.Method != nil {
+		ask.Method = perf.FitChoice(*r.Params.Method)
+	}
+	f, err := s.app.FitOf(ctx, r.Cluster, r.Job, capacity.FitKind(r.Kind), ask)
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // here the members are parameters
+		f := input.Findings[0]
+		return reply[JobFit]{}, refusal{aboutParameter(strings.TrimPrefix(f.Pointer, "/"), f.Code, f.Detail, nil)}
+	}
+	return reply[JobFit]{body: f, hashed: true}, err
+}
+
+func (s *server) ListFitVersions(ctx context.Context, r ListFitVersionsRequest) (reply[JobFitList], error) {
+	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-fit-versions", report.JobFits, func(ctx context.Context, p app.Page) (app.Listed[perf.JobFit], error) {
+		return s.app.JobFitVersions(ctx, r.Cluster, r.Job, capacity.FitKind(r.Kind), p)
+	})
+}

@@ -1,0 +1,255 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+	"headroom/internal/service/app"
+)
+
+// horizon answers a horizon that brings its problem along. Like that of solve it is read by hand, once there is a
+// place to solve in.
+func (s *server) horizon(w http.ResponseWriter, r *http.Request) {
+	answered, run, err := s.app.Horizon(r.Context(), prefersAsync(r), func() (capacity.HorizonQuestion, error) {
+		q, err := capacity.ReadHorizon(bodyOf(r), s.config.Limits)
+		if err == nil {
+			q.Detail = detailFor(q.Detail, horizonForm(r))
+			err = inForm(horizonForm(r), q.CheckDetail(&q.Detail))
+		}
+		return q, readingProblem(err)
+	})
+	s.answerHorizon(w, r, "", answered, run, err)
+}
+
+func (s *server) clusterHorizon(w http.ResponseWriter, r *http.Request) {
+	q, err := capacity.ReadClusterHorizon(bodyOf(r))
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	q.Detail = detailFor(q.Detail, horizonForm(r))
+	cluster := pathValue(r, "cluster")
+	answered, run, err := s.app.HorizonOfCluster(r.Context(), cluster, q, prefersAsync(r))
+	s.answerHorizon(w, r, cluster, answered, run, inForm(horizonForm(r), err))
+}
+
+func (s *server) purchase(w http.ResponseWriter, r *http.Request) {
+	answered, run, err := s.app.Purchase(r.Context(), prefersAsync(r), func() (capacity.PurchaseQuestion, error) {
+		q, err := capacity.ReadPurchase(bodyOf(r), s.config.Limits)
+		if err == nil {
+			q.Detail = detailFor(q.Detail, purchaseForm(r))
+			err = inForm(purchaseForm(r), q.CheckDetail(&q.Detail))
+		}
+		return q, readingProblem(err)
+	})
+	s.answerPurchase(w, r, "", answered, run, err)
+}
+
+func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
+	q, err := capacity.ReadClusterPurchase(bodyOf(r))
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	q.Detail = detailFor(q.Detail, purchaseForm(r))
+	cluster := pathValue(r, "cluster")
+	answered, run, err := s.app.PurchaseForCluster(r.Context(), cluster, q, prefersAsync(r))
+	s.answerPurchase(w, r, cluster, answered, run, inForm(purchaseForm(r), err))
+}
+
+// horizonForm and purchaseForm are the detail that the form of an answer is made of, "" where any will do. Days,
+// months, and what to buy are in every answer.
+func horizonForm(r *http.Request) capacity.Detail {
+	if formatOf(r) == "csv" && spanOf(r) == report.PerPeriod {
+		return capacity.DetailPeriods
+	}
+	return purchaseForm(r)
+}
+
+func purchaseForm(r *http.Request) capacity.Detail {
+	if format := formatOf(r); format == "xlsx" || format == "focus" {
+		return capacity.DetailClasses
+	}
+	return ""
+}
+
+// detailFor is the detail that is kept of an answer: what was asked for, and what its form is made of.
+func detailFor(asked, form capacity.Detail) capacity.Detail {
+	if form == "" || asked == capacity.DetailClasses {
+		return asked
+	}
+	return form
+}
+
+// inForm says of an answer that is too large in the form that was asked for what can be done about the form.
+func inForm(form capacity.Detail, err error) error {
+	input := (*capacity.InputError)(nil)
+	if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != "/detail" || form == "" {
+		return err
+	}
+	hint := "Ask for a shorter time, or for format=csv, which has days and months of any time with per=day and per=month."
+	return refusal{tooLarge.faulty([]fault{{Parameter: "format", Code: "too_large", Detail: input.Findings[0].Detail, Hint: &capacity.Hint{Detail: hint}}})}
+}
+
+// formatOf is the form that a request wants in the place of a document.
+func formatOf(r *http.Request) string {
+	if format := r.URL.Query().Get("format"); format != "json" {
+		return format
+	}
+	return ""
+}
+
+// answerHorizon answers what a horizon comes to, or 202 and the run that plans it.
+func (s *server) answerHorizon(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredHorizon, run capacity.Run, err error) {
+	switch {
+	case err != nil:
+	case answered == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = answerHorizonIn(w, r, cluster, answered)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+func (s *server) answerPurchase(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredPurchase, run capacity.Run, err error) {
+	switch {
+	case err != nil:
+	case answered == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = answerPurchaseIn(w, r, cluster, answered)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredHorizon) error {
+	name, mediaType, fill := "horizon.csv", tableType, func(to io.Writer) error {
+		return report.Horizon(a.Answer, spanOf(r)).CSV(to)
+	}
+	switch formatOf(r) {
+	case "":
+		a.Answer.Show(a.Question.Detail)
+		return reply[plan.HorizonAnswer]{body: a.Answer}.write(w, r)
+	case "xlsx":
+		name, mediaType, fill = "horizon.xlsx", xlsxType, func(to io.Writer) error {
+			return report.HorizonWorkbook(to, a.Question.Horizon, a.Answer)
+		}
+	case "focus":
+		name, fill = "horizon-focus.csv", func(to io.Writer) error {
+			return report.Focus(to, a.Question.Horizon, a.Answer, report.FocusNames{SubAccountID: cluster})
+		}
+	}
+	return answerFile(w, name, mediaType, fill)
+}
+
+// spanOf is what a row of a table stands for.
+func spanOf(r *http.Request) report.Span {
+	if per := r.URL.Query().Get("per"); per != "" {
+		return report.Span(per)
+	}
+	return report.PerPeriod
+}
+
+func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a *app.AnsweredPurchase) error {
+	name, mediaType, fill := "purchase.csv", tableType, func(to io.Writer) error {
+		return report.Purchase(a.Answer).CSV(to)
+	}
+	switch formatOf(r) {
+	case "":
+		a.Answer.Horizon.Show(a.Question.Detail)
+		return reply[plan.PurchaseAnswer]{body: a.Answer}.write(w, r)
+	case "xlsx":
+		name, mediaType, fill = "purchase.xlsx", xlsxType, func(to io.Writer) error {
+			return report.PurchaseWorkbook(to, a.Question, a.Answer)
+		}
+	case "focus":
+		name, fill = "purchase-focus.csv", func(to io.Writer) error {
+			return report.Focus(to, a.Answer.Bought(&a.Question), a.Answer.Horizon, report.FocusNames{SubAccountID: cluster})
+		}
+	}
+	return answerFile(w, name, mediaType, fill)
+}
+
+// runMonths answers the result of a run about months in another form. What the answer was made of is the run's input.
+func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
+	cluster := ""
+	if run.Cluster != nil {
+		cluster = *run.Cluster
+	}
+	input, err := s.app.RunInput(r.Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	if run.Kind == app.HorizonRun {
+		var asked app.AskedHorizon
+		a := app.AnsweredHorizon{}
+		if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
+			return err
+		}
+		if err := exportable(r, cluster, "horizons", a.Answer.Detail, horizonForm(r)); err != nil {
+			return err
+		}
+		a.Question = asked.HorizonQuestion
+		a.Question.Horizon = answeredTime(a.Question.Horizon, &a.Answer)
+		return answerHorizonIn(w, r, cluster, &a)
+	}
+	var asked app.AskedPurchase
+	a := app.AnsweredPurchase{}
+	if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
+		return err
+	}
+	if err := exportable(r, cluster, "purchases", a.Answer.Horizon.Detail, purchaseForm(r)); err != nil {
+		return err
+	}
+	a.Question = asked.PurchaseQuestion
+	return answerPurchaseIn(w, r, cluster, &a)
+}
+
+func readBoth(input json.RawMessage, asked any, result []byte, answer any) error {
+	if err := json.Unmarshal(input, asked); err != nil {
+		return fmt.Errorf("read the input of a run: %w", err)
+	}
+	if err := json.Unmarshal(result, answer); err != nil {
+		return fmt.Errorf("read the result of a run: %w", err)
+	}
+	return nil
+}
+
+// exportable refuses an answer that was kept with less than its form is made of, and says how to get it. To plan
+// it again here might take as long as the run did.
+func exportable(r *http.Request, cluster, what string, kept, form capacity.Detail) error {
+	if form == "" || kept == form || kept == capacity.DetailClasses {
+		return nil
+	}
+	at := "/v1/"
+	if cluster != "" {
+		at = "/v1/clusters/" + cluster + "/"
+	}
+	of := map[capacity.Detail]string{capacity.DetailPeriods: "of every period", capacity.DetailClasses: "of what every class takes in every period"}[form]
+	detail := fmt.Sprintf("The run was asked for the detail %q, and %s is made %s.", kept, formatOf(r), of)
+	hint := fmt.Sprintf("Ask the same of POST %s%s?format=%s: then everything is kept that this form is made of.", at, what, formatOf(r))
+	if what == "horizons" {
+		hint += " Days and months are here already: format=csv with per=day or per=month."
+	} else {
+		hint += " What to buy is here already: format=csv."
+	}
+	return refusal{aboutParameter("format", "not_kept", detail, &capacity.Hint{Detail: hint})}
+}
+
+// answeredTime is a horizon as far as an answer goes.
+func answeredTime(h capacity.Horizon, a *plan.HorizonAnswer) capacity.Horizon {
+	if a.Complete {
+		return h
+	}
+	return h.First(a.Total.Hours)
+}

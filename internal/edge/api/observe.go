@@ -1,0 +1,331 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"headroom/internal/core/trace"
+	"headroom/internal/service/auth"
+)
+
+// asked is what the layers around a handler know of a request. It is filled in on the way in and
+// read on the way out.
+type asked struct {
+	id        string
+	address   string // of the client, without its port
+	principal auth.Principal
+	expires   *time.Time    // when the principal's key or session ends
+	cookie    bool          // the principal comes from a session's cookie
+	refused   string        // why a token opens nothing, for the log alone
+	waited    time.Duration // for something to happen, as was asked for
+}
+
+type askedKey struct{}
+
+// askedOf is the request's; of a context that never passed observe it is an empty one.
+func askedOf(ctx context.Context) *asked {
+	if a, ok := ctx.Value(askedKey{}).(*asked); ok {
+		return a
+	}
+	return &asked{}
+}
+
+// requestID is the id that answers, problems and log lines of a request share.
+func requestID(ctx context.Context) string { return askedOf(ctx).id }
+
+// log writes lines that carry the request's id.
+func (s *server) log(ctx context.Context) *slog.Logger {
+	return s.telemetry.Log.With("request_id", requestID(ctx))
+}
+
+const requestIDHeader = "X-Request-Id"
+
+var (
+	saneRequestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	likeAToken    = regexp.MustCompile(`^(hr[kls]_|eyJ)`)
+)
+
+// newRequestID takes the client's id where it can do no harm in headers and logs; a token sent there
+// by mistake is not repeated. Without one it is the trace's, so that what is traced is found by one id.
+func newRequestID(sent, traced string) string {
+	if saneRequestID.MatchString(sent) && !likeAToken.MatchString(sent) {
+		return sent
+	}
+	if traced != "" {
+		return traced
+	}
+	var drawn [16]byte
+	binary.LittleEndian.PutUint64(drawn[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(drawn[8:], rand.Uint64())
+	return hex.EncodeToString(drawn[:])
+}
+
+const traceparent = "Traceparent" // of W3C's Trace Context
+
+// span is the request's, and nil where nobody wants to know: also of questions that are asked every few seconds.
+func (s *server) span(r *http.Request) (context.Context, *trace.Span) {
+	switch r.URL.Path {
+	case "/livez", "/readyz", "/metrics":
+		return r.Context(), nil
+	}
+	return s.telemetry.Tracer.Root(r.Context(), "", trace.Server, r.Header.Get(traceparent))
+}
+
+// endSpan says what a request was: by the pattern of its address, which names nobody's things.
+func endSpan(span *trace.Span, method, route string, status int) {
+	if span == nil {
+		return
+	}
+	if !slices.Contains(knownMethods, method) {
+		method = "_OTHER"
+	}
+	span.Name(strings.TrimSpace(method + " " + route))
+	span.Text("http.request.method", method)
+	span.Text("http.route", route)
+	span.Count("http.response.status_code", int64(status))
+	if status >= 500 {
+		span.Fail()
+	}
+	span.End()
+}
+
+var knownMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
+// observe gives a request its id, counts it and writes one line about it: no query, header or body.
+func (s *server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now() // a duration; moments come from the app's clock
+		ctx, span := s.span(r)
+		traced := span.Trace()
+		if traced == "" {
+			traced = trace.TraceIn(r.Header.Get(traceparent))
+		}
+		a := &asked{id: newRequestID(r.Header.Get(requestIDHeader), traced), address: addressOf(r)}
+		r = r.WithContext(auth.WithKnownLater(context.WithValue(ctx, askedKey{}, a), &a.principal))
+		answer := &answer{ResponseWriter: w, draining: s.draining, cacheable: r.Method == http.MethodGet || r.Method == http.MethodHead, within: s.config.UploadWithin}
+		if r.ContentLength != 0 {
+			answer.body = &received{ReadCloser: r.Body, small: r.ContentLength > 0 && r.ContentLength <= smallBody && r.Header.Get("Expect") == ""}
+			r.Body = answer.body
+		}
+		w.Header()[requestIDHeader] = []string{a.id}
+		s.telemetry.RequestBegan()
+		defer func() {
+			took := time.Since(began)
+			route, status := s.route(r), answer.sent()
+			s.telemetry.RequestEnded(r.Method, route, status, took-a.waited)
+			endSpan(span, r.Method, route, status)
+			level := level(status, route)
+			if !s.telemetry.LogsRequests(r.Context(), level) {
+				return
+			}
+			attrs := make([]slog.Attr, 0, 11)
+			attrs = append(attrs,
+				slog.String("request_id", a.id), slog.String("method", r.Method), slog.String("route", route),
+				slog.Int("status", status), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", answer.bytes))
+			if a.principal.ID != "" {
+				attrs = append(attrs, slog.String("key_id", a.principal.ID), slog.String("key_name", a.principal.Name))
+			}
+			if span != nil {
+				attrs = append(attrs, slog.String("trace_id", span.Trace()))
+			}
+			if a.refused != "" {
+				attrs = append(attrs, slog.String("refused", a.refused))
+			}
+			if suspect(status) {
+				attrs = append(attrs, slog.String("client", a.address))
+			}
+			s.telemetry.Request(r.Context(), level, attrs...)
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+// draining says whether the server stops.
+func (s *server) draining() bool { return s.config.Draining != nil && s.config.Draining.Load() }
+
+// suspect says whether the operator wants to know where such an answer went.
+func suspect(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusTooManyRequests:
+		return true
+	}
+	return false
+}
+
+func level(status int, route string) slog.Level {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= 500:
+		return slog.LevelError
+	case status >= 400:
+	case route == "/livez", route == "/readyz", route == "/metrics", // asked every few seconds
+		status == http.StatusNotModified, strings.HasSuffix(route, "/plans/current/scaling"): // polls, thousands a second
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// route is the pattern that matches a request, also one that was refused before it was routed; ""
+// where none does.
+func (s *server) route(r *http.Request) string {
+	if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" {
+		return c.RoutePattern()
+	}
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	return s.router.Find(chi.NewRouteContext(), method, path)
+}
+
+// addressOf is where a request comes from. Headers of proxies are not believed: anybody can send them.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// answer notes what is answered.
+type answer struct {
+	http.ResponseWriter
+	draining  func() bool
+	cacheable bool      // an answer with an ETag may be kept and asked for again
+	body      *received // of the request; nil where it has none
+	within    time.Duration
+	status    int
+	bytes     int64
+}
+
+// asksAgain lets an answer be kept by who asks each time whether it still holds.
+var asksAgain = []string{"private, no-cache"}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= 200 {
+		a.status = status
+		h := a.Header()
+		if a.draining() {
+			h.Set("Connection", "close")
+		}
+		if cached := h["Cache-Control"]; a.cacheable && h["Etag"] != nil && len(cached) == 1 && cached[0] == noStore {
+			h["Cache-Control"] = asksAgain
+		}
+		if a.body != nil && !a.body.ended {
+			a.beforeItsBody()
+		}
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// beforeItsBody lets an answer go out that is there before the request's body is, as refusals are: it would wait for
+// the body otherwise, for as long as a request may take. What does not come soon is never read, so that none of it
+// is taken for a request.
+func (a *answer) beforeItsBody() {
+	_ = http.NewResponseController(a.ResponseWriter).SetReadDeadline(time.Now().Add(bodySoon))
+	if a.body.small {
+		if _, err := io.Copy(io.Discard, a.body); err == nil {
+			return
+		}
+	}
+	a.Header().Set("Connection", "close")
+}
+
+const bodySoon = 500 * time.Millisecond
+
+// received is a request's body, of which is known whether it has come to its end.
+type received struct {
+	io.ReadCloser
+	small bool // and on its way
+	ended bool
+}
+
+func (b *received) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err != nil
+	return n, err
+}
+
+func (a *answer) Write(p []byte) (n int, err error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if len(p) > leastPassed {
+		n, err = a.writeLarge(p)
+	} else {
+		n, err = a.ResponseWriter.Write(p)
+	}
+	a.bytes += int64(n)
+	return n, err
+}
+
+// writeLarge gives who reads only so long for each piece: a slow one would hold all of a large answer in memory.
+func (a *answer) writeLarge(p []byte) (n int, err error) {
+	control := http.NewResponseController(a.ResponseWriter)
+	for err == nil && n < len(p) {
+		_ = control.SetWriteDeadline(time.Now().Add(a.within))
+		var taken int
+		taken, err = a.ResponseWriter.Write(p[n:min(n+leastPassed, len(p))])
+		n += taken
+	}
+	_ = control.SetWriteDeadline(time.Now().Add(answerWithin)) // for what comes after it
+	return n, err
+}
+
+// Flush lets streams through.
+func (a *answer) Flush() {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	_ = http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+func (a *answer) sent() int {
+	if a.status == 0 {
+		return http.StatusOK
+	}
+	return a.status
+}
+
+// recoverPanics answers a panic with the fixed sentence; what happened stands in the log alone.
+func (s *server) recoverPanics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			reason := recover()
+			if reason == nil {
+				return
+			}
+			if reason == http.ErrAbortHandler {
+				panic(reason)
+			}
+			s.log(r.Context()).Error("panic", "reason", fmt.Sprint(reason), "stack", string(debug.Stack()))
+			if a, ok := w.(*answer); ok && a.status != 0 {
+				panic(http.ErrAbortHandler) // the answer has begun: cut it off, so that nobody takes it for whole
+			}
+			s.refuse(w, r, internalProblem())
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+
+	"headroom/internal/core/capacity"
+)
+
+const idempotencyKey = "Idempotency-Key"
+
+// pathValue is a part of the request's path as its sender meant it.
+func pathValue(r *http.Request, name string) string {
+	value := chi.URLParam(r, name)
+	if r.URL.RawPath != "" { // chi has routed by the escaped path
+		if plain, err := url.PathUnescape(value); err == nil {
+			return plain
+		}
+	}
+	return value
+}
+
+// checkParameters refuses parameters that are unknown, repeated or not what openapi.yaml says.
+func (o *operation) checkParameters(r *http.Request) error {
+	query, err := o.query(r)
+	if err != nil {
+		return err
+	}
+	for _, p := range o.parameters {
+		var values []string
+		switch p.In {
+		case openapi3.ParameterInPath:
+			values = []string{pathValue(r, p.Name)}
+		case openapi3.ParameterInQuery:
+			values = query[p.Name]
+		case openapi3.ParameterInHeader:
+			if values = r.Header.Values(p.Name); len(values) > 1 && p.Name == "If-None-Match" {
+				values = []string{strings.Join(values, ", ")}
+			}
+		}
+		switch {
+		case p.Schema.Value.Type.Is(openapi3.TypeArray) && len(values) > 0:
+			if most := p.Schema.Value.MaxItems; most != nil && len(values) > int(*most) {
+				return refusal{aboutParameter(p.Name, "too_many", fmt.Sprintf("The parameter %q is given %d times; it can be given %d times at most.", p.Name, len(values), *most), nil)}
+			}
+			for _, value := range values {
+				if err := checkParameter(p, p.Schema.Value.Items.Value, value); err != nil {
+					return err
+				}
+			}
+		case len(values) > 1:
+			return refusal{aboutParameter(p.Name, "duplicate", fmt.Sprintf("The parameter %q is given %d times; give it once.", p.Name, len(values)), nil)}
+		case len(values) == 1:
+			if err := checkParameter(p, p.Schema.Value, values[0]); err != nil {
+				return err
+			}
+		case p.Required:
+			return refusal{aboutParameter(p.Name, "missing", fmt.Sprintf("The parameter %q is missing. %s", p.Name, p.Description), nil)}
+		}
+	}
+	return nil
+}
+
+// query reads the query, which may hold nothing but known parameters.
+func (o *operation) query(r *http.Request) (url.Values, error) {
+	if r.URL.RawQuery == "" {
+		return nil, nil
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, refusal{malformed.problem("The query of the address cannot be read: its parameters are separated by &, and special characters are written as % and two hexadecimal digits.")}
+	}
+	for name := range query {
+		if slices.Contains(o.queries, name) {
+			continue
+		}
+		detail, hint := fmt.Sprintf("There is no parameter %.60q here.", name), (*capacity.Hint)(nil)
+		if len(o.queries) > 0 {
+			detail += " There are: " + strings.Join(o.queries, ", ") + "."
+		}
+		if best := capacity.Nearest(name, o.queries); best != "" {
+			hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
+		}
+		return nil, refusal{aboutParameter(fmt.Sprintf("%.60s", strings.ToValidUTF8(name, "\uFFFD")), "unknown_parameter", detail, hint)}
+	}
+	return query, nil
+}
+
+// checkParameter refuses one value.
+func checkParameter(p *openapi3.Parameter, schema *openapi3.Schema, text string) error {
+	var value any = text
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return refusal{aboutParameter(p.Name, "text", fmt.Sprintf("The parameter %q has characters in it that cannot stand there.", p.Name), nil)}
+	case schema.Type.Is(openapi3.TypeInteger):
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || text[0] == '+' {
+			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is no whole number.", text), nil)}
+		}
+		value = float64(n)
+	case schema.Type.Is(openapi3.TypeNumber):
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || strings.Trim(text, "-.0123456789eE") != "" || math.IsInf(x, 0) { // as JSON has them
+			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is no number.", text), nil)}
+		}
+		value = x
+	case schema.Type.Is(openapi3.TypeBoolean):
+		if text != "true" && text != "false" {
+			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is neither true nor false.", text), nil)}
+		}
+		return nil
+	}
+	err := schema.VisitJSON(value, formats)
+	if err == nil {
+		return nil
+	}
+	var violated *openapi3.SchemaError
+	if !errors.As(err, &violated) {
+		return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("The parameter %q cannot be read.", p.Name), nil)}
+	}
+	code, detail, hint := describeViolation(violated, "")
+	switch violated.SchemaField {
+	case "format":
+		if plus := strings.Replace(text, " ", "+", 1); plus != text && readableTime(plus) == nil {
+			hint = &capacity.Hint{Detail: "In an address a + is written %2B: " + url.QueryEscape(plus) + ".", Value: plus}
+		}
+	case "pattern":
+		detail = fmt.Sprintf("%s cannot stand here. %s", shown(text), p.Description)
+	}
+	return refusal{aboutParameter(p.Name, code, detail, hint)}
+}

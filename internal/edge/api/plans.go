@@ -1,0 +1,183 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/service/app"
+)
+
+// planRequest is the body of a request for a plan.
+type planRequest struct {
+	At time.Time `json:"at,omitzero"` // zero is now
+}
+
+func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Problem], error) {
+	var at time.Time
+	if r.Params.At != nil {
+		at = *r.Params.At
+	}
+	return plain(s.app.ProblemAt(ctx, r.Cluster, at))
+}
+
+func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[capacity.PlanSummary], error) {
+		return s.app.Plans(ctx, r.Cluster, p)
+	})
+	return withNumbers(r.Params.Numbers, l, err)
+}
+
+func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[PlanRecord], error) {
+	if preferAsync(r.Params.Prefer) {
+		answer, err := startedRun[PlanRecord](s.app.StartPlanRun(ctx, r.Cluster, r.Body.At))
+		answer.applied = "respond-async"
+		return answer, err
+	}
+	record, err := s.app.CreatePlan(ctx, r.Cluster, r.Body.At)
+	answer, err := planReply(record, err)
+	answer.created = strconv.FormatInt(record.Number, 10)
+	return answer, err
+}
+
+func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecord], error) {
+	ref := planRef(r.Plan)
+	if f := r.Params.Format; f != nil && *f != "json" {
+		file, err := s.planFile(ctx, r.Cluster, ref, *f)
+		return reply[PlanRecord]{table: file}, err
+	}
+	if shown := s.app.Board.Find(r.Cluster); shown != nil && (ref.Number == shown.Record.Number || ref.ID == shown.Record.ID) {
+		return planReply(shown.Record, nil) // from memory
+	}
+	return planReply(s.app.Plan(ctx, r.Cluster, ref))
+}
+
+// planFile is a plan as a table of its classes, or as a spreadsheet.
+func (s *server) planFile(ctx context.Context, cluster string, ref app.PlanRef, format string) (*tableReply, error) {
+	record, answered, err := s.app.AnsweredPlan(ctx, cluster, ref)
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	out := &tableReply{name: fmt.Sprintf("%s-plan-%d.%s", cluster, record.Number, format)}
+	if format == "xlsx" {
+		out.mediaType = xlsxType
+		err = report.PlanWorkbook(&file, answered.Problem, answered.Plan)
+	} else {
+		err = report.ClassesCSV(&file, answered.Problem, answered.Plan)
+	}
+	out.first = file.Bytes()
+	return out, err
+}
+
+func (s *server) GetPlanProblem(ctx context.Context, r GetPlanProblemRequest) (reply[Problem], error) {
+	record, err := s.app.Plan(ctx, r.Cluster, planRef(r.Plan))
+	return reply[Problem]{etag: etagOf(record.Number), text: func() []byte { return append(bytes.Clone(record.Problem), '\n') }}, err
+}
+
+func (s *server) VerifyPlan(ctx context.Context, r VerifyPlanRequest) (reply[Report], error) {
+	return plain(s.app.VerifyPlan(ctx, r.Cluster, planRef(r.Plan)))
+}
+
+func (s *server) DiffPlans(ctx context.Context, r DiffPlansRequest) (reply[Difference], error) {
+	to := app.PlanRef{}
+	if r.Params.To != nil {
+		to = planRef(*r.Params.To)
+	}
+	return plain(s.app.DiffPlans(ctx, r.Cluster, planRef(r.Params.From), to))
+}
+
+// planRef reads how a plan is named in an address: a number, an id, or "current".
+func planRef(text string) app.PlanRef {
+	if text == "current" {
+		return app.PlanRef{}
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return app.PlanRef{Number: n}
+	}
+	return app.PlanRef{ID: text}
+}
+
+// planReply answers a stored plan with the text it is kept as, which need not be read again.
+func planReply(record capacity.PlanRecord, err error) (reply[PlanRecord], error) {
+	return reply[PlanRecord]{etag: etagOf(record.Number), text: func() []byte { return recordText(record) }}, err
+}
+
+func recordText(record capacity.PlanRecord) []byte {
+	summary, err := json.Marshal(record.PlanSummary)
+	if err != nil {
+		panic(fmt.Sprintf("write the summary of a plan: %v", err)) // it holds plain figures alone
+	}
+	const more = 1000 // for what may stand beside it
+	all := make([]byte, 0, len(summary)+len(record.Plan)+more)
+	all = append(all, summary[:len(summary)-1]...)
+	all = append(all, `,"plan":`...)
+	all = append(all, record.Plan...)
+	return append(all, '}', '\n')
+}
+
+// solve answers a problem without storing anything.
+func (s *server) solve(w http.ResponseWriter, r *http.Request) {
+	answer, err := s.app.Solve(r.Context(), func() (capacity.Problem, error) {
+		p, err := capacity.ReadProblem(bodyOf(r), s.config.Limits)
+		if err != nil {
+			err = readingProblem(err)
+		}
+		r.Body = http.NoBody // the text need not be in memory while it is solved
+		return p, err
+	})
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case answer.Status == capacity.InfeasibleStatus:
+		s.refuse(w, r, infeasibleProblem(answer.Conflicts))
+	case len(answer.Classes) > mostGathered:
+		writeLong(w, answer)
+	default:
+		buffer := buffers.Get().(*bytes.Buffer)
+		defer buffers.Put(buffer)
+		buffer.Reset()
+		buffer.Write(append(capacity.AppendPlan(buffer.AvailableBuffer(), answer), '\n'))
+		writeJSON(w, http.StatusOK, buffer.Bytes())
+	}
+}
+
+// mostGathered is how many classes an answer has whose text is made before the first of it is sent.
+const mostGathered = 20_000
+
+// writeLong sends a plan as it is put into words. Each piece is large enough to have a time limit of its own.
+func writeLong(w http.ResponseWriter, answer capacity.Plan) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	out := bufio.NewWriterSize(w, 2*leastPassed)
+	if err := capacity.WritePlan(out, answer); err != nil {
+		return // who is gone does not want to know
+	}
+	_ = out.WriteByte('\n')
+	_ = out.Flush()
+}
+
+// bounds answers how long something takes.
+func (s *server) bounds(w http.ResponseWriter, r *http.Request) {
+	q, err := capacity.ReadBounds(bodyOf(r))
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	answer, err := perf.Bounds(q)
+	if err == nil {
+		err = reply[perf.Answer]{body: answer}.write(w, r)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}

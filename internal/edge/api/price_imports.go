@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// sheetTypes are what a price sheet may be sent as. What it is, it says itself.
+var sheetTypes = []string{"application/octet-stream", "text/csv", "application/json", "application/gzip"}
+
+// importPrices takes over a price sheet that is the request's body. It is read as it comes and is never in
+// memory whole.
+func (s *server) importPrices(w http.ResponseWriter, r *http.Request) {
+	takeUpload(s, w, r, sheetWords, s.importSent)
+}
+
+var sheetWords = uploadWords{
+	name: "sheet", types: sheetTypes, kept: "nothing of it was taken over",
+	smaller: "take that of one region, or ask the administrator to raise HEADROOM_IMPORT_MAX_BYTES",
+}
+
+func (s *server) importSent(r *http.Request, sent *upload) (app.PriceImport, error) {
+	o, err := selectionOf(r)
+	if err != nil {
+		return app.PriceImport{}, err
+	}
+	made, err := s.app.ImportPrices(r.Context(), pathValue(r, "cluster"), o, sent)
+	if err != nil && sent.err != nil {
+		err = sent.err // what was read of it may look like a fault of the sheet
+	}
+	return made, aboutSheet(err)
+}
+
+// selectionOf is what the query selects; that it is one openapi.yaml knows has been checked.
+func selectionOf(r *http.Request) (o app.PriceSelection, err error) {
+	query := r.URL.Query()
+	flag := func(name string) bool { return query.Get(name) == "true" }
+	o = app.PriceSelection{Region: query.Get("region"), Instances: query["instance"], OnDemandOnly: flag("on_demand_only"), ZeroPrices: flag("zero_prices"), DryRun: flag("dry_run")}
+	if text := query.Get("from"); text != "" {
+		from, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return o, refusal{aboutParameter("from", "type", fmt.Sprintf("%.60q is no time.", text), nil)}
+		}
+		o.From = &from
+	}
+	for _, text := range query["as"] {
+		instance, vmType, ok := strings.Cut(text, ":")
+		if !ok || instance == "" || vmType == "" {
+			return o, refusal{aboutParameter("as", "text", fmt.Sprintf("%.100q does not say which VM type an instance is; write it like m5.xlarge:worker.", text), nil)}
+		}
+		if before, twice := o.As[instance]; twice && before != vmType {
+			return o, refusal{aboutParameter("as", "duplicate", fmt.Sprintf("The instance %.60q is said to be %.60q and %.60q; give one of them.", instance, before, vmType), nil)}
+		}
+		if o.As == nil {
+			o.As = map[string]string{}
+		}
+		o.As[instance] = vmType
+	}
+	return o, nil
+}
+
+// aboutSheet is an error of an import: what is wrong with the query is said by the parameter's name.
+func aboutSheet(err error) error {
+	input := (*capacity.InputError)(nil)
+	if !errors.As(err, &input) {
+		return err
+	}
+	about := readingProblem(err).(refusal)
+	for i, f := range about.Errors {
+		for member, parameter := range map[string]string{"/region": "region", "/instances": "instance", "/as": "as", "/from": "from"} {
+			if f.Pointer != nil && (*f.Pointer == member || strings.HasPrefix(*f.Pointer, member+"/")) {
+				about.Errors[i].Pointer, about.Errors[i].Parameter = nil, parameter
+				if f.Hint != nil {
+					f.Hint.Pointer = ""
+				}
+				break
+			}
+		}
+	}
+	return about
+}
+
+// priceFetch asks for a price sheet at an address.
+type priceFetch struct {
+	URL string `json:"url"`
+	app.PriceSelection
+}
+
+func (s *server) FetchPrices(ctx context.Context, r FetchPricesRequest) (reply[Run], error) {
+	return startedRun[Run](s.app.StartPriceImport(ctx, r.Cluster, r.Body.URL, r.Body.PriceSelection))
+}

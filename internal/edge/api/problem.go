@@ -1,0 +1,265 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// problem is a problem document (RFC 9457): why a request was refused, and what to change.
+type problem struct {
+	Type      string             `json:"type"`
+	Title     string             `json:"title"`
+	Status    int                `json:"status"`
+	Detail    string             `json:"detail"`
+	Instance  string             `json:"instance"`
+	Errors    []fault            `json:"errors,omitempty"`
+	Hint      *capacity.Hint     `json:"hint,omitempty"`
+	Conflicts []capacity.Finding `json:"conflicts,omitempty"`
+
+	LastChange *app.LastChange `json:"last_change,omitempty"`
+}
+
+// fault is one thing that is wrong: with a member of the body, or with a parameter.
+type fault struct {
+	Pointer   *string        `json:"pointer,omitempty"`
+	Parameter string         `json:"parameter,omitempty"`
+	Detail    string         `json:"detail"`
+	Code      string         `json:"code"`
+	Line      int            `json:"line,omitempty"`
+	Column    int            `json:"column,omitempty"`
+	Hint      *capacity.Hint `json:"hint,omitempty"`
+}
+
+// problemKind is what a problem's type, status and title are.
+type problemKind struct {
+	name   string // the last part of the type
+	status int
+	title  string
+}
+
+// The kinds. What each means and what to do about it stands in problemHelps.
+var (
+	malformed        = problemKind{"malformed", http.StatusBadRequest, "The request cannot be read"}
+	unauthenticated  = problemKind{"unauthorized", http.StatusUnauthorized, "A valid key is needed"}
+	forbidden        = problemKind{"forbidden", http.StatusForbidden, "The key may not do this"}
+	notFound         = problemKind{"not-found", http.StatusNotFound, "There is no such thing"}
+	methodNotAllowed = problemKind{"method-not-allowed", http.StatusMethodNotAllowed, "This address knows other methods"}
+	tooSlow          = problemKind{"request-timeout", http.StatusRequestTimeout, "The body did not come in time"}
+	conflict         = problemKind{"conflict", http.StatusConflict, "It is in the way of something else"}
+	gone             = problemKind{"gone", http.StatusGone, "The lease is over"}
+	outdated         = problemKind{"outdated", http.StatusPreconditionFailed, "It has changed in the meantime"}
+	tooLarge         = problemKind{"too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
+	unsupportedMedia = problemKind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of another type than can be read"}
+	beyondEnd        = problemKind{"range", http.StatusRequestedRangeNotSatisfiable, "The file ends before that"}
+	misdirection     = problemKind{"misdirected", http.StatusMisdirectedRequest, "The server has another name"}
+	invalid          = problemKind{"invalid", http.StatusUnprocessableEntity, "The request can be read but makes no sense"}
+	infeasible       = problemKind{"infeasible", http.StatusUnprocessableEntity, "No plan meets the demands"}
+	versionNeeded    = problemKind{"version-needed", http.StatusPreconditionRequired, "The version last seen is needed"}
+	tooManyRequests  = problemKind{"too-many-requests", http.StatusTooManyRequests, "The key asks too often"}
+	internalError    = problemKind{"internal", http.StatusInternalServerError, "Something is wrong on our side"}
+	busy             = problemKind{"unavailable", http.StatusServiceUnavailable, "It cannot be answered at the moment"}
+)
+
+// problemKinds are all of them.
+var problemKinds = []problemKind{
+	malformed, unauthenticated, forbidden, notFound, methodNotAllowed, tooSlow, conflict, gone, outdated, tooLarge, unsupportedMedia,
+	beyondEnd, misdirection, invalid, infeasible, versionNeeded, tooManyRequests, internalError, busy,
+}
+
+// problem is a document of the kind.
+func (k problemKind) problem(detail string) problem {
+	return problem{Type: "/problems/" + k.name, Title: k.title, Status: k.status, Detail: detail}
+}
+
+func unauthorized(detail string) problem  { return unauthenticated.problem(detail) }
+func foreignOrigin(detail string) problem { return forbidden.problem(detail) }
+func misdirected(detail string) problem   { return misdirection.problem(detail) }
+func tooMany(detail string) problem       { return tooManyRequests.problem(detail) }
+func unavailable(detail string) problem   { return busy.problem(detail) }
+
+func internalProblem() problem {
+	return internalError.problem("The server could not answer because of a mistake of its own. Its log tells more under the id that stands in \"instance\".")
+}
+
+// faulty is a document about parameters or members.
+func (k problemKind) faulty(faults []fault) problem {
+	p := k.problem(faults[0].Detail)
+	if more := len(faults) - 1; more > 0 {
+		p.Detail += fmt.Sprintf(" (and %d more, see \"errors\")", more)
+	}
+	p.Errors = faults
+	p.Hint = faults[0].Hint
+	return p
+}
+
+// aboutParameter is a malformed path or query parameter or header.
+func aboutParameter(name, code, detail string, hint *capacity.Hint) problem {
+	return malformed.faulty([]fault{{Parameter: name, Code: code, Detail: detail, Hint: hint}})
+}
+
+// aboutBody is what findings about a body are as a document of a kind.
+func (k problemKind) aboutBody(findings []capacity.Finding) problem {
+	faults := make([]fault, len(findings))
+	for i, f := range findings {
+		faults[i] = fault{Pointer: &findings[i].Pointer, Detail: f.Detail, Code: f.Code, Line: f.Line, Column: f.Column, Hint: f.Hint}
+		if f.Line > 0 {
+			faults[i].Detail = fmt.Sprintf("Line %d, column %d: %s", f.Line, f.Column, f.Detail)
+		}
+	}
+	return k.faulty(faults)
+}
+
+// refusal is a problem as an error, for handlers that decide one themselves.
+type refusal struct{ problem }
+
+func (r refusal) Error() string { return r.Detail }
+
+// problemOf is what an error is to a client. What is no kind of error that a client can act on is
+// ours to mend, and says nothing of the inside.
+func problemOf(err error) problem {
+	var (
+		refused    refusal
+		input      *capacity.InputError
+		impossible *app.InfeasibleError
+		version    *app.VersionError
+		deleted    *app.DeletedError
+		tooLong    *http.MaxBytesError
+		waiting    *app.TooManyError
+	)
+	switch {
+	case errors.As(err, &refused):
+		return refused.problem
+	case errors.As(err, &impossible):
+		return infeasibleProblem(impossible.Conflicts)
+	case errors.As(err, &version):
+		p := outdated.problem(sentence(err, capacity.Conflict))
+		p.LastChange = version.Last
+		return p
+	case errors.As(err, &deleted):
+		p := notFound.problem(sentence(err, capacity.NotFound))
+		p.LastChange = &deleted.LastChange
+		return p
+	case errors.As(err, &input):
+		return invalid.aboutBody(input.Findings)
+	case errors.As(err, &tooLong):
+		return bodyTooLarge(tooLong.Limit)
+	case errors.As(err, &waiting):
+		return tooMany(waiting.Detail)
+	case errors.Is(err, auth.ErrToken):
+		return unauthorized(sentence(err, auth.ErrToken))
+	case errors.Is(err, capacity.Invalid):
+		return invalid.problem(sentence(err, capacity.Invalid))
+	case errors.Is(err, capacity.NotFound):
+		return notFound.problem(sentence(err, capacity.NotFound))
+	case errors.Is(err, capacity.Conflict):
+		return conflict.problem(sentence(err, capacity.Conflict))
+	case errors.Is(err, capacity.ErrLeaseOver):
+		return gone.problem(sentence(err, capacity.ErrLeaseOver))
+	case errors.Is(err, capacity.Forbidden):
+		return forbidden.problem(sentence(err, capacity.Forbidden))
+	case errors.Is(err, capacity.Infeasible):
+		return infeasible.problem(sentence(err, capacity.Infeasible))
+	case errors.Is(err, capacity.Busy):
+		return unavailable(sentence(err, capacity.Busy))
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return unavailable("The answer was not ready in time; try again in a moment.")
+	}
+	return internalProblem()
+}
+
+func infeasibleProblem(conflicts []capacity.Finding) problem {
+	p := infeasible.problem("No plan meets these demands.")
+	if len(conflicts) > 0 {
+		p.Detail, p.Hint, p.Conflicts = conflicts[0].Detail, conflicts[0].Hint, conflicts
+	}
+	return p
+}
+
+func bodyTooLarge(limit int64) problem {
+	set := ""
+	if limit > smallBody && limit != largestTable { // the setting's own
+		set = ", or have HEADROOM_MAX_BODY_MB raised where the server runs"
+	}
+	return tooLarge.problem(fmt.Sprintf("The body has more than %d bytes, the most that are read; send it in parts%s.", limit, set))
+}
+
+// sentence is an error's text for people: without the word of its kind at its end, beginning with a
+// capital letter and ending in a full stop.
+func sentence(err, kind error) string {
+	text := strings.TrimSuffix(strings.TrimSuffix(err.Error(), kind.Error()), ": ")
+	if text == "" {
+		text = kind.Error()
+	}
+	if first, size := utf8.DecodeRuneInString(text); unicode.IsLower(first) {
+		text = string(unicode.ToUpper(first)) + text[size:]
+	}
+	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
+		text += "."
+	}
+	return text
+}
+
+// refuse answers a problem.
+func (s *server) refuse(w http.ResponseWriter, r *http.Request, p problem) {
+	p.Instance = requestID(r.Context())
+	h := w.Header()
+	for _, name := range []string{"ETag", "Location", "Link", "Content-Disposition", "Content-Length"} {
+		h.Del(name)
+	}
+	h.Set("Content-Type", "application/problem+json")
+	if p.Status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(p.Status)
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	_ = out.Encode(p) // who is gone does not want to know
+}
+
+// fail answers an error, and logs what is ours to mend and why something was not to be had.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError {
+		s.log(r.Context()).Error("request failed", "error", err.Error())
+	} else if cause := errors.Unwrap(err); p.Status == http.StatusServiceUnavailable && cause != nil && cause != error(capacity.Busy) {
+		s.log(r.Context()).Warn("request not answered", "error", err.Error(), "cause", cause.Error())
+	}
+	if waiting := (*app.TooManyError)(nil); errors.As(err, &waiting) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(waiting.RetryAfter.Seconds())))
+	}
+	s.refuse(w, r, p)
+}
+
+// notFound and methodNotAllowed answer what no operation does.
+func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
+	s.refuse(w, r, notFound.problem(fmt.Sprintf("There is nothing at %.200q; /docs lists what there is.", r.URL.Path)))
+}
+
+func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		if s.router.Match(chi.NewRouteContext(), method, path) {
+			w.Header().Add("Allow", method)
+			if method == http.MethodGet {
+				w.Header().Add("Allow", http.MethodHead)
+			}
+		}
+	}
+	s.refuse(w, r, methodNotAllowed.problem(fmt.Sprintf("The method %.20s cannot be used here; the header Allow lists those that can.", r.Method)))
+}

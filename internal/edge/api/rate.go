@@ -1,0 +1,120 @@
+package api
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-chi/httprate"
+
+	"headroom/internal/service/auth"
+)
+
+// rateLimits bounds how often one key, or one address without a key, may ask.
+type rateLimits struct {
+	solves   *httprate.RateLimiter
+	requests *httprate.RateLimiter
+	failures *httprate.RateLimiter // bad tokens, per address
+}
+
+// Guessing a token of 256 bits is hopeless at any speed; the limit keeps those who try from being a
+// load. Good keys are looked at first and are never locked out.
+const (
+	failuresPerWindow = 30
+	failuresWindow    = time.Minute
+)
+
+func newRateLimits(solves, requests int) rateLimits {
+	headers := httprate.ResponseHeaders{ // X-RateLimit-…, in the form that they have in a http.Header
+		Limit: "X-Ratelimit-Limit", Remaining: "X-Ratelimit-Remaining", Reset: "X-Ratelimit-Reset", RetryAfter: "Retry-After"}
+	return rateLimits{
+		solves:   httprate.NewRateLimiter(solves, time.Second, httprate.WithResponseHeaders(headers)),
+		requests: httprate.NewRateLimiter(requests, time.Second, httprate.WithResponseHeaders(headers)),
+		failures: httprate.NewRateLimiter(failuresPerWindow, failuresWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"})),
+	}
+}
+
+// limitRate refuses what exceeds the rate of the key, or of the address where there is no key.
+func (s *server) limitRate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := askedOf(r.Context())
+		who := a.principal.ID
+		if who == "" {
+			who = "address " + httprate.CanonicalizeIP(a.address)
+		}
+		limiter := s.rates.requests
+		if solves(r) {
+			limiter = s.rates.solves
+		}
+		if limiter.OnLimit(w, r, who) {
+			s.refuse(w, r, tooMany("You ask more often than you may; X-RateLimit-Limit says how often that is in a second. Wait as many seconds as Retry-After says."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+var solvingPath = regexp.MustCompile(`^/v1/(solve|what-if|sweeps|simulations(/workload)?|questions|horizons|purchases|packings|pools(/evaluate|/rounds)?|share-plans|clusters/[^/]+/(what-if|sweeps|simulations|questions|horizons|purchases|packings|pools|class-packings|plans(/[^/]+/verify)?))$`)
+
+// answeringPath is what is solved because it is read.
+var answeringPath = regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[^/]+/answer)$`)
+
+// solves says whether a request takes a place for solving.
+func solves(r *http.Request) bool {
+	if reading(r) {
+		path := r.URL.EscapedPath()
+		return strings.Contains(path, "/scenarios/") && answeringPath.MatchString(path) // polls are not to pay for the pattern
+	}
+	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
+}
+
+// badToken answers a token that opens nothing: always alike, whatever is wrong with it, which the log alone says where
+// it is known. Keys count by themselves: a program with an old key must not keep out the browsers that come from the
+// same address.
+func (s *server) badToken(w http.ResponseWriter, r *http.Request, why error) {
+	if why != auth.ErrToken {
+		askedOf(r.Context()).refused = why.Error()
+	}
+	from := httprate.CanonicalizeIP(askedOf(r.Context()).address)
+	if _, key := sentToken(r); key {
+		from = "keys from " + from
+	}
+	if s.rates.failures.OnLimit(w, r, from) {
+		s.tooManyFailures(w, r)
+		return
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="headroom"`)
+	s.refuse(w, r, unauthorized("This key, token, session or link opens nothing: it is unknown, used up, over or revoked, or gives no role. Send a key that is valid as \"Authorization: Bearer hrk_…\" or X-API-KEY."))
+}
+
+// guesses says whether an address has shown so many bad sessions and links that the database is not asked about
+// another one.
+func (s *server) guesses(r *http.Request) bool {
+	_, rate, err := s.rates.failures.Status(httprate.CanonicalizeIP(askedOf(r.Context()).address))
+	return err != nil || rate >= failuresPerWindow
+}
+
+func (s *server) tooManyFailures(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Retry-After", "60")
+	s.refuse(w, r, tooMany("Too many keys, tokens, sessions or links that open nothing came from your address. Wait a minute; a key that is valid still works."))
+}
+
+// sentToken is the token in a request's headers; many says that there is more than one, or one in a
+// form that is not ours.
+func sentToken(r *http.Request) (token string, sent bool) {
+	authorization, apiKey := r.Header["Authorization"], r.Header["X-Api-Key"]
+	switch {
+	case len(authorization)+len(apiKey) == 0:
+		return "", false
+	case len(authorization)+len(apiKey) > 1: // nobody can say which one is meant
+		return "", true
+	case len(apiKey) == 1:
+		return apiKey[0], true
+	}
+	scheme, token, _ := strings.Cut(authorization[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", true
+	}
+	return strings.TrimLeft(token, " "), true
+}

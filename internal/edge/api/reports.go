@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+func (s *server) ListReportSchedules(ctx context.Context, r ListReportSchedulesRequest) (reply[ReportScheduleList], error) {
+	return listInputs(ctx, s, s.app.ReportSchedules(), r.Cluster, "report-schedules", paging(r.Params), report.ReportSchedules)
+}
+
+func (s *server) CreateReportSchedule(ctx context.Context, r CreateReportScheduleRequest) (reply[ReportSchedule], error) {
+	return createInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Body)
+}
+
+func (s *server) GetReportSchedule(ctx context.Context, r GetReportScheduleRequest) (reply[ReportSchedule], error) {
+	return getInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Name)
+}
+
+func (s *server) ReplaceReportSchedule(ctx context.Context, r ReplaceReportScheduleRequest) (reply[ReportSchedule], error) {
+	return replaceInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeleteReportSchedule(ctx context.Context, r DeleteReportScheduleRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Name, r.Params.IfMatch)
+}
+
+func (s *server) ListReports(ctx context.Context, r ListReportsRequest) (reply[ClusterReportList], error) {
+	var of app.ReportFilter
+	if r.Params.Schedule != nil {
+		of.Schedule = *r.Params.Schedule
+	}
+	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
+	return listed(ctx, s, page, r.Cluster+"-reports", report.Reports, func(ctx context.Context, p app.Page) (app.Listed[capacity.Report], error) {
+		return s.app.Reports(ctx, r.Cluster, of, p)
+	})
+}
+
+func (s *server) CreateReport(ctx context.Context, r CreateReportRequest) (reply[Run], error) {
+	return startedRun[Run](s.app.StartReport(ctx, r.Cluster, *r.Body))
+}
+
+func (s *server) GetReport(ctx context.Context, r GetReportRequest) (reply[ClusterReport], error) {
+	made, err := s.app.Report(ctx, r.Cluster, r.Report)
+	return reply[ClusterReport]{body: made, hashed: true}, err
+}
+
+// getReportFile sends a report's file, a part of it at a time: so that it takes no memory, however large it is and
+// however slowly it is read, and keeps no connection of the database.
+func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
+	made, err := s.app.ReportFile(r.Context(), pathValue(r, "cluster"), pathValue(r, "report"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	switch from, known := rangeFrom(r.Header.Get("Range")); {
+	case !known:
+		r.Header.Del("Range") // the whole file is an answer too
+	case from >= made.File.Size && r.Header.Get("If-Range") == "":
+		h.Set("Content-Range", fmt.Sprintf("bytes */%d", made.File.Size))
+		s.refuse(w, r, beyondEnd.problem(fmt.Sprintf("The file has %d bytes, and the header Range asks for those from %d on.", made.File.Size, from)))
+		return
+	}
+	sendAsIs(w, r) // parts of it can be asked for
+	h.Set("ETag", quoted(made.File.SHA256))
+	h.Set("Content-Type", made.File.MediaType)
+	h.Set("Content-Disposition", `attachment; filename="`+made.File.Name+`"`)
+	file := &app.ReportReader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.ReportPart(r.Context(), made.ID, part) }}
+	http.ServeContent(w, r, "", time.Time{}, file) // what breaks off is shorter than was said, which clients see
+}
+
+// rangeFrom is where the one range that a header asks for begins; other forms of the header are not known.
+func rangeFrom(header string) (from int64, known bool) {
+	text, bytes := strings.CutPrefix(header, "bytes=")
+	first, last, one := strings.Cut(text, "-")
+	from, err := strconv.ParseInt(first, 10, 64)
+	if last != "" && err == nil {
+		var until int64
+		until, err = strconv.ParseInt(last, 10, 64)
+		one = one && until >= from
+	}
+	return from, bytes && one && err == nil && from >= 0
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// whatIf answers a question that brings its problem along. Like that of solve it is read by hand, once
+// there is a place to solve in.
+func (s *server) whatIf(w http.ResponseWriter, r *http.Request) {
+	answer, err := s.app.WhatIf(r.Context(), func() (capacity.WhatIfQuestion, error) {
+		q, err := capacity.ReadWhatIf(bodyOf(r), s.config.Limits)
+		if err != nil {
+			err = readingProblem(err)
+		}
+		return q, err
+	})
+	s.answerWhatIf(w, r, answer, err)
+}
+
+func (s *server) clusterWhatIf(w http.ResponseWriter, r *http.Request) {
+	var answer plan.WhatIf
+	q, err := capacity.ReadClusterWhatIf(bodyOf(r))
+	if err == nil {
+		answer, err = s.app.ClusterWhatIf(r.Context(), pathValue(r, "cluster"), q)
+	} else {
+		err = readingProblem(err)
+	}
+	s.answerWhatIf(w, r, answer, err)
+}
+
+func (s *server) answerWhatIf(w http.ResponseWriter, r *http.Request, answer plan.WhatIf, err error) {
+	format := r.URL.Query().Get("format")
+	out, err := whatIfReply(answer, &format, err)
+	if err == nil {
+		err = out.write(w, r)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// whatIfReply is the answer as a document, or as a table.
+func whatIfReply(w plan.WhatIf, format *Format, err error) (reply[plan.WhatIf], error) {
+	if err != nil || format == nil || *format != "csv" {
+		return plain(w, err)
+	}
+	var text bytes.Buffer
+	err = report.WhatIf(w).CSV(&text)
+	return reply[plan.WhatIf]{table: &tableReply{name: "what-if.csv", first: text.Bytes()}}, err
+}
+
+func (s *server) ListScenarios(ctx context.Context, r ListScenariosRequest) (reply[ScenarioList], error) {
+	return listInputs(ctx, s, s.app.Scenarios(), r.Cluster, "scenarios", paging(r.Params), report.Scenarios)
+}
+
+func (s *server) CreateScenario(ctx context.Context, r CreateScenarioRequest) (reply[Scenario], error) {
+	return createInput(ctx, s.app.Scenarios(), r.Cluster, r.Body)
+}
+
+func (s *server) GetScenario(ctx context.Context, r GetScenarioRequest) (reply[Scenario], error) {
+	return getInput(ctx, s.app.Scenarios(), r.Cluster, r.Name)
+}
+
+func (s *server) ReplaceScenario(ctx context.Context, r ReplaceScenarioRequest) (reply[Scenario], error) {
+	return replaceInput(ctx, s.app.Scenarios(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+}
+
+func (s *server) DeleteScenario(ctx context.Context, r DeleteScenarioRequest) (reply[nothing], error) {
+	return deleteInput(ctx, s.app.Scenarios(), r.Cluster, r.Name, r.Params.IfMatch)
+}
+
+func (s *server) AnswerScenario(ctx context.Context, r AnswerScenarioRequest) (reply[WhatIf], error) {
+	return s.compareScenarios(ctx, r.Cluster, []string{r.Name}, r.Params.At, r.Params.Format)
+}
+
+func (s *server) CompareScenarios(ctx context.Context, r CompareScenariosRequest) (reply[WhatIf], error) {
+	return s.compareScenarios(ctx, r.Cluster, r.Params.Name, r.Params.At, r.Params.Format)
+}
+
+func (s *server) compareScenarios(ctx context.Context, cluster string, names []string, at *time.Time, format *Format) (reply[WhatIf], error) {
+	moment := time.Time{}
+	if at != nil {
+		moment = *at
+	}
+	answer, err := s.app.CompareScenarios(ctx, cluster, names, moment)
+	return whatIfReply(answer, format, err)
+}

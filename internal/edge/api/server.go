@@ -1,0 +1,152 @@
+// Package api is the HTTP interface: it reads requests as openapi.yaml has them, asks app, and writes
+// answers and problem documents. It decides nothing about planning and keeps nothing.
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/telemetry"
+)
+
+// Config is what the interface is made of. Zero values mean the defaults named.
+type Config struct {
+	App               *app.App
+	Telemetry         *telemetry.Telemetry
+	Hosts             []string        // names the server answers to besides loopback and addresses
+	SecureCookies     bool            // behind TLS: cookies travel encrypted alone
+	Limits            capacity.Limits // of bodies and problems; default capacity.DefaultLimits
+	SolvesPerSecond   int             // of a key; default 20
+	RequestsPerSecond int             // of a key; default 1000
+	ReadWithin        time.Duration   // who watches and does not read for so long is cut off; default 10 s
+	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
+	UploadWithin      time.Duration   // of an upload, or of a large answer, a piece must pass within; default 30 s
+	Version           string
+	Page              func(http.ResponseWriter, *http.Request) bool // answers addresses of the page, and says whether it was one; may be nil
+	Draining          *atomic.Bool                                  // set while the server stops: readyz says so
+	Stopping          <-chan struct{}                               // closed when the server stops: who waits for changes is sent away
+}
+
+// server is the interface at work.
+type server struct {
+	config      Config
+	app         *app.App
+	telemetry   *telemetry.Telemetry
+	router      *chi.Mux
+	operations  map[route]*operation
+	rates       rateLimits
+	sessions    sessions
+	ready       readiness
+	largeBodies chan struct{} // a place for each that is checked
+	pages       pageCache
+	watchers    watchers
+}
+
+// New makes the handler of every request.
+func New(c Config) (http.Handler, error) {
+	if c.Limits == (capacity.Limits{}) {
+		c.Limits = capacity.DefaultLimits()
+	}
+	if c.SolvesPerSecond == 0 {
+		c.SolvesPerSecond = 20
+	}
+	if c.RequestsPerSecond == 0 {
+		c.RequestsPerSecond = 1000
+	}
+	if c.ReadWithin == 0 {
+		c.ReadWithin = 10 * time.Second
+	}
+	if c.ImportBytes == 0 {
+		c.ImportBytes = 8 << 30
+	}
+	if c.UploadWithin == 0 {
+		c.UploadWithin = 30 * time.Second
+	}
+	doc, err := requests()
+	if err != nil {
+		return nil, fmt.Errorf("read the contract of requests: %w", err)
+	}
+	s := &server{config: c, app: c.App, telemetry: c.Telemetry, router: chi.NewRouter(),
+		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond), largeBodies: make(chan struct{}, 2)}
+	if s.operations, err = readOperations(doc); err != nil {
+		return nil, fmt.Errorf("read the contract of requests: %w", err)
+	}
+	if err := s.renderPages(); err != nil {
+		return nil, err
+	}
+	compress, err := newCompressor()
+	if err != nil {
+		return nil, err
+	}
+	s.routes(compress)
+	return s.router, nil
+}
+
+// routes puts the layers around the operations. The outer ones see every request, also those that no
+// operation answers; the inner ones know the operation. What is polled compresses its texts itself, once for all who ask.
+func (s *server) routes(compress func(http.Handler) http.Handler) {
+	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
+	s.router.NotFound(s.notFound)
+	s.router.MethodNotAllowed(s.methodNotAllowed)
+	known := s.router.With(compress, s.authorize, s.validate, s.once)
+	HandlerWithOptions(NewStrictHandler(s, s.fail), ChiServerOptions{BaseRouter: known, ErrorHandlerFunc: s.fail})
+	polled := s.router.With(s.authorize)
+	polled.Get("/v1/clusters/{cluster}/plans/current", s.currentPlan)
+	polled.Get("/v1/clusters/{cluster}/plans/current/scaling", s.scaling)
+	polled.Get("/v1/clusters/{cluster}/plans/events", s.planEvents)
+	polled.Get("/v1/clusters/{cluster}/pool/plans/current", s.getCurrentPoolPlan)
+	polled.Get("/v1/clusters/{cluster}/pool/plans/current/scaling", s.getPoolScaling)
+	known.Get("/v1/runs/{id}", s.getRun)
+	known.Get("/v1/runs/{id}/result", s.getRunResult)
+	known.Get("/v1/runs/{id}/events", s.watchRun)
+	known.Get("/v1/clusters/{cluster}/reports/{report}/file", s.getReportFile)
+	known.Post("/v1/solve", s.solve)
+	known.Post("/v1/bounds", s.bounds)
+	known.Post("/v1/what-if", s.whatIf)
+	known.Post("/v1/clusters/{cluster}/what-if", s.clusterWhatIf)
+	known.Post("/v1/sweeps", s.sweep)
+	known.Post("/v1/clusters/{cluster}/sweeps", s.clusterSweep)
+	known.Post("/v1/simulations", s.simulation)
+	known.Post("/v1/simulations/workload", s.workloadSimulation)
+	known.Post("/v1/clusters/{cluster}/simulations", s.clusterSimulation)
+	known.Post("/v1/questions", s.ask)
+	known.Post("/v1/clusters/{cluster}/questions", s.askCluster)
+	known.Put("/v1/clusters/{cluster}/forecasts", s.putForecasts)
+	known.Post("/v1/clusters/{cluster}/forecasts/weekly", s.putWeeklyForecast)
+	known.Post("/v1/clusters/{cluster}/price-imports", s.importPrices)
+	known.Post("/v1/clusters/{cluster}/history-imports", s.importHistory)
+	known.Post("/v1/horizons", s.horizon)
+	known.Post("/v1/clusters/{cluster}/horizons", s.clusterHorizon)
+	known.Post("/v1/purchases", s.purchase)
+	known.Post("/v1/clusters/{cluster}/purchases", s.clusterPurchase)
+	known.Post("/v1/packings", s.pack)
+	known.Post("/v1/clusters/{cluster}/packings", s.createPacking)
+	known.Post("/v1/clusters/{cluster}/class-packings", s.packClasses)
+	known.Post("/v1/pools", s.planPool)
+	known.Post("/v1/pools/evaluate", s.evaluatePool)
+	known.Post("/v1/pools/rounds", s.planPoolRounds)
+	known.Post("/v1/pools/vm-types", s.poolVMTypes)
+	known.Post("/v1/share-plans", s.planShares)
+	known.Post("/v1/clusters/{cluster}/pools", s.planClusterPool)
+	known.Post("/v1/interference/estimate", s.estimateInterference)
+	known.Post("/v1/clusters/{cluster}/nodes/{node}/heartbeats", s.heartbeat)
+	known.Post("/v1/session", s.createSession)
+	known.Get("/v1/session", s.getSession)
+	known.Delete("/v1/session", s.deleteSession)
+	known.Get("/livez", s.livez)
+	known.Get("/readyz", s.readyz)
+	known.Get("/metrics", s.metrics)
+	known.Get("/v1/about", s.aboutServer)
+	known.Get("/openapi.yaml", s.openapi)
+	known.Get("/docs", s.docs)
+	known.Get("/problems/{kind}", s.problemPage)
+	known.Get("/sign-in", s.signIn)
+	known.Get("/assets/{file}", s.asset)
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"headroom/internal/ask/report"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/slots/sim"
+	"headroom/internal/slots/trial"
+)
+
+// simulation tries the plan of a problem that is sent along, which is read once there is a place to solve in.
+func (s *server) simulation(w http.ResponseWriter, r *http.Request) {
+	answer, run, err := s.app.Simulate(r.Context(), prefersAsync(r), func() (capacity.SimulationQuestion, error) {
+		q, err := capacity.ReadSimulation(bodyOf(r), s.config.Limits)
+		if err != nil {
+			err = readingProblem(err)
+		}
+		return q, err
+	})
+	s.answerSimulation(w, r, answer, run, err)
+}
+
+func (s *server) clusterSimulation(w http.ResponseWriter, r *http.Request) {
+	q, err := capacity.ReadClusterSimulation(bodyOf(r))
+	if err != nil {
+		s.fail(w, r, readingProblem(err))
+		return
+	}
+	answer, run, err := s.app.SimulateCluster(r.Context(), pathValue(r, "cluster"), q, prefersAsync(r))
+	s.answerSimulation(w, r, answer, run, err)
+}
+
+// answerSimulation answers what came of the plan, or 202 and the run that tries it.
+func (s *server) answerSimulation(w http.ResponseWriter, r *http.Request, answer *trial.Answer, run capacity.Run, err error) {
+	switch {
+	case err != nil:
+	case answer == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = answerIn(w, r, "simulation", *answer, report.Simulation, report.SimulationWorkbook)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// workloadSimulation simulates a workload on nodes or slots that are sent along.
+func (s *server) workloadSimulation(w http.ResponseWriter, r *http.Request) {
+	answer, run, err := s.app.SimulateWorkload(r.Context(), prefersAsync(r), func() (sim.Input, error) {
+		in, err := sim.Decode(bodyOf(r))
+		return in, readingProblem(err)
+	})
+	switch {
+	case err != nil:
+	case answer == nil:
+		err = s.answerRun(w, r, run)
+	default:
+		err = answerIn(w, r, "simulation", *answer, report.Workload, report.WorkloadWorkbook)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// runSimulation answers what a run came to: a plan that was tried, which has a sentence, or a workload.
+func runSimulation(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
+	var plan struct {
+		Sentence *string `json:"sentence"`
+	}
+	var answer trial.Answer
+	var workload sim.Report
+	err := json.Unmarshal(result.Body, &plan)
+	switch {
+	case err != nil:
+	case plan.Sentence == nil:
+		if err = json.Unmarshal(result.Body, &workload); err == nil {
+			return answerIn(w, r, "simulation", workload, report.Workload, report.WorkloadWorkbook)
+		}
+	default:
+		if err = json.Unmarshal(result.Body, &answer); err == nil {
+			return answerIn(w, r, "simulation", answer, report.Simulation, report.SimulationWorkbook)
+		}
+	}
+	return fmt.Errorf("read the result of run %s: %w", run.ID, err)
+}

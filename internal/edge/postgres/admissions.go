@@ -1,0 +1,366 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// admittingPlan is the plan that decides who is admitted, the current one, as the id and the number of
+// a row; c is the cluster. It is asked for in the statement that admits, so that no plan outlives its
+// successor.
+const admittingPlan = `SELECT p.id, p.number FROM planning g JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number WHERE g.cluster_id = c.id`
+
+// wholeJob is how much less than a whole job a relaxed plan's fraction may be and still be one: solvers
+// compute in binary.
+const wholeJob = 1e-9
+
+// planLimits is how many jobs of each class plans admit at once. Plans never change, so only the last
+// one seen of each cluster is kept.
+type planLimits struct {
+	mu        sync.Mutex
+	byCluster map[string]limits
+}
+
+type limits struct {
+	plan    string
+	classes map[string]int64
+}
+
+func (l *planLimits) get(cluster string) limits {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byCluster[cluster]
+}
+
+func (l *planLimits) put(cluster string, of limits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byCluster == nil {
+		l.byCluster = map[string]limits{}
+	}
+	l.byCluster[cluster] = of
+}
+
+// limitsOf are those of a plan, which is read the first time only.
+func (s *Store) limitsOf(ctx context.Context, q querier, cluster, plan string) (limits, error) {
+	if known := s.limits.get(cluster); known.plan == plan {
+		return known, nil
+	}
+	var text []byte
+	if err := q.QueryRow(ctx, `SELECT plan::text FROM plans WHERE id = @id`, pgx.NamedArgs{"id": plan}).Scan(&text); err != nil {
+		return limits{}, err
+	}
+	// Of all members two are needed, and a newer release may have stored others.
+	var stored struct {
+		Classes []struct {
+			Name     string  `json:"name"`
+			Admitted float64 `json:"admitted"`
+		} `json:"classes"`
+	}
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return limits{}, fmt.Errorf("read the classes of plan %s of cluster %s: %w", plan, cluster, err)
+	}
+	read := limits{plan, make(map[string]int64, len(stored.Classes))}
+	for _, c := range stored.Classes {
+		read.classes[c.Name] = int64(math.Floor(c.Admitted + wholeJob))
+	}
+	s.limits.put(cluster, read)
+	return read, nil
+}
+
+func noPlanToAdmit(cluster string) error {
+	return conflict("the cluster %q has no plan yet, so nobody can be admitted; make one with POST /v1/clusters/%s/plans", cluster, cluster)
+}
+
+// Admit gives a job a place, or says why not (see app.Admissions). It is one statement, unless the plan
+// is not the one that this process has seen last.
+func (s *Store) Admit(ctx context.Context, cluster string, r capacity.AdmissionRequest) (a capacity.Admission, err error) {
+	if unstorable(cluster) {
+		return a, noCluster(cluster)
+	}
+	s.sweepLeases(ctx)
+	if r.TTLSeconds == 0 {
+		r.TTLSeconds = capacity.DefaultLeaseSeconds
+	}
+	id, who := newID(), auth.From(ctx)
+	type row struct {
+		Plan                  *string
+		Number                *int64
+		Running               *int64
+		AdmittedAt, ExpiresAt *time.Time
+		NextFree              *float64
+	}
+	work := func(ctx context.Context, q querier) error {
+		const tries = 5
+		for range tries {
+			seen := s.limits.get(cluster)
+			limit, known := seen.classes[r.Class]
+			decided, err := one[row](ctx, q, `
+				SELECT p.id AS plan, p.number, a.running, a.admitted_at, a.expires_at, a.next_free
+				FROM clusters c LEFT JOIN LATERAL (`+admittingPlan+`) p ON true
+				     LEFT JOIN LATERAL admit(p.id = @seen::uuid AND @known::boolean, c.id, @class, @limit, @id, @holder, @by, p.number, @ttl) a ON true
+				WHERE c.name = @cluster AND c.deleted_at IS NULL`,
+				pgx.NamedArgs{"cluster": cluster, "class": r.Class, "limit": limit, "id": id, "holder": r.Holder, "by": who.Name, "ttl": r.TTLSeconds,
+					"seen": cmp.Or(seen.plan, uuid.Nil.String()), "known": known})
+			switch {
+			case errors.Is(err, pgx.ErrNoRows):
+				return noCluster(cluster)
+			case err != nil:
+				return err
+			case decided.Plan == nil:
+				return noPlanToAdmit(cluster)
+			case *decided.Plan != seen.plan:
+				if _, err := s.limitsOf(ctx, q, cluster, *decided.Plan); err != nil {
+					return err
+				}
+				continue
+			}
+			a = capacity.Admission{Class: r.Class, PlanNumber: *decided.Number, Limit: limit}
+			if decided.Running != nil {
+				a.Running = *decided.Running
+			}
+			if decided.ExpiresAt == nil {
+				nextFree := -1.0
+				if decided.NextFree != nil {
+					nextFree = max(0, *decided.NextFree)
+				}
+				a.Refuse(cluster, known, slices.Sorted(maps.Keys(seen.classes)), nextFree)
+				return nil
+			}
+			a.Admitted, a.ID, a.Holder, a.AdmittedBy, a.TTLSeconds = true, id, r.Holder, who.Name, r.TTLSeconds
+			a.AdmittedAt, a.ExpiresAt = decided.AdmittedAt, decided.ExpiresAt
+			return promise(ctx, q, &a, r)
+		}
+		return &busy{waiting, errors.New("the plan changed whenever somebody asked")}
+	}
+	return a, s.alone(ctx, work)
+}
+
+// alone runs statements each of which is a transaction of its own: it changes something, or it does not.
+// That saves two round trips.
+func (s *Store) alone(ctx context.Context, work func(context.Context, querier) error) error {
+	return s.read(ctx, work)
+}
+
+const leaseColumns = `a.id, a.class, a.holder, a.admitted_by, a.plan_number, a.ttl_seconds, a.admitted_at,
+	CASE WHEN a.live_job IS NULL THEN a.expires_at END AS expires_at, a.live_job AS job, a.deadline_at, a.maps, a.reduces`
+
+// running says that a lease is not over. An expired one whose place nobody has taken yet is over, too.
+const running = ` a.ended_at IS NULL AND a.expires_at > clock_timestamp() `
+
+// ofCluster is the number of a living cluster, none otherwise.
+const ofCluster = `(SELECT c.id FROM clusters c WHERE c.name = @cluster AND c.deleted_at IS NULL)`
+
+// lease is one by a statement that finds it only while it runs; else it says what became of it.
+func (s *Store) lease(ctx context.Context, cluster, id, sql string, args pgx.NamedArgs) (l capacity.Lease, err error) {
+	args["cluster"], args["id"] = cluster, id
+	if unstorable(cluster) {
+		return l, noCluster(cluster)
+	}
+	if uuid.Validate(id) != nil || len(id) != len(uuid.Nil.String()) {
+		return l, noLease(cluster, id)
+	}
+	err = s.alone(ctx, func(ctx context.Context, q querier) error {
+		l, err = one[capacity.Lease](ctx, q, sql, args)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return s.leaseOver(ctx, q, cluster, id)
+		}
+		return err
+	})
+	return l, err
+}
+
+func noLease(cluster, id string) error {
+	return notFound("the cluster %q has no lease with the id %q, or it ended more than a day ago", cluster, id)
+}
+
+// leaseOver says what became of a lease that does not run.
+func (s *Store) leaseOver(ctx context.Context, q querier, cluster, id string) error {
+	number, err := clusterID(ctx, q, cluster)
+	if err != nil {
+		return err
+	}
+	var ended *time.Time
+	var expires time.Time
+	var job *int64
+	err = q.QueryRow(ctx, `SELECT a.ended_at, a.expires_at, a.live_job FROM admissions a WHERE a.id = @id AND a.cluster_id = @number`,
+		pgx.NamedArgs{"id": id, "number": number}).Scan(&ended, &expires, &job)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return noLease(cluster, id)
+	case err != nil:
+		return err
+	case ended == nil && job != nil:
+		return conflict("the lease %s is that of the live job %d and ends with it; kill the job to free its place", id, *job)
+	case ended != nil && ended.Before(expires):
+		return &overError{fmt.Sprintf("the lease %s was ended at %s; ask for a new place", id, ended.Format(time.RFC3339))}
+	}
+	return &overError{fmt.Sprintf("the lease %s expired at %s because no heartbeat came, and its place may be another's; ask for a new one", id, expires.Format(time.RFC3339))}
+}
+
+// overError is a lease that is over.
+type overError struct{ sentence string }
+
+func (e *overError) Error() string        { return e.sentence }
+func (e *overError) Is(target error) bool { return target == capacity.ErrLeaseOver }
+
+// KeepLease is a heartbeat.
+func (s *Store) KeepLease(ctx context.Context, cluster, id string, b capacity.LeaseBeat) (capacity.Lease, error) {
+	return s.lease(ctx, cluster, id, `
+		UPDATE admissions a
+		SET ttl_seconds = coalesce(nullif(@ttl::float8, 0), a.ttl_seconds),
+		    expires_at = greatest(a.expires_at, clock_timestamp() + make_interval(secs => coalesce(nullif(@ttl::float8, 0), a.ttl_seconds))),
+		    maps = least(a.maps, @maps), reduces = least(a.reduces, @reduces)
+		WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND`+running+`
+		RETURNING `+leaseColumns, pgx.NamedArgs{"ttl": b.TTLSeconds, "maps": b.Maps, "reduces": b.Reduces})
+}
+
+// Lease is a running one.
+func (s *Store) Lease(ctx context.Context, cluster, id string) (capacity.Lease, error) {
+	return s.lease(ctx, cluster, id, `SELECT `+leaseColumns+` FROM admissions a WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND`+running, pgx.NamedArgs{})
+}
+
+// EndLease frees the place of a job that has ended.
+func (s *Store) EndLease(ctx context.Context, cluster, id string) error {
+	_, err := s.lease(ctx, cluster, id, `
+		UPDATE admissions a SET ended_at = least(clock_timestamp(), a.expires_at)
+		WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND a.ended_at IS NULL AND a.live_job IS NULL
+		RETURNING `+leaseColumns, pgx.NamedArgs{})
+	if errors.Is(err, capacity.ErrLeaseOver) {
+		return nil
+	}
+	return err
+}
+
+// Leases lists the running ones, the oldest first.
+func (s *Store) Leases(ctx context.Context, cluster, class string, page app.Page) (list app.Listed[capacity.Lease], err error) {
+	after := uuid.Nil
+	if err := readCursor(page.After, &after); err != nil {
+		return list, err
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		number, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		if unstorable(class) {
+			list.Items = []capacity.Lease{}
+			return nil
+		}
+		found, err := collect[capacity.Lease](ctx, q, `
+			SELECT `+leaseColumns+` FROM admissions a
+			WHERE a.cluster_id = @number AND`+running+`AND (@class = '' OR a.class = @class) AND a.id > @after
+			ORDER BY a.id LIMIT @limit`,
+			pgx.NamedArgs{"number": number, "class": class, "after": after, "limit": limitOf(page) + 1})
+		list = listed(found, page, func(l capacity.Lease) []any { return []any{l.ID} })
+		return err
+	})
+	return list, err
+}
+
+// AdmissionsByClass counts the running ones.
+func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.ClassAdmissions], err error) {
+	after := ""
+	if err := readCursor(page.After, &after); err != nil {
+		return list, err
+	}
+	type counted struct {
+		Class   string
+		Running int64
+		Next    *time.Time
+	}
+	var all []capacity.ClassAdmissions
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		number, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		var plan string
+		var planNumber int64
+		var limit limits
+		err = q.QueryRow(ctx, `SELECT p.id, p.number FROM clusters c CROSS JOIN LATERAL (`+admittingPlan+`) p WHERE c.id = @id`, pgx.NamedArgs{"id": number}).Scan(&plan, &planNumber)
+		if err == nil {
+			limit, err = s.limitsOf(ctx, q, cluster, plan)
+		}
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		found, err := collect[counted](ctx, q, `
+			SELECT a.class, count(*) AS running, min(a.expires_at) FILTER (WHERE a.live_job IS NULL) AS next FROM admissions a
+			WHERE a.cluster_id = @number AND`+running+`GROUP BY a.class`, pgx.NamedArgs{"number": number})
+		if err != nil {
+			return err
+		}
+		byClass := make(map[string]capacity.ClassAdmissions, len(limit.classes))
+		for name, most := range limit.classes {
+			byClass[name] = capacity.ClassAdmissions{Class: name, Limit: most, Free: most, PlanNumber: planNumber}
+		}
+		for _, f := range found {
+			most := limit.classes[f.Class]
+			byClass[f.Class] = capacity.ClassAdmissions{Class: f.Class, Running: f.Running, Limit: most, Free: max(0, most-f.Running), PlanNumber: planNumber, NextExpiry: f.Next}
+		}
+		all = make([]capacity.ClassAdmissions, 0, len(byClass))
+		for name, c := range byClass {
+			if name > after {
+				all = append(all, c)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b capacity.ClassAdmissions) int { return cmp.Compare(a.Class, b.Class) })
+	return listed(all, page, func(c capacity.ClassAdmissions) []any { return []any{c.Class} }), err
+}
+
+// keepLeases is how long it is remembered what became of a lease.
+const keepLeases = "24 hours"
+
+// sweepLeases forgets leases that ended a day ago, now and then. Nothing depends on it: places are free
+// without it. A lease that was given in the future, or ends later than any can, is that of a clock that was wrong then: it
+// gets its length anew, so that who is there keeps it and who is gone does not keep its place until that clock's time.
+func (s *Store) sweepLeases(ctx context.Context) {
+	if _, within := joined(ctx); within || !s.leaseSweep.due() {
+		return
+	}
+	_ = s.write(ctx, func(ctx context.Context, q querier) error {
+		var b pgx.Batch
+		for _, old := range []string{"ended_at", "ended_at IS NULL AND expires_at"} { // nobody has asked for the places of the second
+			b.Queue(`
+				DELETE FROM admissions WHERE id IN (
+				    SELECT id FROM admissions WHERE ` + old + ` < clock_timestamp() - interval '` + keepLeases + `' LIMIT 10000 FOR UPDATE SKIP LOCKED)`)
+		}
+		b.Queue(`
+			UPDATE admissions SET expires_at = clock_timestamp() + make_interval(secs => ttl_seconds)
+			WHERE id IN (
+			    SELECT id FROM admissions
+			    WHERE ended_at IS NULL AND expires_at > clock_timestamp() + make_interval(secs => ttl_seconds) AND expires_at <> `+withTheJob+`
+			      AND (admitted_at > clock_timestamp() + interval '`+skew+`' OR expires_at > clock_timestamp() + make_interval(secs => $1) + interval '`+skew+`')
+			    LIMIT 10000 FOR UPDATE SKIP LOCKED)`, capacity.LongestLease)
+		return q.SendBatch(ctx, &b).Close()
+	})
+}
+
+// due says, once in a while and to one caller, that it is time.
+func (s *sweeper) due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.last) <= sweepEvery {
+		return false
+	}
+	s.last = time.Now()
+	return true
+}

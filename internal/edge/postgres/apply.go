@@ -1,0 +1,261 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+var errDryRun = errors.New("a dry run changes nothing")
+
+// Apply makes a cluster like a document, in one transaction.
+func (s *Store) Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		done, err = apply(ctx, q, version, d, dryRun)
+		if err == nil && dryRun {
+			return errDryRun
+		}
+		return err
+	})
+	if errors.Is(err, errDryRun) {
+		return done, nil
+	}
+	return done, err
+}
+
+// Revise makes a cluster like what its document is made into, in one transaction.
+func (s *Store) Revise(ctx context.Context, cluster string, revise func(capacity.Document) (capacity.Document, error), dryRun bool) (done app.Applied, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockCluster(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		before, version, err := document(ctx, q, id, false)
+		if err != nil {
+			return err
+		}
+		after, err := revise(before)
+		if err != nil {
+			return err
+		}
+		done.Version = version
+		if done, err = become(ctx, q, id, before, after, done, dryRun); err == nil && dryRun {
+			return errDryRun
+		}
+		return err
+	})
+	if errors.Is(err, errDryRun) {
+		return done, nil
+	}
+	return done, err
+}
+
+func apply(ctx context.Context, q querier, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
+	id, err := lockCluster(ctx, q, d.Cluster.Name)
+	done.Created = errors.Is(err, capacity.NotFound) && (version == 0 || dryRun)
+	if err != nil && !done.Created {
+		return done, err
+	}
+	var before capacity.Document
+	if !done.Created {
+		if before, done.Version, err = document(ctx, q, id, d.Forecasts != nil); err != nil {
+			return done, err
+		}
+		if done.Version != version && !(dryRun && version == 0) {
+			return done, outdated(ctx, q, done.Version, d.Cluster.Name, "", inputKinds...)
+		}
+		if len(before.Forecasts) > MostForecasts {
+			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete those of past hours", MostForecasts, d.Cluster.Name)
+		}
+	}
+	return become(ctx, q, id, before, d, done, dryRun)
+}
+
+// become makes a cluster that is locked like a document.
+func become(ctx context.Context, q querier, id int64, before, d capacity.Document, done app.Applied, dryRun bool) (app.Applied, error) {
+	d, err := settle(before, d)
+	if err != nil {
+		return done, err
+	}
+	if done.Changes = capacity.Changes(before, d); len(done.Changes) == 0 || dryRun {
+		return done, nil
+	}
+	if done.Created {
+		if id, err = insertCluster(ctx, q, d.Cluster); err != nil {
+			return done, at(d.Cluster.Name, d.Cluster, err)
+		}
+	}
+	entries, err := carryOut(ctx, q, id, before, d, done.Changes)
+	if err != nil {
+		return done, err
+	}
+	if done.Created {
+		done.Version++
+	} else if slices.ContainsFunc(done.Changes, func(c capacity.Change) bool { return c.Kind != capacity.OfferKind }) {
+		if err := bump(ctx, q, id); err != nil {
+			return done, err
+		}
+		done.Version++
+	}
+	return done, record(ctx, q, entries...)
+}
+
+// settle checks a document beside what is there, and names the versions that its classes leave open.
+func settle(before, d capacity.Document) (capacity.Document, error) {
+	var findings []capacity.Finding
+	found := func(pointer string, some ...*capacity.Finding) {
+		for _, f := range some {
+			if f != nil {
+				findings = append(findings, below(pointer, *f))
+			}
+		}
+	}
+	after := d // with the lists that are left alone
+	if d.VMTypes == nil {
+		after.VMTypes = before.VMTypes
+	}
+	if d.Classes == nil {
+		after.Classes = before.Classes
+	}
+	latest := newVersions(before, d, found)
+	d.Prices, d.Contracts, d.Classes = slices.Clone(d.Prices), slices.Clone(d.Contracts), slices.Clone(d.Classes)
+	for i, p := range d.Prices {
+		d.Prices[i].From = stored(p.From)
+		if p.Until != nil {
+			until := stored(*p.Until)
+			d.Prices[i].Until = &until
+		}
+	}
+	for i, c := range d.Contracts {
+		d.Contracts[i].From, d.Contracts[i].Until = stored(c.From), stored(c.Until)
+	}
+	for i, c := range d.Classes {
+		found(fmt.Sprintf("/classes/%d", i), unknownTypesOf(c, after.VMTypes)...)
+		if c.Profile == nil {
+			continue
+		}
+		ref := *c.Profile
+		if ref.Version == 0 {
+			ref.Version = max(latest[ref.Name], 1)
+		}
+		found(fmt.Sprintf("/classes/%d", i), unknownProfile(ref, latest))
+		d.Classes[i].Profile = &ref
+	}
+	for i, p := range d.Prices {
+		found(fmt.Sprintf("/prices/%d", i), unknownVMType(p.VMType, after.VMTypes))
+	}
+	overlaps(d.Prices, found)
+	for i, c := range d.Contracts {
+		found(fmt.Sprintf("/contracts/%d", i), unknownVMType(c.VMType, after.VMTypes))
+	}
+	for i, o := range d.Offers {
+		found(fmt.Sprintf("/offers/%d", i), unknownVMType(o.VMType, after.VMTypes))
+	}
+	found("/forecasts", unknownClasses(d.Forecasts, after.Classes)...)
+	found("/vm_types", stillReferred(before, d)...)
+	return d, capacity.Refusal(findings, 0)
+}
+
+// stored is a time as the database keeps it.
+func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// overlaps finds the periods of a list that begin before the one before them ends.
+func overlaps(periods []capacity.PricePeriod, found func(string, ...*capacity.Finding)) {
+	order := make([]int, len(periods))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(periods[a].VMType, periods[b].VMType), cmp.Compare(periods[a].Purchase, periods[b].Purchase), periods[a].From.Compare(periods[b].From))
+	})
+	for n := 1; n < len(order); n++ {
+		p, previous := periods[order[n]], periods[order[n-1]]
+		p.ID, previous.ID = "", ""
+		found(fmt.Sprintf("/prices/%d", order[n]), overlap(p, []capacity.PricePeriod{previous}))
+	}
+}
+
+// newVersions checks a document's profile versions: one that is there must be the same, a new one the
+// next. It answers the latest of each afterwards.
+func newVersions(before, d capacity.Document, found func(string, ...*capacity.Finding)) map[string]int64 {
+	latest := map[string]int64{}
+	known := map[capacity.ProfileRef]capacity.ProfileVersion{}
+	for _, p := range before.Profiles {
+		known[capacity.ProfileRef{Name: p.Name, Version: p.Version}] = p
+		latest[p.Name] = max(latest[p.Name], p.Version)
+	}
+	order := make([]int, len(d.Profiles))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Profiles[a].Version, d.Profiles[b].Version) })
+	for _, i := range order {
+		p := d.Profiles[i]
+		at := fmt.Sprintf("/profiles/%d", i)
+		next := latest[p.Name] + 1
+		hint := &capacity.Hint{Detail: fmt.Sprintf("Give it the next number, %d.", next), Pointer: "/version", Value: next}
+		was, exists := known[capacity.ProfileRef{Name: p.Name, Version: p.Version}]
+		switch {
+		case exists && (!was.Says(p)):
+			found(at, &capacity.Finding{Pointer: "/version", Code: "fixed", Hint: hint,
+				Detail: fmt.Sprintf("Version %d of the profile %q is there already and says something else; a version never changes.", p.Version, p.Name)})
+		case exists:
+		case p.Version != next:
+			found(at, &capacity.Finding{Pointer: "/version", Code: "order", Hint: hint,
+				Detail: fmt.Sprintf("Version %d of the profile %q would leave a gap.", p.Version, p.Name)})
+		default:
+			latest[p.Name] = p.Version
+		}
+	}
+	return latest
+}
+
+// stillReferred are types that the document leaves out though what it leaves alone refers to them.
+func stillReferred(before, d capacity.Document) (findings []*capacity.Finding) {
+	if d.VMTypes == nil {
+		return nil
+	}
+	missing := map[string]string{}
+	refer := func(vmType, by string) {
+		if !slices.ContainsFunc(d.VMTypes, func(v capacity.VMType) bool { return v.Name == vmType }) {
+			missing[vmType] = by
+		}
+	}
+	if d.Prices == nil {
+		for _, p := range before.Prices {
+			refer(p.VMType, "the price period "+p.Label())
+		}
+	}
+	if d.Contracts == nil {
+		for _, c := range before.Contracts {
+			refer(c.VMType, "the contract "+c.Name)
+		}
+	}
+	if d.Offers == nil {
+		for _, o := range before.Offers {
+			refer(o.VMType, "the offer "+o.Name)
+		}
+	}
+	if d.Classes == nil {
+		for _, c := range before.Classes {
+			for vmType := range c.SlotsPerVM.ByType {
+				refer(vmType, "the class "+c.Name)
+			}
+			for vmType := range c.Speed {
+				refer(vmType, "the class "+c.Name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		findings = append(findings, &capacity.Finding{Code: "in_use",
+			Detail: fmt.Sprintf("The VM type %q is left out, but %s names it; keep the type, or give the lists of prices, contracts, offers and classes as well.", name, missing[name])})
+	}
+	return findings
+}

@@ -1,0 +1,104 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/test/pgtest"
+)
+
+// What the database's clock has written lies ahead of it once it was set back, and is past once it was set forward: so a
+// jump of the clock is a shift of what was written, the other way. After a jump back nothing is held until the clock is
+// there again, and after a jump forward whoever was overtaken is told so (R18).
+func TestJumpsOfTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+	for _, jump := range []string{"1 hour", "1 day"} {
+		t.Run(jump, func(t *testing.T) {
+			url := pgtest.Database(t)
+			s, conn := pgtest.OpenWith(t, configOf(url)), raw(t, url)
+			ctx := filled(t, s)
+			now := func() time.Time { return january.From }
+			var first *app.Claim
+			claimed := func() bool {
+				c, _, err := s.Claim(ctx, now(), 15*time.Second)
+				check(t, err)
+				if c != nil {
+					first = c
+				}
+				return c != nil
+			}
+			eventually(t, "the cluster is due", claimed)
+			old := *first
+			if claimed() {
+				t.Fatal("a claim that stands was taken")
+			}
+			for _, set := range []string{
+				"claimed_until = claimed_until + $1::interval",                                         // back
+				"claimed_until = claimed_until - $1::interval",                                         // forward
+				"claimed_by = NULL, claimed_until = NULL, retry_at = clock_timestamp() + $1::interval", // back, while it rests
+				"claimed_by = NULL, claimed_until = NULL, retry_at = NULL, inputs_changed_at = inputs_changed_at + $1::interval, changing_since = changing_since + $1::interval", // back, after a change
+			} {
+				execute(t, conn, "UPDATE planning SET "+set, jump)
+				if !claimed() {
+					t.Errorf("not due after %s", set)
+				}
+			}
+			if err := s.KeepClaim(ctx, old, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+				t.Errorf("who had the claim before gets %v", err)
+			}
+
+			run := must(s.StartRun(ctx, app.NewRun{Kind: app.PlanRun, Cluster: night, Role: "planner"}))(t)
+			most := map[string]int{app.PlanRun: 5}
+			worked := must(s.ClaimRun(ctx, run.ID, most, 15*time.Second))(t)
+			sweep := func() (state string, work int64) {
+				_, err := s.SweepRuns(ctx)
+				check(t, err)
+				check(t, conn.QueryRow(ctx, "SELECT state, work_id FROM runs WHERE id = $1", run.ID).Scan(&state, &work))
+				return state, work
+			}
+			if state, _ := sweep(); state != "running" {
+				t.Errorf("a run that is worked on is %s", state)
+			}
+			execute(t, conn, "UPDATE runs SET lease_until = lease_until + $1::interval", jump)
+			state, work := sweep()
+			if state != "queued" {
+				t.Errorf("a run of a server that died before the clock was set back is %s", state)
+			}
+			if _, err := s.KeepRun(ctx, *worked, capacity.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+				t.Errorf("who had it before gets %v", err)
+			}
+			execute(t, conn, "UPDATE runs SET due_at = due_at + $1::interval", jump)
+			execute(t, conn, "UPDATE river.river_job SET state = 'scheduled', scheduled_at = scheduled_at + $1::interval", jump)
+			if _, again := sweep(); again == work {
+				t.Error("a run that waits for the clock is not handed out anew")
+			}
+
+			w := newHook(t, s, "w")
+			d := must(s.PingWebhook(ctx, w.ID))(t)
+			must(s.ClaimDelivery(ctx, d.ID, 1, 30*time.Second))(t)
+			execute(t, conn, "DELETE FROM river.river_job")
+			execute(t, conn, "UPDATE webhook_deliveries SET claimed_until = claimed_until + $1::interval", jump)
+			check(t, s.SweepDeliveries(ctx))
+			if c := must(s.ClaimDelivery(ctx, d.ID, 1, 30*time.Second))(t); c == nil {
+				t.Error("a delivery of a server that died before the clock was set back is not free")
+			}
+
+			planned(t, ctx, s, night, map[string]float64{"etl": 1})
+			a := must(s.Admit(ctx, night, place("etl", 30)))(t)
+			execute(t, conn, "UPDATE admissions SET admitted_at = admitted_at + $1::interval, expires_at = expires_at + $1::interval", jump)
+			other := pgtest.OpenWith(t, configOf(url)) // which looks for such leases at its first admission
+			if again := must(other.Admit(ctx, night, place("etl", 30)))(t); again.ID != "" {
+				t.Errorf("two are in one place: %+v", again)
+			}
+			var left float64
+			check(t, conn.QueryRow(ctx, "SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 FROM admissions WHERE id = $1", a.ID).Scan(&left))
+			if left > 31 || left < 1 {
+				t.Errorf("its lease of 30 s has %g s to go", left)
+			}
+		})
+	}
+	t.Attr("R18", "the database's clock set back or forward by an hour and a day: claims, rests, runs, deliveries and leases wait for no wrong clock, and of two holders one is told")
+}

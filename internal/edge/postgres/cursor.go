@@ -1,0 +1,73 @@
+package postgres
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// A cursor is the sort key of the last item of a page, as a JSON list in base64.
+
+func writeCursor(key ...any) string {
+	text, _ := json.Marshal(key) // of strings, numbers and times
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// readCursor reads a cursor into the parts of a sort key; the empty one leaves them as they are.
+func readCursor(cursor string, into ...any) error {
+	if cursor == "" {
+		return nil
+	}
+	bad := &capacity.InputError{Findings: []capacity.Finding{{
+		Code:   "cursor",
+		Detail: `The parameter "cursor" is none that this list gave out; leave it out to start at the beginning.`,
+	}}}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return bad
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(text, &parts) != nil || len(parts) != len(into) {
+		return bad
+	}
+	for i := range into {
+		if json.Unmarshal(parts[i], into[i]) != nil {
+			return bad
+		}
+		switch part := into[i].(type) {
+		case *string:
+			if unstorable(*part) {
+				return bad
+			}
+		case *time.Time:
+			if year := part.Year(); year < 1 || year > 9999 {
+				return bad
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	defaultLimit = 100
+	mostItems    = 10_000
+)
+
+func limitOf(p app.Page) int {
+	if p.Limit <= 0 {
+		return defaultLimit
+	}
+	return min(p.Limit, mostItems)
+}
+
+// listed makes a page of the rows of a query that asked for one more than the limit.
+func listed[T any](rows []T, p app.Page, key func(T) []any) app.Listed[T] {
+	limit := limitOf(p)
+	if len(rows) <= limit {
+		return app.Listed[T]{Items: rows}
+	}
+	return app.Listed[T]{Items: rows[:limit], Next: writeCursor(key(rows[limit-1])...)}
+}

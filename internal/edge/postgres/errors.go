@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"headroom/internal/core/capacity"
+)
+
+// fault is an error of one of capacity's kinds: a sentence, and nothing else that could get out.
+type fault struct {
+	kind     capacity.Kind
+	sentence string
+}
+
+func (e *fault) Error() string        { return e.sentence }
+func (e *fault) Is(target error) bool { return target == e.kind }
+
+func notFound(sentence string, values ...any) error {
+	return &fault{capacity.NotFound, fmt.Sprintf(sentence, values...)}
+}
+
+func conflict(sentence string, values ...any) error {
+	return &fault{capacity.Conflict, fmt.Sprintf(sentence, values...)}
+}
+
+func invalid(sentence string, values ...any) error {
+	return &fault{capacity.Invalid, fmt.Sprintf(sentence, values...)}
+}
+
+// busy is a database that cannot do its work at the moment. What it said itself is for the log alone:
+// it names hosts, users and statements.
+type busy struct {
+	sentence string
+	cause    error
+}
+
+func (e *busy) Error() string        { return e.sentence }
+func (e *busy) Is(target error) bool { return target == capacity.Busy }
+func (e *busy) Unwrap() error        { return e.cause }
+
+// The sentences of a database that cannot.
+const (
+	away      = "the database cannot be reached at the moment; try again soon"
+	stopping  = "the database is starting or stopping; try again soon"
+	readOnly  = "the database takes no changes at the moment; try again later"
+	diskFull  = "the database has no space left; changes can be made again when its operator has made room"
+	exhausted = "the database is out of connections or memory; try again soon"
+	slow      = "the database did not answer in time; try again soon"
+	waiting   = "another change of the same things is still going on; try again soon"
+	failing   = "the database cannot read or write its files; its operator must look at it"
+)
+
+// byState is what a state the server reports (or the class of it, its first two letters) means.
+var byState = map[string]string{
+	"08":    away,
+	"25006": readOnly,
+	"28":    away, // it lets the service in no longer
+	"3D000": away,
+	"40":    waiting,
+	"53":    exhausted,
+	"53100": diskFull,
+	"55P03": waiting,
+	"57014": slow,
+	"57P":   stopping,
+	"25P03": slow,
+	"58":    failing,
+	"F0":    failing,
+	"XX001": failing,
+	"XX002": failing,
+}
+
+func stateSentence(state string) (string, bool) {
+	for _, length := range []int{5, 3, 2} {
+		if len(state) >= length {
+			if sentence, known := byState[state[:length]]; known {
+				return sentence, true
+			}
+		}
+	}
+	return "", false
+}
+
+// sentenceFor is why no connection could be made.
+func sentenceFor(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		if sentence, known := stateSentence(said.Code); known {
+			return sentence
+		}
+	}
+	return away
+}
+
+// kindOf gives what went wrong on a connection its kind. Errors that have one stay as they are, a
+// caller who went away gets their own context's error, and what is left is ours to mend.
+func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
+	if err == nil || hasKind(err) {
+		return err
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		if sentence, known := stateSentence(said.Code); known {
+			return &busy{sentence, err}
+		}
+		if said.Code == "22021" || said.Code == "22P05" {
+			return invalid("the text holds characters that cannot be stored; remove NUL and what is not UTF-8")
+		}
+		return explain(ctx, conn, err, said)
+	}
+	if pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) { // by us: the caller is there
+		return &busy{slow, err}
+	}
+	var network net.Error
+	if conn.IsClosed() || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
+		return &busy{away, err}
+	}
+	return err
+}
+
+func hasKind(err error) bool {
+	for _, kind := range []capacity.Kind{capacity.Invalid, capacity.NotFound, capacity.Conflict, capacity.Forbidden, capacity.Infeasible, capacity.Busy} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// unstorable says that no stored name can be this one; the database would refuse to look for it.
+func unstorable(name string) bool {
+	return strings.ContainsRune(name, 0) || !utf8.ValidString(name)
+}

@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+)
+
+// What is wrong with a thing beside others. The pointers are into the thing.
+
+func vmTypeOf(item any) string {
+	switch x := item.(type) {
+	case capacity.PricePeriod:
+		return x.VMType
+	case capacity.SignedContract:
+		return x.VMType
+	case capacity.StandingOffer:
+		return x.VMType
+	}
+	return ""
+}
+
+// unknownVMType is a reference to a type there is not.
+func unknownVMType(name string, types []capacity.VMType) *capacity.Finding {
+	known := make([]string, 0, len(types))
+	for _, v := range types {
+		known = append(known, v.Name)
+	}
+	return unknown("/vm_type", name, "VM type", "VM types", known)
+}
+
+// unknownTypesOf are the VM types that a class names and that are not there.
+func unknownTypesOf(c capacity.PlannedClass, types []capacity.VMType) (findings []*capacity.Finding) {
+	known := make([]string, 0, len(types))
+	for _, v := range types {
+		known = append(known, v.Name)
+	}
+	add := func(member string, names iter.Seq[string]) {
+		for _, name := range slices.Sorted(names) {
+			if f := unknown(member, name, "VM type", "VM types", known); f != nil {
+				f.Pointer, f.Hint = member+"/"+pointerEscapes.Replace(name), nil
+				if near := capacity.Nearest(name, known); near != "" {
+					f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", near)}
+				}
+				findings = append(findings, f)
+			}
+		}
+	}
+	add("/slots_per_vm", maps.Keys(c.SlotsPerVM.ByType))
+	add("/speed", maps.Keys(c.Speed))
+	return findings
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+func unknown(pointer, name, one, many string, known []string) *capacity.Finding {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	f := &capacity.Finding{Pointer: pointer, Code: "unknown_name", Detail: fmt.Sprintf("There is no %s %q. %s", one, name, among(known, one, many))}
+	if len(known) == 1 {
+		f.Hint = &capacity.Hint{Detail: "Name that one.", Pointer: pointer, Value: known[0]}
+	}
+	return f
+}
+
+// among says which names there are.
+func among(known []string, one, many string) string {
+	const most = 10
+	slices.Sort(known)
+	quoted := make([]string, 0, most)
+	for _, name := range known[:min(len(known), most)] {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	switch {
+	case len(known) == 0:
+		return "There is none yet; create one first."
+	case len(known) == 1:
+		return "The only " + one + " is " + quoted[0] + "."
+	case len(known) > most:
+		return fmt.Sprintf("There are %d %s; the first are %s.", len(known), many, strings.Join(quoted, ", "))
+	}
+	return "The " + many + " are " + strings.Join(quoted, ", ") + "."
+}
+
+// overlap is a price period that lies partly in another one of its type.
+func overlap(p capacity.PricePeriod, periods []capacity.PricePeriod) *capacity.Finding {
+	slices.SortFunc(periods, func(a, b capacity.PricePeriod) int { return a.From.Compare(b.From) })
+	for _, other := range periods {
+		mine := other.ID == p.ID && p.ID != ""
+		if mine || other.VMType != p.VMType || (other.Purchase == capacity.PurchaseSpot) != (p.Purchase == capacity.PurchaseSpot) || !before(p.From, other.Until) || !before(other.From, p.Until) {
+			continue
+		}
+		f := &capacity.Finding{Pointer: "/from", Code: "overlap", Detail: fmt.Sprintf("The period overlaps another one of the VM type %q, %s at %s.", p.VMType, span(other), other.Price)}
+		switch {
+		case other.Until != nil && before(*other.Until, p.Until):
+			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("It could start at %s, when that one ends.", clock(*other.Until)), Pointer: "/from", Value: *other.Until}
+		case p.From.Before(other.From):
+			f.Pointer = "/until"
+			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("It could end at %s, when that one starts.", clock(other.From)), Pointer: "/until", Value: other.From}
+		case p.From.After(other.From):
+			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("End that one at %s first.", clock(p.From))}
+		default:
+			f.Hint = &capacity.Hint{Detail: "Change that one instead, or delete it first."}
+		}
+		return f
+	}
+	return nil
+}
+
+// before compares with an end that may be open.
+func before(t time.Time, end *time.Time) bool { return end == nil || t.Before(*end) }
+
+func span(p capacity.PricePeriod) string {
+	if p.Until == nil {
+		return "from " + clock(p.From) + " on"
+	}
+	return "from " + clock(p.From) + " until " + clock(*p.Until)
+}
+
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// unknownProfile is a reference to a profile or a version there is not.
+func unknownProfile(ref capacity.ProfileRef, latest map[string]int64) *capacity.Finding {
+	last, known := latest[ref.Name]
+	switch {
+	case !known:
+		return unknown("/profile/name", ref.Name, "profile", "profiles", slices.Collect(maps.Keys(latest)))
+	case ref.Version <= last && ref.Version >= 0:
+		return nil
+	}
+	versions := "its only version is 1"
+	if last > 1 {
+		versions = fmt.Sprintf("its versions are 1 to %d", last)
+	}
+	return &capacity.Finding{Pointer: "/profile/version", Code: "unknown_version", Detail: fmt.Sprintf("The profile %q has no version %d; %s.", ref.Name, ref.Version, versions),
+		Hint: &capacity.Hint{Detail: fmt.Sprintf("Use %d, the latest.", last), Pointer: "/profile/version", Value: last}}
+}
+
+// unknownClasses are forecasts of classes there are not.
+func unknownClasses(rows []capacity.Forecast, known []capacity.PlannedClass) (findings []*capacity.Finding) {
+	is := make(map[string]bool, len(known))
+	all := make([]string, 0, len(known))
+	for _, c := range known {
+		is[c.Name] = true
+		all = append(all, c.Name)
+	}
+	for i, row := range rows {
+		if !is[row.Class] && len(findings) < capacity.MaxFindings {
+			findings = append(findings, unknown(fmt.Sprintf("/%d/class", i), row.Class, "class", "classes", all))
+		}
+	}
+	return findings
+}

@@ -1,0 +1,192 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/data/history"
+	"headroom/internal/service/app"
+	"headroom/internal/test/pgtest"
+)
+
+func fitter(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit {
+	return perf.FitJob(job, kind, all, "")
+}
+
+func measured(job string, vms, seconds float64) capacity.JobMeasurement {
+	return capacity.JobMeasurement{Job: job, Kind: capacity.PowerFits, At: time.Date(2026, 1, 1, 0, 0, int(vms), 0, time.UTC), VMs: &vms, Seconds: &seconds}
+}
+
+// Many add at once: nothing is lost, versions are numbered without holes, and the last one is of everything.
+func TestMeasurementsFromManySides(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := pgtest.OpenWith(t, configOf(url))
+	ctx := filled(t, s)
+	const writers, each = 8, 10
+	var work sync.WaitGroup
+	for w := range writers {
+		work.Go(func() {
+			for i := range each {
+				n := float64(1 + w*each + i)
+				jobs := []string{"a", "b"}
+				if w%2 == 1 { // the other way round
+					jobs[0], jobs[1] = jobs[1], jobs[0]
+				}
+				_, err := s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured(jobs[0], n, 1000/n), measured(jobs[1], n, 1000/n)}, fitter)
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	for _, job := range []string{"a", "b"} {
+		f := must(s.JobFit(ctx, night, job, capacity.PowerFits, 0))(t)
+		list := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{Job: job}, app.Page{Limit: 1000}))(t)
+		want := perf.FitJob(job, capacity.PowerFits, list.Items, "")
+		if f.Measurements != writers*each || len(list.Items) != writers*each || math.Abs(f.Power.B-want.Power.B) > 1e-12 || f.Power.Points != writers*each {
+			t.Errorf("%s: got %+v, want the fit of all %d", job, f, writers*each)
+		}
+		versions := must(s.JobFitVersions(ctx, night, job, capacity.PowerFits, app.Page{Limit: 1000}))(t)
+		for i, v := range versions.Items {
+			if v.Version != f.Version-int64(i) {
+				t.Fatalf("%s: version %d stands where %d should", job, v.Version, f.Version-int64(i))
+			}
+		}
+		if len(versions.Items) != writers*each-1 { // of one measurement there is no fit
+			t.Errorf("%s: %d versions", job, len(versions.Items))
+		}
+	}
+}
+
+// What is kept is bounded: the latest measurements, the latest versions, so many jobs.
+func TestMeasurementsAreBounded(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := pgtest.OpenWith(t, configOf(url))
+	conn := raw(t, url)
+	ctx := filled(t, s)
+	var all []capacity.JobMeasurement
+	for i := range capacity.MaxKeptMeasurements {
+		m := measured("a", float64(1+i%50), 100)
+		m.At = m.At.Add(time.Duration(i) * time.Minute)
+		all = append(all, m)
+	}
+	must(s.AddMeasurements(ctx, night, all, fitter))(t)
+	later := measured("a", 60, 50)
+	later.At = all[len(all)-1].At.Add(time.Hour)
+	f := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, fitter))(t)[0]
+	if f.Measurements != capacity.MaxKeptMeasurements || !f.FirstAt.Equal(all[1].At) || f.Power.MostVMs != 60 {
+		t.Errorf("got %+v", f)
+	}
+	// What says the same is no new version.
+	same := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, func(job string, kind capacity.FitKind, _ []capacity.JobMeasurement) perf.JobFit { return f }))(t)[0]
+	if same.Version != f.Version || same.Version != 2 {
+		t.Errorf("version %d says the same as version %d", same.Version, f.Version)
+	}
+	// What cannot be fitted leaves the fit of before, and says so until it can.
+	refused := func(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit {
+		return perf.JobFit{Job: job, Kind: kind, Refused: "No."}
+	}
+	must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, refused))(t)
+	if kept := must(s.JobFit(ctx, night, "a", capacity.PowerFits, 0))(t); kept.Refused != "No." || kept.Version != 2 || kept.Power == nil {
+		t.Errorf("got %+v", kept)
+	}
+	if again := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, fitter))(t)[0]; again.Refused != "" {
+		t.Errorf("got %+v", again)
+	}
+
+	execute(t, conn, `INSERT INTO fits (series_id, version, measurements, first_at, last_at, fit) SELECT series_id, version + n, measurements, first_at, last_at, fit FROM fits, generate_series(1, $1) n WHERE version = 3`, capacity.MaxKeptFits)
+	execute(t, conn, `UPDATE fit_series SET version = 3 + $1`, capacity.MaxKeptFits)
+	newest := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("a", 2, 70), later}, fitter))(t)[0]
+	versions := must(s.JobFitVersions(ctx, night, "a", capacity.PowerFits, app.Page{Limit: 1000}))(t)
+	if len(versions.Items) != capacity.MaxKeptFits || versions.Items[0].Version != newest.Version {
+		t.Errorf("%d versions are kept", len(versions.Items))
+	}
+
+	execute(t, conn, `INSERT INTO fit_series (cluster_id, job, kind, measurements) SELECT cluster_id, 'j' || n, 'power', 1 FROM fit_series, generate_series(2, $1) n`, capacity.MaxMeasuredJobs)
+	if _, err := s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("one more", 2, 70)}, fitter); !errors.Is(err, capacity.Conflict) {
+		t.Errorf("one job too many: %v", err)
+	}
+	must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("a", 2, 70)}, fitter))(t)
+	for _, change := range []string{`UPDATE measurements SET seconds = 4`, `UPDATE fits SET measurements = 4`} {
+		if _, err := conn.Exec(ctx, change); err == nil {
+			t.Errorf("%s has changed what never changes", change)
+		}
+	}
+}
+
+func TestListsOfMeasurementsHavePages(t *testing.T) {
+	t.Parallel()
+	s := pgtest.OpenWith(t, configOf(pgtest.Database(t)))
+	ctx := filled(t, s)
+	for i := range 7 {
+		must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured(fmt.Sprint("j", i%3), float64(1+i), 100/float64(1+i)), measured(fmt.Sprint("j", i%3), float64(9+i), 90/float64(1+i))}, fitter))(t)
+	}
+	var seen []string
+	for page := (app.Page{Limit: 3}); ; {
+		l := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{}, page))(t)
+		for _, m := range l.Items {
+			seen = append(seen, m.ID)
+		}
+		if page.After = l.Next; l.Next == "" {
+			break
+		}
+	}
+	distinct := map[string]bool{}
+	for _, id := range seen {
+		distinct[id] = true
+	}
+	if len(seen) != 14 || len(distinct) != 14 {
+		t.Errorf("pages have %d measurements, %d different ones; want 14", len(seen), len(distinct))
+	}
+	first := must(s.JobFits(ctx, night, app.MeasurementFilter{}, app.Page{Limit: 2}))(t)
+	rest := must(s.JobFits(ctx, night, app.MeasurementFilter{}, app.Page{Limit: 2, After: first.Next}))(t)
+	if len(first.Items) != 2 || len(rest.Items) != 1 || rest.Items[0].Job != "j2" || rest.Next != "" {
+		t.Errorf("got %+v and %+v", first, rest)
+	}
+	if n, err := s.DeleteMeasurements(ctx, night, app.MeasurementFilter{Job: "j1", Until: time.Date(2026, 1, 1, 0, 0, 5, 0, time.UTC)}, fitter); n != 1 || err != nil {
+		t.Errorf("%d deleted, %v", n, err)
+	}
+	if f := must(s.JobFit(ctx, night, "j1", capacity.PowerFits, 0))(t); f.Measurements != 3 || f.Version != 3 {
+		t.Errorf("after deleting one of four: %+v", f)
+	}
+}
+
+// The size of a past execution is what ran at once, of a chain against its widest stage.
+func TestSizesOfExecutions(t *testing.T) {
+	t.Parallel()
+	s := pgtest.OpenWith(t, configOf(pgtest.Database(t)))
+	ctx := filled(t, s)
+	seconds := 100.0
+	facts := func(id, form string) history.Facts {
+		return history.Facts{Job: "etl", Execution: id, SubmittedAt: new(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), Seconds: &seconds, Outcome: "succeeded", Form: form}
+	}
+	tasks := history.Durations{Count: 40, Mean: 5, Max: 9, Median: 5, P95: 9}
+	records := []history.Record{
+		{Facts: facts("maps", history.MapReduce), Sample: &history.Sample{Seconds: &seconds, MapSlots: 8, Map: tasks, Profile: capacity.Profile{MapTasks: 40, MapAvgSeconds: 5, MapMaxSeconds: 9}}},
+		{Facts: facts("stages", history.Stages), Chain: &history.Chain{Seconds: &seconds, MapSlots: 6, Phases: []history.Phase{{Tasks: 40, Task: tasks}, {Tasks: 50, Task: tasks}}}},
+	}
+	for i := range records {
+		check(t, records[i].Check())
+	}
+	must(s.PutExecutions(ctx, night, records, "", false))(t)
+	sizes := must(s.ExecutionSizes(ctx, night, "etl", 10))(t)
+	slices.SortFunc(sizes, func(a, b perf.ExecutionSize) int { return int(a.MapTasks - b.MapTasks) })
+	if diff := cmp.Diff([]perf.ExecutionSize{{Seconds: 100, MapSlots: 8, MapTasks: 40}, {Seconds: 100, MapSlots: 6, MapTasks: 50}}, sizes); diff != "" {
+		t.Error(diff)
+	}
+	if none := must(s.ExecutionSizes(ctx, night, "other", 10))(t); len(none) != 0 {
+		t.Errorf("got %v", none)
+	}
+}

@@ -1,0 +1,322 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// The rows of a cluster that a filter lets through; a zero time limits nothing.
+const filteredForecasts = `
+	FROM forecasts f JOIN classes c ON c.id = f.class_id
+	WHERE c.cluster_id = @cluster AND (@class = '' OR c.name = @class)
+	  AND (@from::timestamptz IS NULL OR f.hour >= @from) AND (@until::timestamptz IS NULL OR f.hour < @until)`
+
+func filterArgs(cluster int64, of app.ForecastFilter) pgx.NamedArgs {
+	args := pgx.NamedArgs{"cluster": cluster, "class": of.Class, "from": nil, "until": nil}
+	if !of.From.IsZero() {
+		args["from"] = of.From
+	}
+	if !of.Until.IsZero() {
+		args["until"] = of.Until
+	}
+	return args
+}
+
+// Forecasts lists by class and hour.
+func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFilter, page app.Page) (list app.Listed[capacity.Forecast], err error) {
+	class, hour := "", time.Time{}
+	if err := readCursor(page.After, &class, &hour); err != nil {
+		return list, err
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		if unstorable(of.Class) {
+			list.Items = []capacity.Forecast{}
+			return nil
+		}
+		args := filterArgs(id, of)
+		args["after_class"], args["after_hour"], args["limit"] = class, hour, limitOf(page)+1
+		rows, err := collect[capacity.Forecast](ctx, q, `
+			SELECT c.name AS class, f.hour, f.jobs `+filteredForecasts+`
+			  AND (c.name, f.hour) > (@after_class, @after_hour)
+			ORDER BY c.name, f.hour LIMIT @limit`, args)
+		list = listed(rows, page, func(f capacity.Forecast) []any { return []any{f.Class, f.Hour} })
+		return err
+	})
+	return list, err
+}
+
+// ForecastClasses lists the classes that have rows.
+func (s *Store) ForecastClasses(ctx context.Context, cluster string, of app.ForecastFilter) (names []string, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil || unstorable(of.Class) {
+			return err
+		}
+		rows, err := q.Query(ctx, `SELECT c.name FROM classes c WHERE c.id IN (SELECT f.class_id `+filteredForecasts+`) ORDER BY c.name`, filterArgs(id, of))
+		if err != nil {
+			return err
+		}
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return names, err
+}
+
+// ForecastHours lists by hour, with the rows of all classes in one item: those of so many hours from the
+// first one on that is after an hour and has rows.
+func (s *Store) ForecastHours(ctx context.Context, cluster string, of app.ForecastFilter, after time.Time, limit int) (list []app.ForecastHour, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil || unstorable(of.Class) {
+			return err
+		}
+		args := filterArgs(id, of)
+		args["after"] = after
+		var first *time.Time
+		if err := q.QueryRow(ctx, `SELECT min(f.hour) `+filteredForecasts+` AND f.hour > @after`, args).Scan(&first); err != nil || first == nil {
+			return err
+		}
+		args["first"], args["end"] = *first, first.Add(time.Duration(limit)*time.Hour)
+		list, err = collect[app.ForecastHour](ctx, q, `
+			SELECT f.hour, array_agg(c.name) AS classes, array_agg(f.jobs) AS jobs `+filteredForecasts+`
+			  AND f.hour >= @first AND f.hour < @end
+			GROUP BY f.hour ORDER BY f.hour`, args)
+		return err
+	})
+	return list, err
+}
+
+// PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours that
+// are to be cleared; all or none. What is there already is not written again, and where nothing else
+// is given the inputs stay as they are. With a dry run it only counts.
+func (s *Store) PutForecasts(ctx context.Context, cluster string, series []capacity.Series, dryRun bool) (done capacity.Written, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		done = capacity.Written{DryRun: dryRun}
+		id, err := lockCluster(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		ids, err := classIDs(ctx, q, id, series)
+		if err != nil {
+			return err
+		}
+		w := seriesWrite{ctx: ctx, q: q, dryRun: dryRun, done: &done}
+		var of extent
+		for i, one := range series {
+			if n := len(one.Rows); n > 0 {
+				of.widen(capacity.TimeOf(one.Rows[0].Hour), capacity.TimeOf(one.Rows[n-1].Hour))
+			}
+			if err := w.series(ids[i], one); err != nil {
+				return &failure{cluster: cluster, pointer: "/rows", err: err}
+			}
+		}
+		if err := w.flush(); err != nil {
+			return &failure{cluster: cluster, pointer: "/rows", err: err}
+		}
+		of.Rows = int(done.Written)
+		if dryRun || done.Added+done.Changed+done.Deleted == 0 {
+			return nil
+		}
+		if err := bump(ctx, q, id); err != nil {
+			return err
+		}
+		name := ""
+		if len(series) == 1 {
+			name = series[0].Class
+		}
+		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Update, Kind: capacity.ForecastKind, Name: name, After: of})
+	})
+	return done, err
+}
+
+// classIDs are the numbers of the series' classes; an error names all that there are not.
+func classIDs(ctx context.Context, q querier, cluster int64, series []capacity.Series) ([]int64, error) {
+	type class struct {
+		ID   int64
+		Name string
+	}
+	known, err := collect[class](ctx, q, `SELECT id, name FROM classes WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": cluster})
+	if err != nil {
+		return nil, err
+	}
+	number, names := make(map[string]int64, len(known)), make([]string, len(known))
+	for i, c := range known {
+		number[c.Name], names[i] = c.ID, c.Name
+	}
+	ids := make([]int64, len(series))
+	unknownOnes := &capacity.InputError{}
+	for i, one := range series {
+		if ids[i] = number[one.Class]; ids[i] == 0 && len(unknownOnes.Findings) < capacity.MaxFindings {
+			f := unknown(one.At, one.Class, "class", "classes", names)
+			if near := capacity.Nearest(one.Class, names[:min(len(names), 200)]); near != "" {
+				f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", near), Pointer: one.At, Value: near}
+			}
+			unknownOnes.Findings = append(unknownOnes.Findings, *f)
+		}
+	}
+	if len(unknownOnes.Findings) > 0 {
+		return nil, unknownOnes
+	}
+	return ids, nil
+}
+
+// seriesWrite gathers rows of several series and writes so many at once, that what is in memory does
+// not grow with them.
+type seriesWrite struct {
+	ctx     context.Context
+	q       querier
+	dryRun  bool
+	done    *capacity.Written
+	classes []int64
+	hours   []time.Time
+	jobs    []float64
+}
+
+const seriesChunk = 20_000
+
+func (w *seriesWrite) series(class int64, s capacity.Series) error {
+	for _, row := range s.Rows {
+		w.classes, w.hours, w.jobs = append(w.classes, class), append(w.hours, capacity.TimeOf(row.Hour)), append(w.jobs, row.Jobs)
+		if len(w.classes) == seriesChunk {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return w.clear(class, s.Clear)
+}
+
+// flush counts what is new and what differs, and writes that alone. Nobody else writes forecasts of the
+// cluster meanwhile, because its row is locked.
+func (w *seriesWrite) flush() error {
+	if len(w.classes) == 0 {
+		return nil
+	}
+	const differing = `
+		WITH given AS (SELECT * FROM unnest(@classes::bigint[], @hours::timestamptz[], @jobs::float8[]) AS r (class_id, hour, jobs)),
+		differing AS (
+		    SELECT r.class_id, r.hour, r.jobs, f.hour IS NULL AS added
+		    FROM given r LEFT JOIN forecasts f ON f.class_id = r.class_id AND f.hour = r.hour
+		    WHERE f.jobs IS DISTINCT FROM r.jobs)`
+	const written = `, written AS (
+		    INSERT INTO forecasts (class_id, hour, jobs) SELECT class_id, hour, jobs FROM differing
+		    ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs)`
+	sql := differing + written
+	if w.dryRun {
+		sql = differing
+	}
+	var added, changed int64
+	err := w.q.QueryRow(w.ctx, sql+` SELECT count(*) FILTER (WHERE added), count(*) FILTER (WHERE NOT added) FROM differing`,
+		pgx.NamedArgs{"classes": w.classes, "hours": w.hours, "jobs": w.jobs}).Scan(&added, &changed)
+	w.done.Written += int64(len(w.classes))
+	w.done.Added += added
+	w.done.Changed += changed
+	w.classes, w.hours, w.jobs = w.classes[:0], w.hours[:0], w.jobs[:0]
+	return err
+}
+
+// clear deletes the rows of spans of hours.
+func (w *seriesWrite) clear(class int64, spans []capacity.HourSpan) error {
+	for len(spans) > 0 {
+		some := spans[:min(len(spans), seriesChunk)]
+		spans = spans[len(some):]
+		from, until := make([]time.Time, len(some)), make([]time.Time, len(some))
+		for i, span := range some {
+			from[i], until[i] = capacity.TimeOf(span.From), capacity.TimeOf(span.Until)
+		}
+		const cleared = ` unnest(@from::timestamptz[], @until::timestamptz[]) AS s (since, before) WHERE f.class_id = @class AND f.hour >= s.since AND f.hour < s.before`
+		args := pgx.NamedArgs{"class": class, "from": from, "until": until}
+		var n int64
+		if w.dryRun {
+			if err := w.q.QueryRow(w.ctx, `SELECT count(*) FROM forecasts f,`+cleared, args).Scan(&n); err != nil {
+				return err
+			}
+		} else {
+			done, err := w.q.Exec(w.ctx, `DELETE FROM forecasts f USING`+cleared, args)
+			if err != nil {
+				return err
+			}
+			n = done.RowsAffected()
+		}
+		w.done.Deleted += n
+	}
+	return nil
+}
+
+// upsertForecasts writes rows in one statement. Unknown classes get numbers that none has, so that
+// they break the reference and are told as such.
+const upsertForecasts = `
+	INSERT INTO forecasts (class_id, hour, jobs)
+	SELECT coalesce(c.id, -r.place), r.hour, r.jobs
+	FROM unnest(@classes::text[], @hours::timestamptz[], @jobs::float8[]) WITH ORDINALITY AS r (class, hour, jobs, place)
+	     LEFT JOIN classes c ON c.cluster_id = @cluster AND c.name = r.class
+	ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs`
+
+func forecastArgs(cluster int64, rows []capacity.Forecast) pgx.NamedArgs {
+	classes, hours, jobs := make([]string, len(rows)), make([]time.Time, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		classes[i], hours[i], jobs[i] = r.Class, r.Hour, r.Jobs
+	}
+	return pgx.NamedArgs{"cluster": cluster, "classes": classes, "hours": hours, "jobs": jobs}
+}
+
+// extent is what the audit log keeps of forecasts: how many, of when.
+type extent struct {
+	Rows  int        `json:"rows"`
+	First *time.Time `json:"first_hour,omitempty"`
+	Last  *time.Time `json:"last_hour,omitempty"`
+}
+
+func extentOf(rows []capacity.Forecast) extent {
+	e := extent{Rows: len(rows)}
+	for _, r := range rows {
+		e.widen(r.Hour, r.Hour)
+	}
+	return e
+}
+
+// widen makes it reach over hours.
+func (e *extent) widen(first, last time.Time) {
+	if e.First == nil || first.Before(*e.First) {
+		e.First = &first
+	}
+	if e.Last == nil || last.After(*e.Last) {
+		e.Last = &last
+	}
+}
+
+// DeleteForecasts deletes the rows a filter lets through, and says how many.
+func (s *Store) DeleteForecasts(ctx context.Context, cluster string, of app.ForecastFilter) (deleted int64, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockCluster(ctx, q, cluster)
+		if err != nil || unstorable(of.Class) {
+			return err
+		}
+		done, err := q.Exec(ctx, `DELETE FROM forecasts WHERE (class_id, hour) IN (SELECT f.class_id, f.hour `+filteredForecasts+`)`, filterArgs(id, of))
+		if deleted = done.RowsAffected(); err != nil || deleted == 0 {
+			return err
+		}
+		if err := bump(ctx, q, id); err != nil {
+			return err
+		}
+		e := extent{Rows: int(deleted)}
+		if !of.From.IsZero() {
+			e.First = &of.From
+		}
+		if !of.Until.IsZero() {
+			e.Last = &of.Until
+		}
+		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.ForecastKind, Name: of.Class, Before: e})
+	})
+	return deleted, err
+}

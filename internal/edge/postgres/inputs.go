@@ -1,0 +1,223 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// kind is how the things of one kind are kept: its statements, what they are given and what a row
+// becomes. Every statement is also given @cluster, the cluster's number.
+type kind[T any] struct {
+	word    string // capacity.VMTypeKind, …
+	noun    string
+	aside   bool   // no input of plans
+	selects string // … WHERE the cluster's
+	named   string // AND the one called @name
+	after   string // AND what comes after a cursor, in order
+	insert  string
+	update  string // the one called @name, of any version
+	remove  string // likewise
+
+	args    func(T) pgx.NamedArgs
+	collect pgx.RowToFunc[T]
+	name    func(T) string
+	label   func(T) string              // its name for people
+	sortKey func(T) []any               // what a cursor holds
+	start   func() ([]any, []string)    // pointers to the sort key before all others, and what after calls its parts
+	prepare func(item T, name string) T // an item as it is written below a name; name "" is a new one
+}
+
+// inputs edits the things of one kind. It implements app.Inputs.
+type inputs[T any] struct {
+	s *Store
+	k *kind[T]
+}
+
+// VMTypes are kept by name.
+func (s *Store) VMTypes() app.Inputs[capacity.VMType] { return inputs[capacity.VMType]{s, &vmTypes} }
+
+// Prices are kept by id.
+func (s *Store) Prices() app.Inputs[capacity.PricePeriod] {
+	return inputs[capacity.PricePeriod]{s, &prices}
+}
+
+// Contracts are kept by name.
+func (s *Store) Contracts() app.Inputs[capacity.SignedContract] {
+	return inputs[capacity.SignedContract]{s, &contracts}
+}
+
+// Classes are kept by name.
+func (s *Store) Classes() app.Inputs[capacity.PlannedClass] {
+	return inputs[capacity.PlannedClass]{s, &classes}
+}
+
+func (in inputs[T]) List(ctx context.Context, cluster string, page app.Page) (list app.Listed[T], err error) {
+	key, names := in.k.start()
+	if err := readCursor(page.After, key...); err != nil {
+		return list, err
+	}
+	err = in.s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		args := pgx.NamedArgs{"cluster": id, "limit": limitOf(page) + 1}
+		for i, name := range names {
+			args[name] = key[i]
+		}
+		items, err := in.k.query(ctx, q, in.k.selects+in.k.after+` LIMIT @limit`, args)
+		list = listed(items, page, in.k.sortKey)
+		return err
+	})
+	return list, err
+}
+
+func (in inputs[T]) Get(ctx context.Context, cluster, name string) (item T, err error) {
+	err = in.s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		item, err = in.k.get(ctx, q, id, cluster, name)
+		return err
+	})
+	return item, err
+}
+
+func (in inputs[T]) Create(ctx context.Context, cluster string, item T) (T, error) {
+	return item, in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
+		item = in.k.prepare(item, "")
+		if err := in.k.exec(ctx, q, in.k.insert, id, item, nil); err != nil {
+			return e, at(cluster, item, err)
+		}
+		item, err = in.k.get(ctx, q, id, cluster, in.k.name(item))
+		return entry{Action: capacity.Create, Name: in.k.label(item), After: item}, err
+	})
+}
+
+func (in inputs[T]) Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error) {
+	return item, in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
+		if given := in.k.name(item); given != name && given != "" && in.k.word != capacity.PriceKind {
+			return e, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/name", Code: "fixed", Detail: "A name never changes; create another " + in.k.noun + " and delete this one.",
+				Hint: &capacity.Hint{Detail: "Keep the name.", Pointer: "/name", Value: name}}}}
+		}
+		before, err := in.versioned(ctx, q, id, cluster, name, version)
+		if err != nil {
+			return e, err
+		}
+		item = in.k.prepare(item, name)
+		if err := in.k.exec(ctx, q, in.k.update, id, item, pgx.NamedArgs{"name": name}); err != nil {
+			return e, at(cluster, item, err)
+		}
+		item, err = in.k.get(ctx, q, id, cluster, name)
+		return entry{Action: capacity.Update, Name: in.k.label(item), Before: before, After: item}, err
+	})
+}
+
+func (in inputs[T]) Delete(ctx context.Context, cluster, name string, version int64) error {
+	return in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
+		before, err := in.versioned(ctx, q, id, cluster, name, version)
+		if err != nil {
+			return e, err
+		}
+		if _, err := q.Exec(ctx, in.k.remove, pgx.NamedArgs{"cluster": id, "name": name}); err != nil {
+			return e, atDelete(before, err)
+		}
+		return entry{Action: capacity.Delete, Name: in.k.label(before), Before: before}, nil
+	})
+}
+
+// change is one change of a cluster's inputs: it locks the cluster, changes, counts and records.
+func (in inputs[T]) change(ctx context.Context, cluster string, work func(context.Context, querier, int64) (entry, error)) error {
+	return in.s.write(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockCluster(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		e, err := work(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if !in.k.aside {
+			if err := bump(ctx, q, id); err != nil {
+				return err
+			}
+		}
+		e.Cluster, e.Kind = cluster, in.k.word
+		return record(ctx, q, e)
+	})
+}
+
+// versioned reads an item and refuses every version but the one it has. The cluster is locked, so
+// that it has the same one when it is written.
+func (in inputs[T]) versioned(ctx context.Context, q querier, id int64, cluster, name string, version int64) (T, error) {
+	item, err := in.k.get(ctx, q, id, cluster, name)
+	if err != nil {
+		return item, err
+	}
+	if have := stampOf(item).Version; have != version {
+		return item, outdated(ctx, q, have, cluster, in.k.label(item), in.k.word)
+	}
+	return item, nil
+}
+
+func (k *kind[T]) query(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, k.collect)
+}
+
+func (k *kind[T]) get(ctx context.Context, q querier, id int64, cluster, name string) (item T, err error) {
+	missing := notFound("the cluster %q has no %s %q", cluster, k.noun, name)
+	if k.word == capacity.PriceKind && uuid.Validate(name) != nil || unstorable(name) {
+		return item, missing
+	}
+	items, err := k.query(ctx, q, k.selects+k.named, pgx.NamedArgs{"cluster": id, "name": name})
+	if err == nil && len(items) == 0 {
+		err = missing
+	}
+	if err != nil {
+		return item, err
+	}
+	return items[0], nil
+}
+
+func (k *kind[T]) exec(ctx context.Context, q querier, sql string, id int64, item T, more pgx.NamedArgs) error {
+	_, err := q.Exec(ctx, sql, k.allArgs(id, item, more))
+	return err
+}
+
+func (k *kind[T]) allArgs(id int64, item T, more pgx.NamedArgs) pgx.NamedArgs {
+	args := k.args(item)
+	args["cluster"] = id
+	maps.Copy(args, more)
+	return args
+}
+
+func stampOf(item any) capacity.Stamp {
+	switch x := item.(type) {
+	case capacity.VMType:
+		return x.Stamp
+	case capacity.PricePeriod:
+		return x.Stamp
+	case capacity.SignedContract:
+		return x.Stamp
+	case capacity.PlannedClass:
+		return x.Stamp
+	case capacity.Scenario:
+		return x.Stamp
+	case capacity.StandingOffer:
+		return x.Stamp
+	case capacity.ReportSchedule:
+		return x.Stamp
+	}
+	return capacity.Stamp{}
+}

@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+const keyColumns = `id, name, role, clusters, created_at, created_by, expires_at, revoked_at, hash`
+
+func keyOf(row pgx.CollectableRow) (auth.Key, error) {
+	type columns struct {
+		ID, Name, CreatedBy  string
+		Role                 auth.Role
+		Clusters             []string
+		CreatedAt            time.Time
+		ExpiresAt, RevokedAt *time.Time
+		Hash                 []byte
+	}
+	r, err := pgx.RowToStructByName[columns](row)
+	if err != nil {
+		return auth.Key{}, err
+	}
+	return auth.Key{ID: r.ID, Name: r.Name, Role: r.Role, Clusters: r.Clusters, CreatedAt: r.CreatedAt, CreatedBy: r.CreatedBy,
+		ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, Hash: auth.Hash(r.Hash)}, nil
+}
+
+func keys(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]auth.Key, error) {
+	rows, err := q.Query(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, keyOf)
+}
+
+// Keys lists all, the newest first.
+func (s *Store) Keys(ctx context.Context, page app.Page) (list app.Listed[auth.Key], err error) {
+	before := uuid.Max
+	if err := readCursor(page.After, &before); err != nil {
+		return list, err
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		found, err := keys(ctx, q, `SELECT `+keyColumns+` FROM keys WHERE id < @before ORDER BY id DESC LIMIT @limit`,
+			pgx.NamedArgs{"before": before, "limit": limitOf(page) + 1})
+		list = listed(found, page, func(k auth.Key) []any { return []any{k.ID} })
+		return err
+	})
+	return list, err
+}
+
+// AllKeys are those that may still open something, with their hashes.
+func (s *Store) AllKeys(ctx context.Context) (all []auth.Key, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		all, err = keys(ctx, q, `SELECT `+keyColumns+` FROM keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) ORDER BY id`, nil)
+		return err
+	})
+	return all, err
+}
+
+// CreateKey stores a key by its hash, and tells every process.
+func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
+	err := s.write(ctx, func(ctx context.Context, q querier) error {
+		created, err := keys(ctx, q, `
+			INSERT INTO keys (id, name, role, clusters, created_by, expires_at, hash)
+			VALUES (@id, @name, @role, @clusters, @created_by, @expires_at, @hash)
+			RETURNING `+keyColumns,
+			pgx.NamedArgs{"id": newID(), "name": k.Name, "role": k.Role, "clusters": k.Clusters, "created_by": auth.From(ctx).Name,
+				"expires_at": k.ExpiresAt, "hash": k.Hash[:]})
+		if err != nil {
+			return at("", k, err)
+		}
+		k = created[0]
+		return keyChanged(ctx, q, entry{Action: capacity.Create, Kind: capacity.KeyKind, Name: k.Name, After: k})
+	})
+	return k, err
+}
+
+// RevokeKey ends a key and the sessions it opened; doing it twice is no error.
+func (s *Store) RevokeKey(ctx context.Context, id string) error {
+	missing := notFound("there is no key with the id %q", id)
+	if uuid.Validate(id) != nil {
+		return missing
+	}
+	return s.write(ctx, func(ctx context.Context, q querier) error {
+		before, err := keys(ctx, q, `SELECT `+keyColumns+` FROM keys WHERE id = @id FOR UPDATE`, pgx.NamedArgs{"id": id})
+		if err != nil {
+			return err
+		}
+		if len(before) == 0 {
+			return missing
+		}
+		if before[0].RevokedAt != nil {
+			return nil
+		}
+		after, err := keys(ctx, q, `UPDATE keys SET revoked_at = now() WHERE id = @id RETURNING `+keyColumns, pgx.NamedArgs{"id": id})
+		if err != nil {
+			return err
+		}
+		if _, err := q.Exec(ctx, `DELETE FROM sessions WHERE key_id = @id`, pgx.NamedArgs{"id": id}); err != nil {
+			return err
+		}
+		return keyChanged(ctx, q, entry{Action: "revoke", Kind: capacity.KeyKind, Name: before[0].Name, Before: before[0], After: after[0]})
+	})
+}
+
+// keyChanged records a change and, once it is committed, tells all who listen.
+func keyChanged(ctx context.Context, q querier, e entry) error {
+	if err := record(ctx, q, e); err != nil {
+		return err
+	}
+	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, '')`, pgx.NamedArgs{"channel": app.KeysChannel})
+	return err
+}
+
+// Listen calls each with every notification on a channel, until the context ends or the connection
+// is lost. It has a connection of its own. The first call, with "", says that listening has begun: what
+// happened before it must be read.
+func (s *Store) Listen(ctx context.Context, channel string, each func(payload string)) error {
+	conn, err := connect(ctx, s.config.URL)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, conn)
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+		return kindOf(ctx, conn, err)
+	}
+	each("")
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return kindOf(ctx, conn, err)
+		}
+		each(n.Payload)
+	}
+}

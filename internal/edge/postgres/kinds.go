@@ -1,0 +1,223 @@
+package postgres
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+)
+
+// A VM type is looked up by its name; 0 is the number of none, so that an unknown name breaks the
+// reference and is told as such.
+const vmTypeID = `coalesce((SELECT v.id FROM vm_types v WHERE v.cluster_id = @cluster AND v.name = @vm_type), 0)`
+
+// priceType is the type that a price names in the column of its purchase.
+const priceType = `coalesce(p.vm_type_id, p.spot_vm_type_id)`
+
+func byName() ([]any, []string) { return []any{new(string)}, []string{"after"} }
+
+var vmTypes = kind[capacity.VMType]{
+	word: capacity.VMTypeKind,
+	noun: "VM type",
+	selects: `
+		SELECT name, description, quota, in_use, CASE WHEN spot_max_share IS NOT NULL THEN json_build_object('max_share', spot_max_share) END AS spot, vcpu, memory_gib, gpus, version, created_at, updated_at
+		FROM vm_types WHERE cluster_id = @cluster`,
+	named: ` AND name = @name`,
+	after: ` AND name > @after ORDER BY name`,
+	insert: `
+		INSERT INTO vm_types (cluster_id, name, description, quota, in_use, spot_max_share, vcpu, memory_gib, gpus)
+		VALUES (@cluster, @name, @description, @quota, @in_use, @spot_max_share, @vcpu, @memory_gib, @gpus)`,
+	update: `
+		UPDATE vm_types SET description = @description, quota = @quota, in_use = @in_use, spot_max_share = @spot_max_share,
+		       vcpu = @vcpu, memory_gib = @memory_gib, gpus = @gpus, version = version + 1, updated_at = now()
+		WHERE cluster_id = @cluster AND name = @name`,
+	remove: `DELETE FROM vm_types WHERE cluster_id = @cluster AND name = @name`,
+	args: func(v capacity.VMType) pgx.NamedArgs {
+		args := pgx.NamedArgs{"name": v.Name, "description": v.Description, "quota": v.Quota, "in_use": v.InUse, "vcpu": v.VCPU, "memory_gib": v.MemoryGiB, "gpus": v.GPUs}
+		if v.Spot != nil {
+			args["spot_max_share"] = v.Spot.MaxShare
+		}
+		return args
+	},
+	collect: pgx.RowToStructByName[capacity.VMType],
+	name:    func(v capacity.VMType) string { return v.Name },
+	label:   func(v capacity.VMType) string { return v.Name },
+	sortKey: func(v capacity.VMType) []any { return []any{v.Name} },
+	start:   byName,
+	prepare: func(v capacity.VMType, name string) capacity.VMType { v.Name = cmp.Or(name, v.Name); return v },
+}
+
+var prices = kind[capacity.PricePeriod]{
+	word: capacity.PriceKind,
+	noun: "price period",
+	selects: `
+		SELECT p.id, v.name AS vm_type, CASE WHEN p.vm_type_id IS NULL THEN 'spot' ELSE 'on_demand' END AS purchase, p.price, lower(p.during) AS "from", upper(p.during) AS until, p.version, p.created_at, p.updated_at
+		FROM prices p JOIN vm_types v ON v.id = ` + priceType + ` WHERE p.cluster_id = @cluster`,
+	named: ` AND p.id = @name`,
+	after: ` AND (v.name, lower(p.during), p.vm_type_id IS NULL) > (@after_type, @after_start, @after_spot) ORDER BY v.name, lower(p.during), p.vm_type_id IS NULL`,
+	insert: `
+		INSERT INTO prices (id, cluster_id, vm_type_id, spot_vm_type_id, price, during)
+		VALUES (@id, @cluster, CASE WHEN NOT @spot THEN ` + vmTypeID + ` END, CASE WHEN @spot THEN ` + vmTypeID + ` END, @price, tstzrange(@from, @until))`,
+	update: `
+		UPDATE prices SET vm_type_id = CASE WHEN NOT @spot THEN ` + vmTypeID + ` END, spot_vm_type_id = CASE WHEN @spot THEN ` + vmTypeID + ` END, price = @price, during = tstzrange(@from, @until), version = version + 1, updated_at = now()
+		WHERE cluster_id = @cluster AND id = @name`,
+	remove: `DELETE FROM prices WHERE cluster_id = @cluster AND id = @name`,
+	args: func(p capacity.PricePeriod) pgx.NamedArgs {
+		return pgx.NamedArgs{"id": p.ID, "vm_type": p.VMType, "spot": p.Purchase == capacity.PurchaseSpot, "price": p.Price, "from": p.From, "until": p.Until}
+	},
+	collect: pgx.RowToStructByName[capacity.PricePeriod],
+	name:    func(p capacity.PricePeriod) string { return p.ID },
+	label:   capacity.PricePeriod.Label,
+	sortKey: func(p capacity.PricePeriod) []any {
+		return []any{p.VMType, p.From, p.Purchase == capacity.PurchaseSpot}
+	},
+	start: func() ([]any, []string) {
+		return []any{new(string), new(time.Time), new(bool)}, []string{"after_type", "after_start", "after_spot"}
+	},
+	prepare: func(p capacity.PricePeriod, name string) capacity.PricePeriod {
+		p.ID = name
+		if name == "" {
+			p.ID = newID()
+		}
+		return p
+	},
+}
+
+// newID draws an identifier that sorts by the time it was drawn.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+var contracts = kind[capacity.SignedContract]{
+	word: capacity.ContractKind,
+	noun: "contract",
+	selects: `
+		SELECT c.name, v.name AS vm_type, c.vms, c.price, c.billing, c.upfront, c.starts AS "from", c.ends AS until, c.version, c.created_at, c.updated_at
+		FROM contracts c JOIN vm_types v ON v.id = c.vm_type_id WHERE c.cluster_id = @cluster`,
+	named: ` AND c.name = @name`,
+	after: ` AND c.name > @after ORDER BY c.name`,
+	insert: `
+		INSERT INTO contracts (cluster_id, name, vm_type_id, vms, price, billing, upfront, starts, ends)
+		VALUES (@cluster, @name, ` + vmTypeID + `, @vms, @price, @billing, @upfront, @from, @until)`,
+	update: `
+		UPDATE contracts SET vm_type_id = ` + vmTypeID + `, vms = @vms, price = @price, billing = @billing, upfront = @upfront,
+		       starts = @from, ends = @until, version = version + 1, updated_at = now()
+		WHERE cluster_id = @cluster AND name = @name`,
+	remove: `DELETE FROM contracts WHERE cluster_id = @cluster AND name = @name`,
+	args: func(c capacity.SignedContract) pgx.NamedArgs {
+		return pgx.NamedArgs{"name": c.Name, "vm_type": c.VMType, "vms": c.VMs, "price": c.Price, "billing": c.Billing,
+			"upfront": c.Upfront, "from": c.From, "until": c.Until}
+	},
+	collect: pgx.RowToStructByName[capacity.SignedContract],
+	name:    func(c capacity.SignedContract) string { return c.Name },
+	label:   func(c capacity.SignedContract) string { return c.Name },
+	sortKey: func(c capacity.SignedContract) []any { return []any{c.Name} },
+	start:   byName,
+	prepare: func(c capacity.SignedContract, name string) capacity.SignedContract {
+		c.Name = cmp.Or(name, c.Name)
+		return c
+	},
+}
+
+// The version of a profile that a class names; none is the latest. A name without versions gets 1,
+// which breaks the reference and is told as such.
+const profileVersion = `
+	CASE WHEN @profile::text IS NULL THEN NULL
+	     WHEN @profile_version::bigint > 0 THEN @profile_version
+	     ELSE coalesce((SELECT max(p.version) FROM profile_versions p WHERE p.cluster_id = @cluster AND p.name = @profile), 1) END`
+
+var classes = kind[capacity.PlannedClass]{
+	word: capacity.ClassKind,
+	noun: "class",
+	selects: `
+		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
+		       calibration_bound, calibration_factor, deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty, version, created_at, updated_at
+		FROM classes WHERE cluster_id = @cluster`,
+	named: ` AND name = @name`,
+	after: ` AND name > @after ORDER BY name`,
+	insert: `
+		INSERT INTO classes (cluster_id, name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
+		                     calibration_bound, calibration_factor, deadline_seconds, slots_map, slots_reduce, slots_by_type, speed, jobs_min, jobs_max, penalty)
+		VALUES (@cluster, @name, @profile, ` + profileVersion + `, @map_work, @reduce_work, @fixed, @vms_per_job,
+		        @calibration_bound, @calibration_factor, @deadline, @slots_map, @slots_reduce, @slots_by_type, @speed, @jobs_min, @jobs_max, @penalty)`,
+	update: `
+		UPDATE classes SET profile = @profile, profile_version = ` + profileVersion + `, map_work_seconds = @map_work, reduce_work_seconds = @reduce_work,
+		       fixed_seconds = @fixed, vms_per_job = @vms_per_job, calibration_bound = @calibration_bound, calibration_factor = @calibration_factor, deadline_seconds = @deadline, slots_map = @slots_map, slots_reduce = @slots_reduce,
+		       slots_by_type = @slots_by_type, speed = @speed, jobs_min = @jobs_min, jobs_max = @jobs_max, penalty = @penalty, version = version + 1, updated_at = now()
+		WHERE cluster_id = @cluster AND name = @name`,
+	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
+	args:    classArgs,
+	collect: classOf,
+	name:    func(c capacity.PlannedClass) string { return c.Name },
+	label:   func(c capacity.PlannedClass) string { return c.Name },
+	sortKey: func(c capacity.PlannedClass) []any { return []any{c.Name} },
+	start:   byName,
+	prepare: func(c capacity.PlannedClass, name string) capacity.PlannedClass {
+		c.Name = cmp.Or(name, c.Name)
+		return c
+	},
+}
+
+func classArgs(c capacity.PlannedClass) pgx.NamedArgs {
+	args := pgx.NamedArgs{"name": c.Name, "vms_per_job": c.VMsPerJob, "deadline": c.DeadlineSeconds, "slots_map": c.SlotsPerVM.Map,
+		"slots_reduce": c.SlotsPerVM.Reduce, "jobs_min": c.Jobs.Min, "jobs_max": c.Jobs.Max, "penalty": c.Penalty}
+	if by := c.SlotsPerVM.ByType; len(by) > 0 {
+		first := by[slices.Min(slices.Collect(maps.Keys(by)))]
+		args["slots_map"], args["slots_reduce"], args["slots_by_type"] = first.Map, first.Reduce, by
+	}
+	if len(c.Speed) > 0 {
+		args["speed"] = c.Speed
+	}
+	if c.Profile != nil {
+		args["profile"], args["profile_version"] = c.Profile.Name, c.Profile.Version
+	}
+	if c.Calibration != nil {
+		args["calibration_bound"], args["calibration_factor"] = c.Calibration.Bound, c.Calibration.Factor
+	}
+	if c.Demand != nil {
+		args["map_work"], args["reduce_work"], args["fixed"] = c.Demand.MapWorkSeconds, c.Demand.ReduceWorkSeconds, c.Demand.FixedSeconds
+	}
+	return args
+}
+
+func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
+	type columns struct {
+		Name                                            string
+		Profile                                         *string
+		ProfileVersion                                  *int64
+		MapWorkSeconds, ReduceWorkSeconds, FixedSeconds *float64
+		VMsPerJob                                       *decimal.Decimal
+		CalibrationBound                                *capacity.Bound
+		CalibrationFactor                               *float64
+		DeadlineSeconds                                 float64
+		SlotsMap, SlotsReduce                           int64
+		SlotsByType                                     map[string]capacity.SlotsPerVM
+		Speed                                           capacity.Speed
+		JobsMin, JobsMax                                float64
+		Penalty                                         capacity.Money
+		capacity.Stamp
+	}
+	r, err := pgx.RowToStructByName[columns](row)
+	c := capacity.PlannedClass{
+		Name: r.Name, VMsPerJob: r.VMsPerJob, DeadlineSeconds: r.DeadlineSeconds,
+		SlotsPerVM: capacity.SlotsPerVM{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Speed: r.Speed,
+		Jobs: capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Stamp: r.Stamp,
+	}
+	if r.SlotsByType != nil {
+		c.SlotsPerVM = capacity.SlotsPerVM{ByType: r.SlotsByType}
+	}
+	if r.Profile != nil && r.ProfileVersion != nil {
+		c.Profile = &capacity.ProfileRef{Name: *r.Profile, Version: *r.ProfileVersion}
+	}
+	if r.CalibrationBound != nil && r.CalibrationFactor != nil {
+		c.Calibration = &capacity.Calibration{Bound: *r.CalibrationBound, Factor: *r.CalibrationFactor}
+	}
+	if r.MapWorkSeconds != nil && r.ReduceWorkSeconds != nil && r.FixedSeconds != nil {
+		c.Demand = &capacity.Demand{MapWorkSeconds: *r.MapWorkSeconds, ReduceWorkSeconds: *r.ReduceWorkSeconds, FixedSeconds: *r.FixedSeconds}
+	}
+	return c, err
+}

@@ -1,0 +1,234 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	"headroom/internal/test/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	pgtest.TheyWait()
+	pgtest.Main(m)
+}
+
+// long is whether the full counts of the promises are wanted. It is asked within tests, so that go test
+// notices when the answer changes.
+func long() bool { return os.Getenv("HEADROOM_LONG") == "1" }
+
+// somebody is a context of a principal.
+func somebody(t testing.TB) context.Context {
+	return auth.With(t.Context(), auth.Principal{ID: "key-1", Name: "Ada", Role: auth.Admin})
+}
+
+func moment(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+func until(text string) *time.Time { at := moment(text); return &at }
+
+func money(text string) capacity.Money {
+	m, err := capacity.ParseMoney(text)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func gamma(text string) *decimal.Decimal {
+	d := decimal.RequireFromString(text)
+	return &d
+}
+
+// must stops the test at an error.
+func must[T any](x T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		return x
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same compares two values as the API shows them.
+func same(t testing.TB, got, want any, options ...cmp.Option) {
+	t.Helper()
+	money := cmp.Comparer(func(a, b capacity.Money) bool { return a.Equal(b.Decimal) })
+	number := cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })
+	if diff := cmp.Diff(want, got, append(options, money, number)...); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// bare leaves out what the store gives a thing.
+var bare = cmp.FilterPath(func(p cmp.Path) bool {
+	switch p.Last().String() {
+	case ".Stamp", ".ID", ".CreatedAt":
+		return true
+	}
+	return false
+}, cmp.Ignore())
+
+// raw is a connection of one's own to a database, as the user who owns it.
+func raw(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func execute(t testing.TB, conn *pgx.Conn, sql string, args ...any) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// The parts of a cluster that tests begin with.
+
+const night = "night-batch"
+
+var (
+	small    = capacity.VMType{Name: "small", Description: "2 cores", InUse: true}
+	january  = capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: money("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
+	threeYrs = capacity.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: money("0.10"), Billing: capacity.BilledUsed,
+		From: moment("2025-01-01T00:00:00Z"), Until: moment("2028-01-01T00:00:00Z")}
+	oneYear = capacity.StandingOffer{Name: "one-year", VMType: "small", Price: money("0.04"), Upfront: money("400.00"), Billing: capacity.BilledAlways, TermYears: 1, Max: 200, Note: "typed in"}
+	etl     = capacity.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
+		FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20, ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50}}
+	nightly = capacity.PlannedClass{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 2700,
+		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 9, Max: 10}, Penalty: money("5")}
+	adhoc = capacity.PlannedClass{Name: "ad-hoc", VMsPerJob: gamma("4.03"), Jobs: capacity.JobRange{Max: 12}, Penalty: money("0.95")}
+)
+
+// filled makes a store with one cluster and one thing of each kind in it.
+func filled(t testing.TB, s *postgres.Store) context.Context {
+	t.Helper()
+	ctx := somebody(t)
+	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.VMTypes().Create(ctx, night, small))(t)
+	must(s.Prices().Create(ctx, night, january))(t)
+	must(s.Contracts().Create(ctx, night, threeYrs))(t)
+	must(s.CreateProfile(ctx, night, etl))(t)
+	must(s.Classes().Create(ctx, night, nightly))(t)
+	must(s.Classes().Create(ctx, night, adhoc))(t)
+	check(t, putRows(ctx, s, capacity.Forecast{Class: "nightly", Hour: moment("2026-01-10T05:00:00Z"), Jobs: 7.5}))
+	return ctx
+}
+
+// putRows writes forecasts of the cluster.
+func putRows(ctx context.Context, s *postgres.Store, rows ...capacity.Forecast) error {
+	_, err := s.PutForecasts(ctx, night, capacity.SeriesOf(rows), false)
+	return err
+}
+
+// refused checks that an error is of kind Invalid and says what is wrong, and where.
+func refused(t testing.TB, err error, pointer string, words ...string) {
+	t.Helper()
+	var e *capacity.InputError
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v (%T), want findings", err, err)
+	}
+	if got := e.Findings[0].Pointer; got != pointer {
+		t.Errorf("pointer %q, want %q (%v)", got, pointer, err)
+	}
+	says(t, err, words...)
+}
+
+// kindOf checks an error's kind and words, and that nothing of the inside is in the sentence.
+func kindOf(t testing.TB, err error, kind capacity.Kind, words ...string) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Fatalf("got %v (%T), want kind %q", err, err, kind)
+	}
+	says(t, err, words...)
+}
+
+var inner = regexp.MustCompile(`SQLSTATE|postgres://|/tmp/|SELECT|INSERT|UPDATE|DELETE|headroom_test|_fkey|_key|_check|FATAL|ERROR|dial|socket`)
+
+func says(t testing.TB, err error, words ...string) {
+	t.Helper()
+	if leak := inner.FindString(err.Error()); leak != "" {
+		t.Errorf("the sentence lets %q out: %v", leak, err)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("got %q, want it to say %q", err, w)
+		}
+	}
+}
+
+// wrongVersion checks that an error says which version is there.
+func wrongVersion(t testing.TB, err error, have int64) {
+	t.Helper()
+	var e *app.VersionError
+	if !errors.As(err, &e) || !errors.Is(err, capacity.Conflict) {
+		t.Fatalf("got %v, want a wrong version", err)
+	}
+	if e.Have != have {
+		t.Errorf("says version %d is there, want %d", e.Have, have)
+	}
+}
+
+// pages reads a list in pages of a size and checks that they hold what one big page does.
+func pages[T any](t testing.TB, size int, list func(app.Page) (app.Listed[T], error)) []T {
+	t.Helper()
+	whole := must(list(app.Page{Limit: 1000}))(t)
+	if whole.Next != "" || whole.Items == nil {
+		t.Errorf("the whole list: next %q, items nil %v", whole.Next, whole.Items == nil)
+	}
+	all := []T{}
+	for page := (app.Page{Limit: size}); ; {
+		part := must(list(page))(t)
+		all = append(all, part.Items...)
+		if len(part.Items) > size {
+			t.Errorf("a page of %d has %d items", size, len(part.Items))
+		}
+		if part.Next == "" {
+			break
+		}
+		page.After = part.Next
+	}
+	if len(all) != len(whole.Items) {
+		t.Errorf("%d items in pages of %d, %d in one", len(all), size, len(whole.Items))
+	}
+	for _, cursor := range []string{"!", "x", "bnVsbA", "WyIiLCIiLCIiLCIiXQ", "WzEsMiwzLDQsNV0", strings.Repeat("A", 5000)} {
+		_, err := list(app.Page{After: cursor, Limit: size})
+		refused(t, err, "", `"cursor"`)
+	}
+	return all
+}
+
+// hostile are names that quoting, sorting and counting letters stumble over.
+var hostile = []string{
+	`Robert'); DROP TABLE classes;--`, `"double" \back\ 'single'`, `$1 @name :name %s {{}}`, "名前 🦉 naïve", "e\u0301 and é", "%", "_", "null", "0",
+	strings.Repeat("界", 200), `<script>alert(1)</script>`, "a/b?c#d&e=f", "-- ", "*/ /*", "\u202eright to left", "＝1+1",
+}

@@ -1,0 +1,134 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// Changes of inputs are planned together once they have been quiet for a moment, and those of a steady
+// stream after a while nevertheless.
+const (
+	quiet   = 300 * time.Millisecond
+	longest = 2 * time.Second
+)
+
+// fromNow is how long it is until a moment that was set by the database's clock for soon: a lease's end, a rest's. One
+// that lies further ahead than any is set was set by a clock that was wrong then, and is over.
+func fromNow(moment string) string {
+	return `(CASE WHEN ` + moment + ` > clock_timestamp() + interval '` + farAhead + `' THEN interval '0' ELSE ` + moment + ` - clock_timestamp() END)`
+}
+
+const (
+	farAhead = "2 minutes" // no lease and no rest of planning or runs is longer
+	skew     = "1 minute"  // that servers' clocks may differ
+)
+
+// ofTheFuture says that a plan was confirmed by a clock that was wrong: it may answer what is not yet so.
+const ofTheFuture = `g.confirmed_at > @now::timestamptz + interval '` + skew + `'`
+
+// dueIn is how long it is until a cluster is to be planned; g is its row of planning, c the cluster,
+// and null is never.
+var dueIn = `(CASE
+	WHEN c.inputs_version IS DISTINCT FROM g.tried_version OR g.wake_at IS NOT NULL OR ` + ofTheFuture + ` THEN
+	greatest(
+	    least(
+	        CASE WHEN c.inputs_version IS DISTINCT FROM g.tried_version
+	             THEN ` + fromNow(`least(g.inputs_changed_at + make_interval(secs => @quiet), g.changing_since + make_interval(secs => @longest))`) + ` END,
+	        g.wake_at - @now,
+	        CASE WHEN ` + ofTheFuture + ` THEN interval '0' END),
+	    ` + fromNow(`g.retry_at`) + `, ` + fromNow(`g.claimed_until`) + `)
+	END)`
+
+// Claim takes a cluster that is to be planned (see app.Planning).
+func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (claim *app.Claim, next time.Duration, err error) {
+	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
+	err = s.write(ctx, func(ctx context.Context, q querier) error {
+		c, err := one[app.Claim](ctx, q, `
+			WITH due AS (
+			    SELECT g.cluster_id, c.name,
+			           CASE WHEN c.inputs_version IS DISTINCT FROM g.tried_version THEN 'inputs'
+			                WHEN g.boundary <= @now OR g.pin_until <= @now OR g.failures > 0 THEN 'boundary'
+			                ELSE 'confirmation' END AS reason
+			    FROM planning g JOIN clusters c ON c.id = g.cluster_id
+			    WHERE `+dueIn+` <= interval '0'
+			    ORDER BY coalesce(g.changing_since, g.wake_at), g.cluster_id
+			    LIMIT 1 FOR UPDATE OF g SKIP LOCKED)
+			UPDATE planning g SET claimed_by = @token, claimed_until = clock_timestamp() + make_interval(secs => @lease)
+			FROM due LEFT JOIN plans p ON p.cluster_id = due.cluster_id AND p.number = (SELECT newest_number FROM planning n WHERE n.cluster_id = due.cluster_id)
+			WHERE g.cluster_id = due.cluster_id
+			RETURNING due.name AS cluster, @token::uuid::text AS token, due.reason, coalesce(p.number, 0) AS newest,
+			          CASE WHEN p.number IS NOT NULL THEN g.inputs_sum END AS sum, g.failures,
+			          CASE WHEN due.reason = 'inputs' THEN extract(epoch FROM clock_timestamp() - coalesce(g.changing_since, g.inputs_changed_at))::float8 ELSE 0 END AS waited_seconds`, args)
+		if err == nil {
+			claim = &c
+			return nil
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		next, err = firstDue(ctx, q, dueIn, `FROM planning g JOIN clusters c ON c.id = g.cluster_id`, args)
+		return err
+	})
+	return claim, next, err
+}
+
+// firstDue is how long it is until the first of some rows is due; due says so of one.
+func firstDue(ctx context.Context, q querier, due, from string, args pgx.NamedArgs) (time.Duration, error) {
+	var seconds *float64
+	err := q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+due+`))::float8 `+from, args).Scan(&seconds)
+	if seconds == nil || *seconds >= app.Never.Seconds() {
+		return app.Never, err
+	}
+	return time.Duration(*seconds * float64(time.Second)), err
+}
+
+// KeepClaim claims for another while.
+func (s *Store) KeepClaim(ctx context.Context, c app.Claim, lease time.Duration) error {
+	return s.reclaim(ctx, "planning", c, keptClaim, lease)
+}
+
+// Release gives a cluster to whoever asks next.
+func (s *Store) Release(ctx context.Context, c app.Claim) error {
+	return s.reclaim(ctx, "planning", c, noClaim, 0)
+}
+
+// What becomes of a claim.
+const (
+	keptClaim = `claimed_until = clock_timestamp() + make_interval(secs => @lease)`
+	noClaim   = `claimed_by = NULL, claimed_until = NULL`
+)
+
+// reclaim changes a claim on a row of a table: planning, or pools.
+func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set string, lease time.Duration) error {
+	return s.write(ctx, func(ctx context.Context, q querier) error {
+		done, err := q.Exec(ctx, `UPDATE `+table+` SET `+set+` WHERE claimed_by = @token`, pgx.NamedArgs{"token": c.Token, "lease": lease.Seconds()})
+		if err == nil && done.RowsAffected() == 0 {
+			return app.ErrClaimLost
+		}
+		return err
+	})
+}
+
+// lockClaimed locks a cluster and its row of a table, planning or pools, and looks whether the claim still stands. One
+// that ran out stands until somebody else takes it.
+func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id int64, err error) {
+	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, capacity.NotFound) {
+		return 0, app.ErrClaimLost
+	}
+	if err != nil {
+		return 0, err
+	}
+	var ours bool
+	err = q.QueryRow(ctx, `SELECT claimed_by IS NOT DISTINCT FROM @token::uuid FROM `+table+` WHERE cluster_id = @cluster FOR UPDATE`,
+		pgx.NamedArgs{"cluster": id, "token": c.Token}).Scan(&ours)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ours {
+		return 0, app.ErrClaimLost
+	}
+	return id, err
+}

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost,
+	p.on_demand_cost, p.spot_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_spot, p.vms_reserved, p.admitted, p.refused, p.gap, coalesce(p.for_now, p.created_at - p.at > interval '-1 second' AND p.created_at - p.at < interval '5 minutes') AS for_now, coalesce(p.why, '') AS why`
+
+// SavePlan numbers and stores a plan, and makes it current (see adopt).
+func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+	err := s.write(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockCluster(ctx, q, r.Cluster)
+		if err != nil {
+			return err
+		}
+		late, err := overtaken(ctx, q, id, r)
+		if err != nil {
+			return err
+		}
+		r.ForNow = !late
+		if _, err := insertPlan(ctx, q, &r); err != nil || late {
+			return err
+		}
+		return s.adopt(ctx, q, id, r, app.ByRequest)
+	})
+	return r, err
+}
+
+// KeepPlan numbers and stores a plan that is not to be current: one for another moment.
+func (s *Store) KeepPlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+	r.ForNow = false
+	err := s.write(ctx, func(ctx context.Context, q querier) error {
+		_, err := insertPlan(ctx, q, &r)
+		return err
+	})
+	return r, err
+}
+
+// insertPlan numbers and stores a plan and answers its cluster's number. The cluster's row gives out
+// the plans' numbers, so that their order is the order of the commits.
+func insertPlan(ctx context.Context, q querier, r *capacity.PlanRecord) (cluster int64, err error) {
+	if unstorable(r.Cluster) {
+		return 0, noCluster(r.Cluster)
+	}
+	err = q.QueryRow(ctx, `UPDATE clusters SET plans = plans + 1 WHERE name = @name AND deleted_at IS NULL RETURNING id, plans`,
+		pgx.NamedArgs{"name": r.Cluster}).Scan(&cluster, &r.Number)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, noCluster(r.Cluster)
+	}
+	if err != nil {
+		return 0, err
+	}
+	r.ID, r.CreatedBy = newID(), auth.From(ctx).Name
+	return cluster, at(r.Cluster, r.PlanSummary, q.QueryRow(ctx, `
+		INSERT INTO plans (id, cluster_id, number, at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, spot_cost, reserved_cost,
+		                   penalties, currency, period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, why, problem, plan)
+		VALUES (@id, @cluster, @number, @at, @created_by, @inputs_version, @status, @objective, @total_cost, @on_demand_cost, @spot_cost, @reserved_cost,
+		        @penalties, @currency, @period_seconds, @vms, @vms_on_demand, @vms_spot, @vms_reserved, @admitted, @refused, @gap, @for_now, @why, @problem, @plan)
+		RETURNING at, created_at`,
+		pgx.NamedArgs{
+			"id": r.ID, "cluster": cluster, "number": r.Number, "at": r.At, "created_by": r.CreatedBy, "inputs_version": r.InputsVersion,
+			"status": r.Status, "objective": r.Objective, "total_cost": r.TotalCost, "on_demand_cost": r.OnDemandCost, "spot_cost": r.SpotCost, "reserved_cost": r.ReservedCost,
+			"penalties": r.Penalties, "currency": r.Currency, "period_seconds": r.PeriodSeconds, "vms": r.VMs, "vms_on_demand": r.VMsOnDemand, "vms_spot": r.VMsSpot,
+			"vms_reserved": r.VMsReserved, "admitted": r.Admitted, "refused": r.Refused, "gap": r.Gap, "for_now": r.ForNow, "why": r.Why, "problem": string(r.Problem), "plan": string(r.Plan),
+		}).Scan(&r.At, &r.CreatedAt))
+}
+
+// Plans lists the newest first.
+func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.PlanSummary], err error) {
+	before := int64(math.MaxInt64)
+	if err := readCursor(page.After, &before); err != nil {
+		return list, err
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		plans, err := collect[capacity.PlanSummary](ctx, q, `
+			SELECT `+planColumns+` FROM plans p JOIN clusters c ON c.id = p.cluster_id
+			WHERE p.cluster_id = @cluster AND p.number < @before
+			ORDER BY p.number DESC LIMIT @limit`,
+			pgx.NamedArgs{"cluster": id, "before": before, "limit": limitOf(page) + 1})
+		list = listed(plans, page, func(p capacity.PlanSummary) []any { return []any{p.Number} })
+		return err
+	})
+	return list, err
+}
+
+// Plan is one by number, by id, or the current one.
+func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r capacity.PlanRecord, err error) {
+	byID := uuid.NullUUID{}
+	var missing error
+	if ref.ID != "" {
+		missing = notFound("the cluster %q has no plan with the id %q", cluster, ref.ID)
+		byID.Valid = true
+		if byID.UUID, err = uuid.Parse(ref.ID); err != nil {
+			return r, missing
+		}
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		r, err = one[capacity.PlanRecord](ctx, q, `
+			SELECT `+planColumns+`, p.plan::text, p.problem::text FROM plans p JOIN clusters c ON c.id = p.cluster_id
+			WHERE p.cluster_id = @cluster AND (@id::uuid IS NULL OR p.id = @id)
+			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number::bigint <> 0 THEN @number::bigint
+			                 ELSE (SELECT g.current_number FROM planning g WHERE g.cluster_id = @cluster) END`,
+			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number})
+		switch {
+		case errors.Is(err, pgx.ErrNoRows) && missing == nil && ref.Number == 0:
+			return noCurrent(ctx, q, id, cluster)
+		case errors.Is(err, pgx.ErrNoRows) && missing == nil:
+			return clusterPlans.missing(ctx, q, id, cluster, ref.Number)
+		case errors.Is(err, pgx.ErrNoRows):
+			return missing
+		case err != nil:
+			return fmt.Errorf("read a plan of cluster %s: %w", cluster, err)
+		}
+		return nil
+	})
+	return r, err
+}

@@ -1,0 +1,102 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/service/app"
+	"headroom/internal/test/pgtest"
+)
+
+func configOf(url string) postgres.Config { return postgres.Config{URL: url} }
+
+func isVersion(err error) bool {
+	var e *app.VersionError
+	return errors.As(err, &e)
+}
+
+// record is a plan as it is handed over to be stored.
+func record(cluster string) capacity.PlanRecord {
+	return capacity.PlanRecord{
+		PlanSummary: capacity.PlanSummary{
+			Cluster: cluster, At: time.Date(2026, 1, 10, 5, 30, 0, 123456000, time.UTC), InputsVersion: 11, Status: capacity.Optimal,
+			Objective: money("-44.80"), TotalCost: money("5.20"), OnDemandCost: money("2.20"), ReservedCost: money("3"), Penalties: money("0"),
+			Currency: "USD", PeriodSeconds: 3600, VMs: 41, VMsOnDemand: 11, VMsReserved: 30, Admitted: 10.5, Refused: 0.5, Gap: 1e-7,
+		},
+		Plan:    json.RawMessage(`{ "status":"optimal",  "vms": {"total": 41.0}, "classes":[{"name":"näme \u0000"}] }`),
+		Problem: json.RawMessage(`{"classes" : [],"currency":"USD"}` + "\n"),
+	}
+}
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Open(t)
+	ctx := filled(t, s)
+	_, err := s.Plan(ctx, night, app.PlanRef{})
+	kindOf(t, err, capacity.NotFound, "no plan yet", "POST /v1/clusters/night-batch/plans")
+
+	want := record(night)
+	var last capacity.PlanRecord
+	for n := int64(1); n <= 5; n++ {
+		last = must(s.SavePlan(ctx, want))(t)
+		if last.Number != n || last.CreatedBy != "Ada" || last.ID == "" || last.CreatedAt.IsZero() {
+			t.Errorf("plan %d is %+v", n, last.PlanSummary)
+		}
+	}
+	want.ID, want.Number, want.CreatedBy, want.CreatedAt, want.ForNow = last.ID, 5, "Ada", last.CreatedAt, true
+	for name, ref := range map[string]app.PlanRef{"current": {}, "number": {Number: 5}, "id": {ID: last.ID}} {
+		got := must(s.Plan(ctx, night, ref))(t)
+		same(t, got, want)
+		if string(got.Plan) != string(want.Plan) || string(got.Problem) != string(want.Problem) {
+			t.Errorf("by %s the text is another one:\n%s\n%s", name, got.Plan, got.Problem)
+		}
+	}
+	for _, ref := range []app.PlanRef{{Number: 6}, {Number: -1}, {ID: "x"}, {ID: "0198c0de-0000-7000-8000-000000000000"}, {ID: "\x00"}} {
+		_, err := s.Plan(ctx, night, ref)
+		kindOf(t, err, capacity.NotFound, "no plan")
+	}
+	all := pages(t, 2, func(p app.Page) (app.Listed[capacity.PlanSummary], error) { return s.Plans(ctx, night, p) })
+	for i, p := range all {
+		if p.Number != int64(5-i) {
+			t.Errorf("place %d of the list has plan %d", i, p.Number)
+		}
+	}
+	same(t, all[0], want.PlanSummary)
+	if got := must(s.Snapshot(ctx, night, last.At))(t); got.Previous == nil || got.Previous.VMs.Total != 41 {
+		t.Errorf("the snapshot's previous plan is %+v", got.Previous)
+	}
+
+	for _, cluster := range []string{"nowhere", "\x00", strings.Repeat("x", 100)} {
+		_, err = s.SavePlan(ctx, record(cluster))
+		kindOf(t, err, capacity.NotFound, "no cluster")
+	}
+	must(s.CreateCluster(ctx, capacity.NewCluster("other")))(t)
+	_, err = s.Plan(ctx, "other", app.PlanRef{ID: last.ID})
+	kindOf(t, err, capacity.NotFound, "no plan")
+	huge := record("other")
+	huge.TotalCost = money("999999999999999999.123456789")
+	must(s.SavePlan(ctx, huge))(t)
+	same(t, must(s.Plan(ctx, "other", app.PlanRef{}))(t).TotalCost, huge.TotalCost)
+	if must(s.Cluster(ctx, night))(t).InputsVersion != 8 {
+		t.Error("a plan changed the inputs' version")
+	}
+}
+
+func TestAFailedPlanLeavesNoGap(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Open(t)
+	ctx := filled(t, s)
+	bad := record(night)
+	bad.Plan = json.RawMessage(`{`)
+	if _, err := s.SavePlan(ctx, bad); err == nil {
+		t.Fatal("stored a plan that is no JSON")
+	}
+	if p := must(s.SavePlan(ctx, record(night)))(t); p.Number != 1 {
+		t.Errorf("the first plan has number %d", p.Number)
+	}
+}

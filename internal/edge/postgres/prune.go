@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// Retention says which plans are old enough to be removed.
+type Retention struct {
+	OlderThan time.Duration
+	Keep      int64 // the newest of each cluster stay, however old they are
+	DryRun    bool
+}
+
+// Pruned is what was removed of a cluster, or would be.
+type Pruned struct {
+	Cluster string `json:"cluster"`
+	Pool    bool   `json:"pool"` // plans of the cluster's pool
+	Plans   int64  `json:"plans"`
+	First   int64  `json:"first"` // the lowest number and the highest; between them plans may stay
+	Last    int64  `json:"last"`
+	Bytes   int64  `json:"bytes"` // as they were stored
+}
+
+// pruneBatch is how many plans one transaction removes: it holds the lock of whoever plans.
+const pruneBatch = 500
+
+// pruned is a kind of plans that can be removed.
+type pruned struct {
+	plans, removed string // tables
+	candidates     string // clusters that may have some
+	lock           string // is held by whoever makes a plan of @cluster the current one
+	old            string // plans of @cluster that are old enough and that nothing on record is about
+	pool           bool
+	of             string // whose they are, in words
+}
+
+// Of a cluster neither the current, the newest nor a pinned plan is removed, and none that was current lately, that a
+// lease holds under or an observation was judged by.
+var clusterPlans = pruned{
+	plans: "plans", removed: "removed_plans", of: "the cluster",
+	candidates: `SELECT id, name FROM clusters WHERE plans > @keep ORDER BY name, id`,
+	lock:       `SELECT FROM clusters WHERE id = @cluster FOR NO KEY UPDATE`,
+	old: `
+	SELECT p.id, p.number, pg_column_size(p.plan)::bigint + pg_column_size(p.problem) AS bytes
+	FROM plans p JOIN clusters c ON c.id = p.cluster_id
+	WHERE p.cluster_id = @cluster AND p.created_at < clock_timestamp() - make_interval(secs => @age) AND p.number > @past AND p.number <= c.plans - @keep
+	  AND NOT EXISTS (SELECT FROM planning g WHERE g.cluster_id = @cluster AND p.number IN (g.current_number, g.newest_number, g.pin_number))
+	  AND NOT EXISTS (SELECT FROM plan_turns t WHERE t.cluster_id = @cluster AND t.number = p.number)
+	  AND NOT EXISTS (SELECT FROM plan_reigns t WHERE t.cluster_id = @cluster AND t.number = p.number)
+	  AND NOT EXISTS (SELECT FROM admissions a WHERE a.cluster_id = @cluster AND a.plan_number = p.number AND a.ended_at IS NULL)
+	  AND NOT EXISTS (SELECT FROM observations o WHERE o.cluster_id = @cluster AND o.plan_number = p.number)
+	ORDER BY p.number`,
+}
+
+// Of a pool only the current plan is kept besides the newest: nothing else on record is about one.
+var poolPlans = pruned{
+	plans: "pool_plans", removed: "removed_pool_plans", pool: true, of: "the pool of the cluster",
+	candidates: `SELECT c.id, c.name FROM pools g JOIN clusters c ON c.id = g.cluster_id WHERE g.plans > @keep ORDER BY c.name, c.id`,
+	lock:       `SELECT FROM pools WHERE cluster_id = @cluster FOR NO KEY UPDATE`,
+	old: `
+	SELECT p.id, p.number, pg_column_size(p.plan)::bigint + pg_column_size(p.basis) AS bytes
+	FROM pool_plans p JOIN pools g ON g.cluster_id = p.cluster_id
+	WHERE p.cluster_id = @cluster AND p.created_at < clock_timestamp() - make_interval(secs => @age) AND p.number > @past AND p.number <= g.plans - @keep
+	  AND p.number IS DISTINCT FROM g.current_number
+	ORDER BY p.number`,
+}
+
+// Prune removes old plans, by the owner of the tables: the service may not. It tells of each cluster that has some.
+func Prune(ctx context.Context, url string, r Retention, tell func(Pruned) error) error {
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer closeConn(ctx, conn)
+	for _, of := range []pruned{clusterPlans, poolPlans} {
+		if err := of.prune(ctx, conn, r, tell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (of pruned) prune(ctx context.Context, conn *pgx.Conn, r Retention, tell func(Pruned) error) error {
+	clusters, err := collect[struct {
+		ID   int64
+		Name string
+	}](ctx, conn, of.candidates, pgx.NamedArgs{"keep": r.Keep})
+	if err != nil {
+		return setupError(ctx, "list the clusters", err)
+	}
+	removed := false
+	for _, c := range clusters {
+		total := Pruned{Cluster: c.Name, Pool: of.pool}
+		args := pgx.NamedArgs{"cluster": c.ID, "age": r.OlderThan.Seconds(), "keep": r.Keep, "batch": pruneBatch, "past": 0}
+		if r.DryRun {
+			err = conn.QueryRow(ctx, `SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM (`+of.old+`) old`, args).
+				Scan(&total.Plans, &total.First, &total.Last, &total.Bytes)
+		} else {
+			err = of.pruneCluster(ctx, conn, args, &total)
+		}
+		if err != nil {
+			return setupError(ctx, "remove old plans of "+of.of+" "+c.Name, err)
+		}
+		if total.Plans == 0 {
+			continue
+		}
+		removed = !r.DryRun
+		if err := tell(total); err != nil {
+			return err
+		}
+	}
+	if removed { // so that their room is used again at once
+		if _, err := conn.Exec(ctx, `VACUUM `+of.plans); err != nil {
+			return setupError(ctx, "make the room of removed plans free", err)
+		}
+	}
+	return nil
+}
+
+// pruneCluster removes a batch after the other until there is nothing to remove.
+func (of pruned) pruneCluster(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs, total *Pruned) error {
+	ctx = auth.With(ctx, auth.Principal{Name: "retention"})
+	for {
+		batch := Pruned{Cluster: total.Cluster, Pool: total.Pool}
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, of.lock, args); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `SET LOCAL headroom.retention = 'on'`); err != nil {
+				return err
+			}
+			err := tx.QueryRow(ctx, `
+				WITH old AS (`+of.old+` LIMIT @batch),
+				     gone AS (DELETE FROM `+of.plans+` p USING old WHERE p.id = old.id RETURNING p.number, old.bytes),
+				     noted AS (INSERT INTO `+of.removed+` (cluster_id, first, last)
+				               SELECT @cluster, min(number), max(number) FROM (SELECT number, number - row_number() OVER (ORDER BY number) AS island FROM gone) numbers GROUP BY island)
+				SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0), coalesce(sum(bytes), 0)::bigint FROM gone`, args).
+				Scan(&batch.Plans, &batch.First, &batch.Last, &batch.Bytes)
+			if err != nil || batch.Plans == 0 {
+				return err
+			}
+			name := fmt.Sprintf("plans %d to %d", batch.First, batch.Last)
+			if of.pool {
+				name += " of the pool"
+			}
+			return record(ctx, tx, entry{Cluster: batch.Cluster, Action: capacity.Delete, Kind: capacity.PlanKind, Name: name, Before: batch})
+		})
+		if err != nil || batch.Plans == 0 {
+			return err
+		}
+		if total.Plans == 0 {
+			total.First = batch.First
+		}
+		total.Plans, total.Last, total.Bytes = total.Plans+batch.Plans, batch.Last, total.Bytes+batch.Bytes
+		args["past"] = batch.Last // or each batch would pass over the rows that those before it have removed
+	}
+}
+
+// missing says of a plan's number that there is none, or that retention has removed it.
+func (of pruned) missing(ctx context.Context, q querier, id int64, cluster string, number int64) error {
+	var at time.Time
+	err := q.QueryRow(ctx, `SELECT removed_at FROM `+of.removed+` WHERE cluster_id = @cluster AND first <= @number AND last >= @number`,
+		pgx.NamedArgs{"cluster": id, "number": number}).Scan(&at)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return notFound("%s %q has no plan number %d", of.of, cluster, number)
+	case err != nil:
+		return err
+	}
+	return notFound("plan %d of %s %q was removed by retention on %s", number, of.of, cluster, at.UTC().Format(time.DateOnly))
+}
+
+// RemovedPlans are what retention has removed, by the names of living clusters.
+func (s *Store) RemovedPlans(ctx context.Context) (all map[string]app.Removed, err error) {
+	type named struct {
+		Cluster string
+		app.Removed
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err := collect[named](ctx, q, `
+			SELECT c.name AS cluster, sum(r.last - r.first + 1)::bigint AS plans, max(r.removed_at) AS last
+			FROM (SELECT * FROM removed_plans UNION ALL SELECT * FROM removed_pool_plans) r JOIN clusters c ON c.id = r.cluster_id
+			WHERE c.deleted_at IS NULL GROUP BY c.name`, nil)
+		all = make(map[string]app.Removed, len(rows))
+		for _, r := range rows {
+			all[r.Cluster] = r.Removed
+		}
+		return err
+	})
+	return all, err
+}

@@ -1,0 +1,202 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// reportRow is a report: one that was made, or the run of one that was not.
+type reportRow struct {
+	ID        string
+	Schedule  *string
+	Every     capacity.Every
+	Covers    capacity.Covers
+	Format    capacity.ReportFormat
+	At        time.Time
+	Begins    time.Time
+	Ends      time.Time
+	State     capacity.RunState
+	By        string
+	CreatedAt time.Time
+	MadeAt    *time.Time
+	File      *string
+	Size      *int64
+	Sha256    []byte
+	Error     *capacity.RunError
+}
+
+// selectReports reads reports r of @cluster: those that were made, and runs that wait, work or failed.
+const selectReports = `
+	SELECT r.* FROM (
+	    SELECT id::text, schedule, every, covers, format, at, begins, ends, 'succeeded' AS state, created_by AS by, created_at, made_at, file, size, sha256, NULL::json AS error
+	    FROM reports WHERE cluster_id = @cluster
+	    UNION ALL
+	    SELECT id::text, input->>'schedule', input->>'every', input->>'covers', input->>'format', (input->>'at')::timestamptz, (input->>'from')::timestamptz, (input->>'until')::timestamptz,
+	           state, created_by, created_at, NULL, NULL, NULL, NULL, error
+	    FROM runs WHERE cluster_id = @cluster AND kind = 'report' AND state <> 'succeeded') r`
+
+func (r reportRow) report(cluster string) capacity.Report {
+	made := capacity.Report{ID: r.ID, Schedule: r.Schedule, Every: r.Every, Covers: r.Covers, Format: r.Format, At: r.At, From: r.Begins, Until: r.Ends,
+		State: r.State, By: r.By, CreatedAt: r.CreatedAt, MadeAt: r.MadeAt, Error: r.Error}
+	if r.File != nil {
+		made.File = &capacity.ReportFile{Name: *r.File, MediaType: r.Format.MediaType(), Size: *r.Size, SHA256: hex.EncodeToString(r.Sha256), URL: capacity.ReportURL(cluster, r.ID)}
+	}
+	return made
+}
+
+// Reports lists the newest first.
+func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page app.Page) (list app.Listed[capacity.Report], err error) {
+	before := uuid.Max
+	if err := readCursor(page.After, &before); err != nil {
+		return list, err
+	}
+	if unstorable(of.Schedule) {
+		return app.Listed[capacity.Report]{Items: []capacity.Report{}}, nil
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		found, err := collect[reportRow](ctx, q, selectReports+`
+			WHERE r.id < @before AND (@schedule = '' OR r.schedule = @schedule) ORDER BY r.id DESC LIMIT @limit`,
+			pgx.NamedArgs{"cluster": id, "before": before.String(), "schedule": of.Schedule, "limit": limitOf(page) + 1})
+		if err != nil {
+			return err
+		}
+		items := make([]capacity.Report, len(found))
+		for i, r := range found {
+			items[i] = r.report(cluster)
+		}
+		list = listed(items, page, func(r capacity.Report) []any { return []any{r.ID} })
+		return nil
+	})
+	return list, err
+}
+
+// Report is one by its id.
+func (s *Store) Report(ctx context.Context, cluster, id string) (r capacity.Report, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		number, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		missing := notFound("the cluster %q has no report with the id %.60q", cluster, id)
+		if uuid.Validate(id) != nil || len(id) != 36 {
+			return missing
+		}
+		found, err := one[reportRow](ctx, q, selectReports+` WHERE r.id = lower(@id)`, pgx.NamedArgs{"cluster": number, "id": id})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return missing
+		}
+		r = found.report(cluster)
+		return err
+	})
+	return r, err
+}
+
+// ReportPart is one part of a report's file, all of which but the last have app.ReportPartSize bytes.
+func (s *Store) ReportPart(ctx context.Context, id string, part int64) (body []byte, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		err := q.QueryRow(ctx, `SELECT body FROM report_parts WHERE report_id = @id AND part = @part`, pgx.NamedArgs{"id": id, "part": part}).Scan(&body)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return notFound("the report %s is not kept any longer", id)
+		}
+		return err
+	})
+	return body, err
+}
+
+// SaveReport stores what a run has made, tells who wants to know, and forgets what there is too much of then.
+func (s *Store) SaveReport(ctx context.Context, cluster string, r capacity.Report, parts [][]byte, sum [32]byte) (capacity.Report, error) {
+	err := s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		number, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		_, err = q.Exec(ctx, `
+			INSERT INTO reports (id, cluster_id, schedule, every, covers, format, at, begins, ends, created_by, created_at, file, size, sha256)
+			SELECT @id, @cluster, @schedule, @every, @covers, @format, @at, @begins, @ends, n.created_by, n.created_at, @file, @size, @sum FROM runs n WHERE n.id = @id`,
+			pgx.NamedArgs{"id": r.ID, "cluster": number, "schedule": r.Schedule, "every": r.Every, "covers": r.Covers, "format": r.Format, "at": r.At,
+				"begins": r.From, "ends": r.Until, "file": r.File.Name, "size": r.File.Size, "sum": sum[:]})
+		if err != nil {
+			return err
+		}
+		for i, body := range parts {
+			if _, err := q.Exec(ctx, `INSERT INTO report_parts (report_id, part, body) VALUES (@id, @part, @body)`, pgx.NamedArgs{"id": r.ID, "part": i, "body": body}); err != nil {
+				return fmt.Errorf("store part %d of report %s: %w", i, r.ID, err)
+			}
+		}
+		found, err := one[reportRow](ctx, q, selectReports+` WHERE r.id = @id AND r.state = 'succeeded'`, pgx.NamedArgs{"cluster": number, "id": r.ID})
+		if err != nil {
+			return err
+		}
+		r = found.report(cluster)
+		if _, err := forgetReports(ctx, q, &number); err != nil {
+			return err
+		}
+		return s.tell(ctx, q, capacity.ReportMade, cluster, func(head capacity.EventHead) any {
+			return capacity.ReportMadeEvent{EventHead: head, Report: r}
+		})
+	})
+	return r, err
+}
+
+// SweepReports forgets the reports that there are too many of.
+func (s *Store) SweepReports(ctx context.Context) (deleted int64, err error) {
+	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
+		deleted, err = forgetReports(ctx, q, nil)
+		return err
+	})
+	return deleted, err
+}
+
+// forgetReports deletes all but the newest reports of each schedule, of those that no schedule makes (any more),
+// and of clusters that are gone; nil is every cluster.
+func forgetReports(ctx context.Context, q querier, cluster *int64) (int64, error) {
+	done, err := q.Exec(ctx, `
+		DELETE FROM reports WHERE id IN (
+		    SELECT id FROM (
+		        SELECT r.id, coalesce(s.keep, @unscheduled) AS keep, c.deleted_at IS NOT NULL AS gone, row_number() OVER (PARTITION BY r.cluster_id, s.id ORDER BY r.id DESC) AS nth
+		        FROM reports r JOIN clusters c ON c.id = r.cluster_id LEFT JOIN report_schedules s ON s.cluster_id = r.cluster_id AND s.name = r.schedule
+		        WHERE @cluster::bigint IS NULL OR r.cluster_id = @cluster) ranked
+		    WHERE nth > keep OR gone)`, pgx.NamedArgs{"cluster": cluster, "unscheduled": capacity.UnscheduledKept})
+	return done.RowsAffected(), err
+}
+
+// PlansOf are the plans that were current in a cluster in some time, one after the other.
+func (s *Store) PlansOf(ctx context.Context, cluster string, from, until time.Time) (stints []capacity.PlanStint, seen []capacity.SeenVMs, err error) {
+	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		args := pgx.NamedArgs{"cluster": id, "from": from, "until": until}
+		stints, err = collect[capacity.PlanStint](ctx, q, `
+			SELECT greatest(t.since, @from) AS since, least(t.until, @until, clock_timestamp()) AS until, t.number, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.refused, p.total_cost, p.penalties
+			FROM (SELECT since, lead(since) OVER (ORDER BY since) AS until, number FROM plan_reigns WHERE cluster_id = @cluster) t
+			JOIN plans p ON p.cluster_id = @cluster AND p.number = t.number
+			WHERE t.since < @until AND (t.until IS NULL OR t.until > @from) AND t.since < clock_timestamp()
+			ORDER BY t.since`, args)
+		if err != nil {
+			return fmt.Errorf("read the plans of cluster %s: %w", cluster, err)
+		}
+		seen, err = collect[capacity.SeenVMs](ctx, q, `
+			SELECT date_trunc('hour', at, 'UTC') AS hour, avg(vms)::float8 AS vms, count(*) AS count FROM observations
+			WHERE cluster_id = @cluster AND at >= @from AND at < @until GROUP BY 1 ORDER BY 1`, args)
+		if err != nil {
+			return fmt.Errorf("read the observations of cluster %s: %w", cluster, err)
+		}
+		return nil
+	})
+	return stints, seen, err
+}

@@ -1,0 +1,296 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// runColumns are those of a run as it is shown; inline is whether its result is, where it may be.
+const runColumns = `r.id::text, r.kind, r.cluster, r.role, r.state, r.attempt, r.done, r.total, r.unit, r.created_by, r.created_at, r.updated_at,
+	r.started_at, r.finished_at, r.state = 'running' AND r.cancel_requested_at IS NOT NULL AS cancelling, r.partial, r.error, r.version,
+	r.result IS NOT NULL AS has_result,
+	CASE WHEN @inline AND r.result_type = 'application/json' AND octet_length(r.result) <= @most THEN r.result END AS result`
+
+func runArgs(inline bool, args pgx.NamedArgs) pgx.NamedArgs {
+	args["inline"], args["most"] = inline, capacity.InlineResult
+	return args
+}
+
+func runOf(row pgx.CollectableRow) (capacity.Run, error) {
+	type columns struct {
+		ID, Kind              string
+		Cluster               *string
+		Role                  string
+		State                 capacity.RunState
+		Attempt, Done, Total  int64
+		Unit, CreatedBy       string
+		CreatedAt, UpdatedAt  time.Time
+		StartedAt, FinishedAt *time.Time
+		Cancelling, Partial   bool
+		Error                 *capacity.RunError
+		Version               int64
+		HasResult             bool
+		Result                []byte
+	}
+	c, err := pgx.RowToStructByName[columns](row)
+	if err != nil {
+		return capacity.Run{}, err
+	}
+	r := capacity.Run{
+		ID: c.ID, Kind: c.Kind, Cluster: c.Cluster, State: c.State, Progress: capacity.Progress{Done: c.Done, Total: c.Total, Unit: c.Unit},
+		Attempt: c.Attempt, By: c.CreatedBy, CreatedAt: c.CreatedAt, StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, UpdatedAt: c.UpdatedAt,
+		Cancelling: c.Cancelling, Partial: c.Partial, Error: c.Error, Version: c.Version, Role: c.Role,
+	}
+	if r.State == capacity.RunRunning && r.StartedAt != nil {
+		r.ETASeconds = r.Progress.Estimate(r.UpdatedAt.Sub(*r.StartedAt))
+	}
+	if c.HasResult {
+		address := capacity.ResultAddress(r.ID)
+		r.ResultURL = &address
+	}
+	if json.Valid(c.Result) {
+		r.Result = c.Result
+	}
+	return r, nil
+}
+
+func runs(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]capacity.Run, error) {
+	rows, err := q.Query(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, runOf)
+}
+
+// runAfter is the run that a statement about one answers.
+func runAfter(ctx context.Context, q querier, id, sql string, args pgx.NamedArgs) (capacity.Run, error) {
+	found, err := runs(ctx, q, sql, runArgs(true, args))
+	if err != nil {
+		return capacity.Run{}, err
+	}
+	if len(found) == 0 {
+		return capacity.Run{}, app.NoRun(id)
+	}
+	return found[0], nil
+}
+
+// runChanged tells all who listen, once it is committed.
+func runChanged(ctx context.Context, q querier, id string) error {
+	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @id)`, pgx.NamedArgs{"channel": app.RunsChannel, "id": id})
+	return err
+}
+
+// StartRun makes a run and hands it out.
+func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r capacity.Run, err error) {
+	input, err := json.Marshal(n.Input)
+	if err != nil {
+		return r, fmt.Errorf("write the input of a run: %w", err)
+	}
+	who := auth.From(ctx)
+	err = s.write(ctx, func(ctx context.Context, q querier) error {
+		var cluster *int64
+		var name *string
+		if n.Cluster != "" {
+			id, err := clusterID(ctx, q, n.Cluster)
+			if err != nil {
+				return err
+			}
+			cluster, name = &id, &n.Cluster
+		}
+		if err := roomForRun(ctx, q, who.ID); err != nil {
+			return err
+		}
+		r, err = s.insertRun(ctx, q, n.Kind, n.Role, cluster, name, input)
+		return err
+	})
+	return r, err
+}
+
+// insertRun makes a run and hands it out, whoever else waits.
+func (s *Store) insertRun(ctx context.Context, q querier, kind string, role auth.Role, cluster *int64, name *string, input []byte) (r capacity.Run, err error) {
+	id, who := newID(), auth.From(ctx)
+	work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, time.Time{})
+	if err != nil {
+		return r, err
+	}
+	r, err = runAfter(ctx, q, id, `
+		INSERT INTO runs AS r (id, kind, cluster_id, cluster, role, key_id, created_by, input, work_id)
+		VALUES (@id, @kind, @cluster, @name, @role, @key, @by, @input, @work)
+		RETURNING `+runColumns,
+		pgx.NamedArgs{"id": id, "kind": kind, "cluster": cluster, "name": name, "role": role, "key": who.ID, "by": who.Name, "input": string(input), "work": work})
+	if err != nil {
+		return r, err
+	}
+	return r, runChanged(ctx, q, id)
+}
+
+// roomForRun refuses a key that has enough waiting. The lock keeps its other requests from counting
+// at the same time.
+func roomForRun(ctx context.Context, q querier, key string) error {
+	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended(@key, 4))`, pgx.NamedArgs{"key": "runs of " + key}); err != nil {
+		return err
+	}
+	var waiting int
+	if err := q.QueryRow(ctx, `SELECT count(*) FROM runs WHERE key_id = @key AND state = 'queued'`, pgx.NamedArgs{"key": key}).Scan(&waiting); err != nil {
+		return err
+	}
+	if waiting >= app.MostQueued {
+		return &app.TooManyError{RetryAfter: 10 * time.Second,
+			Detail: fmt.Sprintf("The key has %d runs waiting already, as many as it may; cancel some, or ask again when some of them have begun.", waiting)}
+	}
+	return nil
+}
+
+// Run is one by its id.
+func (s *Store) Run(ctx context.Context, id string) (r capacity.Run, err error) {
+	if uuid.Validate(id) != nil {
+		return r, app.NoRun(id)
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		r, err = runAfter(ctx, q, id, `SELECT `+runColumns+` FROM runs r WHERE r.id = @id`, pgx.NamedArgs{"id": id})
+		return err
+	})
+	return r, err
+}
+
+// Runs lists the newest first, without results.
+func (s *Store) Runs(ctx context.Context, of app.RunFilter, page app.Page) (list app.Listed[capacity.Run], err error) {
+	before := uuid.Max
+	if err := readCursor(page.After, &before); err != nil {
+		return list, err
+	}
+	if unstorable(of.Cluster) || unstorable(of.Kind) {
+		return app.Listed[capacity.Run]{Items: []capacity.Run{}}, nil
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		found, err := runs(ctx, q, `
+			SELECT `+runColumns+` FROM runs r
+			WHERE r.id < @before AND (@cluster = '' OR r.cluster = @cluster) AND (@state = '' OR r.state = @state) AND (@kind = '' OR r.kind = @kind)
+			  AND (@only::text[] IS NULL OR r.cluster = ANY(@only))
+			ORDER BY r.id DESC LIMIT @limit`,
+			runArgs(false, pgx.NamedArgs{"before": before, "cluster": of.Cluster, "state": of.State, "kind": of.Kind, "only": of.Only, "limit": limitOf(page) + 1}))
+		list = listed(found, page, func(r capacity.Run) []any { return []any{r.ID} })
+		return err
+	})
+	return list, err
+}
+
+// RunResult is what a run made.
+func (s *Store) RunResult(ctx context.Context, id string) (result app.RunResult, err error) {
+	if uuid.Validate(id) != nil {
+		return result, app.NoRun(id)
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		var state capacity.RunState
+		var kind *string
+		err := q.QueryRow(ctx, `SELECT state, result_type, result, partial, version FROM runs WHERE id = @id`, pgx.NamedArgs{"id": id}).
+			Scan(&state, &kind, &result.Body, &result.Partial, &result.Version)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return app.NoRun(id)
+		case err != nil:
+			return err
+		case !state.Over():
+			return conflict("the run is %s; its result is there when it has finished", state)
+		case kind == nil:
+			return notFound("the run has no result: it %s", map[capacity.RunState]string{
+				capacity.RunFailed: "failed", capacity.RunCancelled: "was cancelled", capacity.RunSucceeded: "made none"}[state])
+		}
+		result.Type = *kind
+		return nil
+	})
+	return result, err
+}
+
+// RunInput is what a run works on.
+func (s *Store) RunInput(ctx context.Context, id string) (input json.RawMessage, err error) {
+	if uuid.Validate(id) != nil {
+		return nil, app.NoRun(id)
+	}
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		err := q.QueryRow(ctx, `SELECT input::text FROM runs WHERE id = @id`, pgx.NamedArgs{"id": id}).Scan((*[]byte)(&input))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return app.NoRun(id)
+		}
+		return err
+	})
+	return input, err
+}
+
+// CancelRun ends a run that waits, and asks for the end of one that does not.
+func (s *Store) CancelRun(ctx context.Context, id string) (r capacity.Run, err error) {
+	if uuid.Validate(id) != nil {
+		return r, app.NoRun(id)
+	}
+	err = s.write(ctx, func(ctx context.Context, q querier) error {
+		done, err := q.Exec(ctx, `
+			UPDATE runs SET cancel_requested_at = clock_timestamp(), updated_at = clock_timestamp(), version = version + 1,
+			       state = CASE state WHEN 'queued' THEN 'cancelled' ELSE state END,
+			       finished_at = CASE state WHEN 'queued' THEN clock_timestamp() END
+			WHERE id = @id AND state IN ('queued', 'running') AND cancel_requested_at IS NULL`, pgx.NamedArgs{"id": id})
+		if err != nil {
+			return err
+		}
+		if done.RowsAffected() > 0 {
+			if err := s.tellRun(ctx, q, id); err != nil {
+				return err
+			}
+			if err := runChanged(ctx, q, id); err != nil {
+				return err
+			}
+		}
+		r, err = runAfter(ctx, q, id, `SELECT `+runColumns+` FROM runs r WHERE r.id = @id`, pgx.NamedArgs{"id": id})
+		return err
+	})
+	return r, err
+}
+
+// RetryRun begins a run that failed or was cancelled from the beginning.
+func (s *Store) RetryRun(ctx context.Context, id string) (r capacity.Run, err error) {
+	if uuid.Validate(id) != nil {
+		return r, app.NoRun(id)
+	}
+	err = s.write(ctx, func(ctx context.Context, q querier) error {
+		var state capacity.RunState
+		var kind, key string
+		err := q.QueryRow(ctx, `SELECT state, kind, key_id FROM runs WHERE id = @id FOR UPDATE`, pgx.NamedArgs{"id": id}).Scan(&state, &kind, &key)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return app.NoRun(id)
+		case err != nil:
+			return err
+		case state == capacity.RunSucceeded:
+			return conflict("the run has succeeded; start another one to have its work done again")
+		case !state.Over():
+			return conflict("the run is %s already; a run that failed or was cancelled can be tried again", state)
+		}
+		if err := roomForRun(ctx, q, key); err != nil {
+			return err
+		}
+		work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, time.Time{})
+		if err != nil {
+			return err
+		}
+		r, err = runAfter(ctx, q, id, `
+			UPDATE runs AS r SET state = 'queued', attempt = 0, done = 0, total = 0, unit = '', result_type = NULL, result = NULL, partial = false, error = NULL,
+			       cancel_requested_at = NULL, due_at = clock_timestamp(), work_id = @work, started_at = NULL, finished_at = NULL,
+			       updated_at = clock_timestamp(), version = version + 1
+			WHERE r.id = @id
+			RETURNING `+runColumns, pgx.NamedArgs{"id": id, "work": work})
+		if err != nil {
+			return err
+		}
+		return runChanged(ctx, q, id)
+	})
+	return r, err
+}

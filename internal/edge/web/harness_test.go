@@ -1,0 +1,460 @@
+package web_test
+
+// What the browser's tests stand on: a real server with a database of its own, a real Chromium, and a tab
+// that remembers whatever went wrong in it.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"headroom/internal/test/pgtest"
+	"headroom/openapi"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// server is a real one with the first demonstration cluster as its document has it.
+type server struct {
+	address string // http://127.0.0.1:…
+	key     string // of an administrator
+	log     strings.Builder
+	stop    func() error
+}
+
+// serve starts the program that make build has built.
+func serve(t *testing.T) *server {
+	t.Helper()
+	return serveAt(t, freeAddress(t), pgtest.Database(t))
+}
+
+// serveAt makes the cluster demo unless it is there.
+func serveAt(t *testing.T, address, database string) *server {
+	t.Helper()
+	s := start(t, address, database)
+	var there struct{ Items []struct{ Name string } }
+	if s.get(t, "/v1/clusters", &there); len(there.Items) == 0 {
+		document, err := os.ReadFile("../../../cmd/headroom/demo.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.apply(t, "demo", rawJSON(string(document)))
+		s.planned(t, "demo", 1)
+	}
+	return s
+}
+
+// start starts the server with options.
+func start(t *testing.T, address, database string, options ...string) *server {
+	t.Helper()
+	solver := os.Getenv("HEADROOM_SOLVER")
+	if solver == "" {
+		t.Fatal("HEADROOM_SOLVER is not set: run the tests with make test, which builds the programs first")
+	}
+	s := &server{key: "hrk_browserbrowserbrowserbrowserbrowserbrows"}
+	cmd := exec.Command(filepath.Join(filepath.Dir(solver), "headroom"), append([]string{"serve", "--listen", address, "--data-dir", t.TempDir()}, options...)...)
+	cmd.Env = append(os.Environ(), "HEADROOM_ADMIN_KEY="+s.key, "DATABASE_URL="+database)
+	cmd.Stderr = &s.log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.stop = sync.OnceValue(func() error {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		return cmd.Wait()
+	})
+	t.Cleanup(func() { s.end(t) })
+	lines := bufio.NewScanner(out)
+	for s.address == "" && lines.Scan() {
+		if m := serves.FindStringSubmatch(lines.Text()); m != nil {
+			s.address = m[1]
+		}
+	}
+	if s.address == "" {
+		t.Fatalf("the server does not serve:\n%s", s.log.String())
+	}
+	go func() {
+		for lines.Scan() {
+		}
+	}()
+	return s
+}
+
+// end stops the server, once.
+func (s *server) end(t *testing.T) {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Errorf("the server ended: %v\n%s", err, s.log.String())
+	}
+}
+
+var serves = regexp.MustCompile(`serves on (http://\S+)`)
+
+// freeAddress is one that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// get asks the server as a program does.
+func (s *server) get(t *testing.T, path string, into any) {
+	t.Helper()
+	s.send(t, http.MethodGet, path, nil, into)
+}
+
+// send writes as a program does; the body and where its answer goes may be nil.
+func (s *server) send(t *testing.T, method, path string, body, into any) {
+	t.Helper()
+	var text io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.NewReader(b)
+	}
+	r, err := http.NewRequest(method, s.address+path, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s (%v)\n%s", method, path, answer.Status, err, said)
+	}
+	if into != nil {
+		if err := json.Unmarshal(said, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// rawJSON is a body that is JSON already.
+func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }
+
+// browser starts Chromium.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("chromium is missing: scripts/setup installs it")
+		}
+		t.Skip("chromium is not installed: scripts/setup installs it")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("chromium"),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(end)
+	ctx, end := chromedp.NewContext(allocator)
+	t.Cleanup(end)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// tab opens one with an empty profile. When the test ends the page must not have made a mistake, asked for
+// what the contract does not have, gone to another address or broken its policy of content; a test that
+// expects a mistake of the network says so with allow.
+func (s *server) tab(t *testing.T, browser context.Context, allow ...string) context.Context {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	var mu sync.Mutex
+	var wrong []string
+	note := func(text string) {
+		if slices.ContainsFunc(allow, func(word string) bool { return strings.Contains(text, word) }) {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		wrong = append(wrong, text)
+	}
+	known := operations(t)
+	err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			text := e.ExceptionDetails.Text
+			if e.ExceptionDetails.Exception != nil {
+				text += " " + e.ExceptionDetails.Exception.Description
+			}
+			note("it threw: " + text)
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+				for _, said := range e.Args {
+					note(fmt.Sprintf("it told the console: %s", said.Value))
+				}
+			}
+		case *page.EventJavascriptDialogOpening:
+			note("it opened a dialog: " + e.Message)
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "Failed to load resource") {
+				note("the console says: " + e.Entry.Text)
+			}
+		case *network.EventRequestWillBeSent:
+			address := e.Request.URL
+			path, ours := strings.CutPrefix(address, s.address)
+			path, _, _ = strings.Cut(path, "?")
+			switch {
+			case strings.HasPrefix(address, "data:"), strings.HasPrefix(address, "blob:"), strings.HasPrefix(address, "about:"):
+			case !ours:
+				note("it went to " + address)
+			case strings.HasPrefix(path, "/v1/") && !slices.ContainsFunc(known, func(o operation) bool { return o.method == e.Request.Method && o.path.MatchString(path) }):
+				note("it asked for " + e.Request.Method + " " + path + ", which openapi.yaml does not have")
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, text := range wrong {
+			t.Errorf("the page: %s", text)
+		}
+	})
+	do(t, ctx, chromedp.EmulateViewport(1280, 900))
+	return ctx
+}
+
+// operation is one that the contract has.
+type operation struct {
+	method string
+	path   *regexp.Regexp
+}
+
+var operations = func() func(t *testing.T) []operation {
+	read := sync.OnceValues(func() ([]operation, error) {
+		doc, err := openapi3.NewLoader().LoadFromData(openapi.Document)
+		if err != nil {
+			return nil, err
+		}
+		var all []operation
+		for path, item := range doc.Paths.Map() {
+			pattern := regexp.MustCompile("^" + regexp.MustCompile(`\\\{[^/]*?\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
+			for method := range item.Operations() {
+				all = append(all, operation{method, pattern})
+			}
+		}
+		return all, nil
+	})
+	return func(t *testing.T) []operation {
+		t.Helper()
+		all, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+}()
+
+// signIn opens an address as somebody who has a key does.
+func (s *server) signIn(t *testing.T, ctx context.Context, path string) {
+	t.Helper()
+	do(t, ctx, chromedp.Navigate(s.address+path))
+	until(t, ctx, `[...document.querySelectorAll("button")].some((b) => b.textContent === "Sign in")`)
+	do(t, ctx, chromedp.Click(chromedp.CSS(".banner button")), chromedp.WaitVisible(chromedp.CSS("#key")),
+		chromedp.SendKeys(chromedp.CSS("#key"), s.key+"\r"))
+}
+
+// open shows an address to somebody who has signed in already.
+func (s *server) open(t *testing.T, ctx context.Context, path string) {
+	t.Helper()
+	if value[string](t, ctx, "location.origin") != s.address {
+		do(t, ctx, chromedp.Navigate(s.address+"/sign-in"))
+		becomes(t, ctx, s.key)
+	}
+	do(t, ctx, chromedp.Navigate(s.address+path))
+	until(t, ctx, `document.querySelector("main h1")`)
+}
+
+// becomes signs in with another key, behind the page's back.
+func becomes(t *testing.T, ctx context.Context, key string) {
+	t.Helper()
+	value[bool](t, ctx, fmt.Sprintf(`fetch("/v1/session", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({token: %q})}).then((a) => a.ok || Promise.reject(a.status))`, key))
+}
+
+// press clicks the button or link with this text.
+func press(t *testing.T, ctx context.Context, text string) {
+	t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll("main button, main a, header button, header a, nav a, dialog button")].find((b) => b.textContent.trim() === %q && !b.disabled)`, text)
+	until(t, ctx, find)
+	value[bool](t, ctx, find+".click(), true")
+}
+
+// calm makes sure that axe-core has nothing serious to say about a page. Where samples are long it asks in both
+// themes; else in the light one, and calmInTheDark looks at the colours of the other.
+func calm(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	axe(t, ctx, name, "light", "")
+	if long() {
+		axe(t, ctx, name, "dark", "")
+	}
+}
+
+func calmInTheDark(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	only := `, runOnly: ["color-contrast", "link-in-text-block"]`
+	if long() {
+		only = ""
+		axe(t, ctx, name, "light", "")
+	}
+	axe(t, ctx, name, "dark", only)
+}
+
+// long says whether samples are to be as large as they are promised to be, whatever time that takes.
+func long() bool { return os.Getenv("HEADROOM_LONG") != "" }
+
+func axe(t *testing.T, ctx context.Context, name, theme, only string) {
+	t.Helper()
+	if !value[bool](t, ctx, `!!window.axe`) {
+		script, err := os.ReadFile("ui/node_modules/axe-core/axe.min.js")
+		if err != nil {
+			t.Fatal(err)
+		}
+		value[bool](t, ctx, string(script)+"; true")
+	}
+	found := value[[]string](t, ctx, fmt.Sprintf(`document.documentElement.dataset.theme = %q, axe.run(document, {resultTypes: ["violations"]%s}).then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 4).map((n) => n.target + " " + n.failureSummary).join(" | ")))`, theme, only))
+	for _, text := range found {
+		t.Errorf("%s, %s: %s", name, theme, text)
+	}
+}
+
+// do runs steps within a time that is generous where the machine is busy.
+func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value is what a script comes to.
+func value[T any](t *testing.T, ctx context.Context, script string) T {
+	t.Helper()
+	v, err := tryValue[T](ctx, script)
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return v
+}
+
+func tryValue[T any](ctx context.Context, script string) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// patience is how long something may take on a busy machine; where samples are long, so is what is waited for.
+func patience() time.Duration {
+	if long() {
+		return 3 * time.Minute
+	}
+	return 30 * time.Second
+}
+
+// until waits for a script to become true; while the browser goes from page to page nothing is.
+func until(t *testing.T, ctx context.Context, script string) {
+	t.Helper()
+	for end := time.Now().Add(patience()); ; time.Sleep(20 * time.Millisecond) {
+		so, err := tryValue[bool](ctx, "!!("+script+")")
+		if so && err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after %s it is not so that %s (%v); the page says:\n%s", patience(), script, err, value[string](t, ctx, "document.body.innerText"))
+		}
+	}
+}
+
+// pictures says whether pictures are taken: where they are wished for, or samples are long.
+func pictures() bool { return os.Getenv("HEADROOM_PICTURES") != "" || long() }
+
+// picture keeps what is seen, for people to look at: in pictures, which is not kept in the repository.
+func picture(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	if !pictures() {
+		return
+	}
+	body, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("pictures", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("pictures", name+".png"), body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// painted waits until what has changed is seen; charts are drawn anew for another width.
+const painted = `new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(() => then(true))))`
+
+// spilled are the elements that a page is too narrow for, and those whose text leaves their box; what scrolls by
+// itself, is hidden from sight or lies in a drawing does neither.
+const spilled = `(() => {
+	const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+	const within = (e) => { for (let p = e; p && p !== document.body; p = p.parentElement) if (p.matches(".hidden, svg, .skip") || (p.scrollWidth > p.clientWidth && /auto|scroll|hidden|clip/.test(getComputedStyle(p).overflowX))) return true; return false; };
+	const said = (e) => e.tagName + "." + e.getAttribute("class") + " " + e.textContent.slice(0, 40);
+	const wide = document.documentElement.scrollWidth > innerWidth ? ["the page is " + document.documentElement.scrollWidth + " wide"] : [];
+	const beyond = [...document.querySelectorAll("body *")].filter((e) => { const r = e.getBoundingClientRect(); return r.width > 1 && (r.right > innerWidth + 1 || r.left < -1) && !within(e); });
+	const over = [...document.querySelectorAll("body *")].filter((e) => own(e) && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 && !within(e) && !e.matches("select, option, input, button.sort"));
+	return [...wide, ...beyond.map(said), ...over.map((e) => said(e) + " leaves its box")].slice(0, 12);
+})()`
+
+// looks makes sure that a page keeps to every width, and takes its pictures in both themes. It leaves the page at
+// the width that tests begin with.
+func looks(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	for _, width := range []int64{390, 320, 800, 1280} {
+		do(t, ctx, chromedp.EmulateViewport(width, 900))
+		for _, what := range value[[]string](t, ctx, painted+".then(() => "+spilled+")") {
+			t.Errorf("%s at %d pixels: %s", name, width, what)
+		}
+		for _, theme := range []string{"light", "dark"} {
+			if pictures() {
+				value[bool](t, ctx, fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))
+				picture(t, ctx, fmt.Sprintf("%s-%s-%d", name, theme, width))
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package web_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// built is a test of ui/test as node runs it.
+func built(t *testing.T, name string) string {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Fatal("node is missing: scripts/setup installs it")
+	}
+	script := filepath.Join(t.TempDir(), name+".mjs")
+	build := exec.Command("go", "tool", "-modfile=../../../tools/go.mod", "esbuild", "ui/test/"+name+".ts", "--bundle", "--format=esm", "--target=es2022", "--outfile="+script, "--tsconfig=ui/tsconfig.json", "--log-level=warning")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("it is not built: %v\n%s", err, said)
+	}
+	return script
+}
+
+// TestScenarioAddresses runs ui/test/addresses.ts: scenarios are read as they were written, and addresses that are
+// broken, however that may be, are read as far as they can be.
+func TestScenarioAddresses(t *testing.T) {
+	script, rounds := built(t, "addresses"), 1_000
+	if long() {
+		rounds = 300_000
+	}
+	for _, seed := range []int{1, os.Getpid()} {
+		said, err := exec.Command("node", script, fmt.Sprint(seed), fmt.Sprint(rounds)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("with the seed %d: %v\n%.2000s", seed, err, said)
+		}
+		t.Logf("seed %d: %s", seed, said)
+	}
+}
+
+// TestTablesStartNoFormula runs ui/test/tables.ts: in what the page saves and copies, nothing is a formula to a spreadsheet.
+func TestTablesStartNoFormula(t *testing.T) {
+	hostile := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x", `=HYPERLINK("http://x","y")`, `-2+3+cmd|' /C calc'!A0`,
+		" =1", "\u00a0+1", "\u3000＝1", "=1,2", "=\"a\"\n\"b\"", "\u2003-1", "@"}
+	plain := []string{"nightly-etl", "a=b", `quo"te`, "com,ma", "two\nlines", "'=1", `"=1"`, " x", "5"}
+	names, _ := json.Marshal(append(hostile[:len(hostile):len(hostile)], plain...))
+	text, err := exec.Command("node", built(t, "tables"), string(names)).Output()
+	var said struct {
+		CSV, TSV string
+		Again    []string
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	want := []string{"number"}
+	for _, name := range hostile {
+		want = append(want, "'"+name)
+	}
+	want = append(want, plain...)
+	saved, err := csv.NewReader(strings.NewReader(said.CSV)).ReadAll()
+	if err != nil || len(saved) != len(want) {
+		t.Fatalf("%d lines are saved, want %d (%v)", len(saved), len(want), err)
+	}
+	copied := strings.Split(strings.TrimSuffix(said.TSV, "\n"), "\n")
+	for i := 1; i < len(want); i++ {
+		if saved[0][i] != want[i] || saved[i][i] != want[i] || saved[i][0] != "-1.5" {
+			t.Errorf("saved is the heading %q, the cell %q and the number %q; want %q", saved[0][i], saved[i][i], saved[i][0], want[i])
+		}
+		one := strings.NewReplacer("\t", " ", "\r", " ", "\n", " ").Replace(want[i])
+		if cell := strings.Split(copied[i], "\t")[i]; cell != one {
+			t.Errorf("copied is %q, want %q", cell, one)
+		}
+		if i <= len(hostile) && said.Again[i-1] != hostile[i-1] {
+			t.Errorf("%q is read again as %q", hostile[i-1], said.Again[i-1])
+		}
+	}
+	t.Attr("S3", fmt.Sprintf("the page: %d hostile names start no formula in what it saves and copies", len(hostile)))
+}
+
+// TestPurchasesLeadWithTheBill runs ui/test/purchases.ts: the page says first what the VM bill does, and calls nothing
+// a saving that is on no bill.
+func TestPurchasesLeadWithTheBill(t *testing.T) {
+	purchases, want := "", []string{}
+	for _, c := range []struct{ saved, share, avoided, month, want string }{
+		{"13768.00", "0.105", "59305.00", `"2026-02-01T00:00:00Z"`, "Buy 3 year. The VM bill falls by $13,768 a month (11 %), which pays back in month 2. Refused jobs, on no bill, are valued at $59,305 a month less."},
+		{"200.00", "0.01", "0.00", "null", "Buy 3 year. The VM bill falls by $200.00 a month (1.0 %), which does not pay back in this time."},
+		{"-300.00", "-0.03", "700.00", "null", "Buy 3 year. The VM bill rises by $300.00 a month (3.0 %). Refused jobs, on no bill, are valued at $700.00 a month less."},
+		{"0.00", "0", "700.00", `"2026-01-01T00:00:00Z"`, "Buy 3 year. The VM bill stays the same. Refused jobs, on no bill, are valued at $700.00 a month less."},
+	} {
+		purchases += fmt.Sprintf(`,{"status":"optimal","currency":"USD","offers":[{"name":"year","vms":3}],"bill_saving":{"amount":%q,"share":%s},"penalties_avoided":%q,"saving":{"amount":"73073.00","share":0.383},
+			"months":[{"month":"2026-01-01T00:00:00Z"},{"month":"2026-02-01T00:00:00Z"}],"bill_break_even_month":%s,"break_even_month":"2026-01-01T00:00:00Z","horizon":{"total":{"hours":730}}}`, c.saved, c.share, c.avoided, c.month)
+		want = append(want, c.want)
+	}
+	text, err := exec.Command("node", built(t, "purchases"), "["+purchases[1:]+"]").Output()
+	var said []string
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if diff := cmp.Diff(want, said); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

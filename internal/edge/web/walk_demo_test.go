@@ -1,0 +1,46 @@
+package web_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"headroom/internal/test/pgtest"
+)
+
+// walkDemo opens every page of headroom serve --demo: each has something to show, and none says that something is
+// wrong or missing.
+func walkDemo(t *testing.T, _ *server, browser context.Context) {
+	s := start(t, freeAddress(t), pgtest.Database(t), "--demo")
+	s.planned(t, "demo-spot", 1)
+	ctx := s.tab(t, browser)
+	for _, page := range []struct{ name, path, shown string }{
+		{"now", "/c/demo/now", `document.querySelector("h1").textContent.startsWith("55 jobs run at once on 64 VMs.") && document.body.innerText.includes("Forecast for ")`},
+		{"what-if", "/c/demo/what-if", `document.querySelectorAll(".knob").length >= 3`},
+		{"curves", "/c/demo/curves", `document.querySelector(".axes path.line")`},
+		{"contracts", "/c/demo/contracts", `document.querySelectorAll("main figure .axes svg").length >= 2`},
+		{"buy", "/c/demo/contracts?tab=buy", `/^(Buy|Nothing is worth)/.test(document.querySelector("h1").textContent) && document.querySelector("main figure .axes svg")`},
+		{"months", "/c/demo/contracts?tab=months", `document.querySelector("main figure .axes svg") && document.body.innerText.includes("Every class has a forecast") && !document.body.innerText.includes("has no forecast in")`},
+		{"classes", "/c/demo/classes", `document.querySelectorAll("table.data tbody tr").length === 5`},
+		{"class", "/c/demo/classes/nightly-etl", `document.body.innerText.includes("of 30 runs ended inside the predicted range") && document.body.innerText.includes("plans can count on that")`},
+		{"versions", "/c/demo/classes/nightly-etl?tab=versions", `document.querySelector('[aria-label="Versions"]')`},
+		{"batch", "/c/demo/batch", `document.querySelectorAll(".gantt rect.job").length === 5 && document.querySelector("h1").textContent.startsWith("The night's 5 jobs end at ")`},
+		{"live", "/c/demo/live", `document.querySelector("h1").textContent.startsWith("4 nodes are alive") && document.querySelectorAll("[data-node] i.busy").length > 0`},
+		{"history", "/c/demo/history", `document.querySelectorAll("table.data tbody tr").length >= 1`},
+		{"spot-now", "/c/demo-spot/now", `document.querySelector("h1").textContent.includes("at once on")`},
+		{"keys", "/settings/keys", `document.querySelector("main h1")`},
+		{"clusters", "/settings/clusters?cluster=demo", `document.querySelector("#field-description")`},
+		{"prices", "/settings/prices?cluster=demo-spot", `document.querySelectorAll("table.data tbody tr").length >= 30`},
+		{"audit", "/settings/audit?cluster=demo", `document.querySelectorAll("table.data tbody tr").length >= 1`},
+		{"about", "/settings/about", `document.querySelector("main h1")`},
+	} {
+		s.open(t, ctx, page.path)
+		until(t, ctx, page.shown)
+		if wrong := value[string](t, ctx, `[...document.querySelectorAll("main .banner, main [role=alert]")].map((e) => e.innerText.trim()).filter(Boolean).join(" | ")`); wrong != "" {
+			t.Errorf("%s opens on %q", page.name, wrong)
+		}
+		do(t, ctx, chromedp.EmulateViewport(1280, 900))
+		picture(t, ctx, "demo-"+page.name)
+	}
+}

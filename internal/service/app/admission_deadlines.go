@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
+)
+
+// admitPromised asks for a place for a job with a deadline. Whoever is promised one holds the live cluster's row
+// until the commit, so each promise is judged with all earlier ones.
+func (a *App) admitPromised(ctx context.Context, cluster string, r capacity.AdmissionRequest) (answer capacity.Admission, err error) {
+	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+		mode := c.Settings().Admission.Mode()
+		answer, err = a.takePlace(ctx, cluster, c, now, mode, r, &r.DeadlineSeconds)
+		return err
+	})
+	return answer, err
+}
+
+// takePlace gives a job a place in its class, and promises it a deadline where it has one, which may have passed.
+// It is part of a change of the live cluster: what it has written takes effect with that.
+func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, now float64, mode capacity.AdmissionMode, r capacity.AdmissionRequest, due *float64) (answer capacity.Admission, err error) {
+	var verdict *capacity.DeadlineVerdict
+	if due != nil {
+		leases, err := a.Promised(ctx, cluster)
+		if err != nil {
+			return answer, err
+		}
+		classes := append(c.CommittedClasses(), r.Class)
+		for _, l := range leases {
+			classes = append(classes, l.Class)
+		}
+		known, err := a.knownTimes(ctx, cluster, classes)
+		if err != nil {
+			return answer, err
+		}
+		if p, some := known.Profiles[r.Class]; some && r.Maps+r.Reduces == 0 {
+			usual := live.UsualTasks(p)
+			r.Maps, r.Reduces = usual.Tasks[dispatch.Map], usual.Tasks[dispatch.Reduce]
+		}
+		room := c.Room(now, mode, known)
+		for _, l := range leases {
+			name := l.Holder
+			if name == "" {
+				name = l.Class
+			}
+			room.Accepted = append(room.Accepted, c.Commitment(l.ID, name, l.Class, l.DueSeconds, l.Maps, l.Reduces, known))
+		}
+		judged := room.Judge(c.Commitment("", r.Holder, r.Class, *due, r.Maps, r.Reduces, known))
+		verdict = &judged
+	}
+	answer, err = a.Store.Admit(ctx, cluster, r)
+	answer.Deadline = verdict
+	if err != nil || !answer.Admitted || verdict == nil || verdict.Kept && r.Maps+r.Reduces > 0 {
+		return answer, err
+	}
+	if err := a.Unadmit(ctx, answer.ID); err != nil {
+		return answer, err
+	}
+	if r.Maps+r.Reduces == 0 {
+		return answer, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/maps", Code: "missing",
+			Detail: fmt.Sprintf("The class %q has no profile that says how many tasks its jobs have; say how many maps and reduces this one has.", r.Class)}}}
+	}
+	answer = capacity.Admission{Class: answer.Class, PlanNumber: answer.PlanNumber, Running: answer.Running - 1, Limit: answer.Limit, Deadline: verdict}
+	answer.RefuseDeadline(*verdict)
+	return answer, nil
+}
+
+// knownTimes is what is known of classes' tasks beyond what their live cluster has seen.
+func (a *App) knownTimes(ctx context.Context, cluster string, classes []string) (known live.KnownTimes, err error) {
+	if known.Profiles, err = a.ClassProfiles(ctx, cluster, classes); err != nil {
+		return known, err
+	}
+	known.Fits, err = a.LatestFits(ctx, cluster, capacity.TaskTimeFits, classes)
+	return known, err
+}
+
+// placeForJob takes a place for a live job where the cluster admits jobs; nil where it takes them all.
+func (a *App) placeForJob(ctx context.Context, cluster string, c *live.Cluster, now float64, r capacity.LiveJobRequest) (*capacity.Admission, error) {
+	rule := c.Settings().Admission
+	if rule == capacity.LiveOpen {
+		return nil, nil
+	}
+	c.Advance(now)
+	ask := capacity.AdmissionRequest{Class: r.Class, Holder: r.Name, Maps: r.Maps, Reduces: r.Reduces, Job: c.LastJob + 1}
+	var due *float64
+	if at := live.Due(r, c.Clock); at > 0 {
+		left := at - c.Clock
+		due, ask.DeadlineSeconds = &left, max(left, 0)
+	}
+	place, err := a.takePlace(ctx, cluster, c, now, rule.Mode(), ask, due)
+	return &place, err
+}

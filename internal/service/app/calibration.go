@@ -1,0 +1,245 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/data/history"
+)
+
+// Calibrations is what the store keeps of how classes' bounds fit what was measured.
+type Calibrations interface {
+	// Measurements are the latest executions of a job, at most perf.MaxCalibrated.
+	Measurements(ctx context.Context, cluster string, of MeasuredFilter) (Measurements, error)
+	// Adoption is what a class's calibration was made of; nil where nobody knows, or it says something else since.
+	Adoption(ctx context.Context, cluster, class string) (*Adoption, error)
+	// AdoptCalibration changes a class's calibration at a version of the class, and remembers what it was made of.
+	AdoptCalibration(ctx context.Context, cluster, class string, version int64, a Adoption) (capacity.PlannedClass, error)
+	// JudgeDrifts says anew, of each class whose calibration was made of one of the jobs, how the executions since fit.
+	JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(Adoption, capacity.Profile, []perf.Measured) capacity.Drift) error
+	// ClassDrifts are those of a cluster's classes, by name; cluster "" is all clusters.
+	ClassDrifts(ctx context.Context, cluster string) ([]ClassDrift, error)
+}
+
+// MeasuredFilter limits measurements to executions of a job and a form, submitted in [From, Until); zero
+// times limit nothing.
+type MeasuredFilter struct {
+	Job, Form   string
+	From, Until time.Time
+}
+
+// Measurements are executions of a job.
+type Measurements struct {
+	Executions []perf.Measured
+	// Unfit counts those of the job, in that time or not dated, that ended badly, or whose time or date is not
+	// on record, or that are of another form.
+	Unfit int64
+}
+
+// Adoption is a calibration in use, and what it was made of.
+type Adoption struct {
+	perf.Basis
+	Job       string              `json:"job"`
+	Profile   capacity.ProfileRef `json:"profile"`
+	AdoptedAt time.Time           `json:"adopted_at"`
+	AdoptedBy string              `json:"adopted_by"` // the key's name
+	Drift     capacity.Drift      `json:"drift"`
+}
+
+// ClassDrift is how the executions of a class fit its calibration.
+type ClassDrift struct {
+	Cluster string
+	Class   string
+	Drift   capacity.Drift
+}
+
+// CalibrationChannel is where the store tells, by a cluster's name, that the drift of a class changed.
+const CalibrationChannel = "headroom_calibrations"
+
+// CalibrationAsk says what to calibrate a class with. Zero values leave it to the service.
+type CalibrationAsk struct {
+	Job      string    `json:"job,omitzero"` // that whose executions made the profile, unless given
+	From     time.Time `json:"from,omitzero"`
+	Until    time.Time `json:"until,omitzero"`
+	Coverage float64   `json:"coverage,omitzero"`
+	// Of what is taken into use. A factor alone is for the recommended bound, a bound alone has its own factor.
+	Bound  capacity.Bound `json:"bound,omitzero"`
+	Factor float64        `json:"factor,omitzero"`
+}
+
+// ClassCalibration is how a class's bounds fit what was measured, and what it is planned with.
+type ClassCalibration struct {
+	Class   string              `json:"class"`
+	Job     string              `json:"job"`
+	Profile capacity.ProfileRef `json:"profile"`
+	perf.Calibration
+	Unfit    int64                 `json:"unfit"`
+	InUse    *capacity.Calibration `json:"in_use"`   // null is none
+	Adoption *Adoption             `json:"adoption"` // what that was made of; null is not on record
+}
+
+// Calibrate compares a class's bounds with what executions took.
+func (a *App) Calibrate(ctx context.Context, cluster, class string, ask CalibrationAsk) (ClassCalibration, error) {
+	stored, err := a.Store.Classes().Get(ctx, cluster, class)
+	if err != nil {
+		return ClassCalibration{}, err
+	}
+	report, err := a.calibrate(ctx, cluster, stored, ask)
+	if err != nil {
+		return report, err
+	}
+	report.InUse = stored.Calibration
+	report.Adoption, err = a.Adoption(ctx, cluster, class)
+	return report, err
+}
+
+func (a *App) calibrate(ctx context.Context, cluster string, class capacity.PlannedClass, ask CalibrationAsk) (ClassCalibration, error) {
+	report := ClassCalibration{Class: class.Name, Job: ask.Job}
+	if class.Profile == nil {
+		return report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, capacity.Conflict)
+	}
+	report.Profile = *class.Profile
+	version, err := a.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
+	if err != nil {
+		return report, err
+	}
+	if report.Job == "" {
+		if report.Job = sourceJob(version.Source); report.Job == "" {
+			return report, aboutCalibration("job", "missing", fmt.Sprintf("Say of which job the class's executions are: version %d of the profile %q does not say what job it was made of.", version.Version, version.Name))
+		}
+	}
+	measured, err := a.Measurements(ctx, cluster, MeasuredFilter{Job: report.Job, Form: FormOf(version.Profile), From: ask.From, Until: ask.Until})
+	if err != nil {
+		return report, err
+	}
+	report.Unfit = measured.Unfit
+	report.Calibration, err = perf.Calibrate(perf.Demands(version.Profile), version.Profile.OverheadSeconds, measured.Executions, ask.Coverage)
+	return report, err
+}
+
+// AdoptCalibration plans a class with what its executions took, from now on.
+func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, version int64, ask CalibrationAsk) (capacity.PlannedClass, error) {
+	stored, err := a.Store.Classes().Get(ctx, cluster, class)
+	if err != nil {
+		return stored, err
+	}
+	report, err := a.calibrate(ctx, cluster, stored, ask)
+	if err != nil {
+		return stored, err
+	}
+	use, err := report.choose(ask)
+	if err != nil {
+		return stored, err
+	}
+	stored.Calibration = &use
+	if err := a.checkClass(ctx, cluster, &stored); err != nil {
+		return stored, inCalibration(err)
+	}
+	basis, err := report.Basis(use.Bound, use.Factor)
+	if err != nil {
+		return stored, err
+	}
+	changed, err := a.Store.AdoptCalibration(ctx, cluster, class, version, Adoption{Basis: basis, Job: report.Job, Profile: report.Profile})
+	if err != nil {
+		return stored, err
+	}
+	changed.Warnings = stored.Warnings
+	a.judgeDrifts(ctx, cluster, []string{report.Job}) // of executions that are later, and were left out
+	return changed, nil
+}
+
+// choose is the bound and the factor to plan with.
+func (c *ClassCalibration) choose(ask CalibrationAsk) (use capacity.Calibration, err error) {
+	if c.Recommends == nil {
+		return use, aboutCalibration("job", "no_executions", fmt.Sprintf("There is no execution of the job %q that the class could be calibrated with in that time; import its history, or name another job.", c.Job))
+	}
+	use = capacity.Calibration{Bound: c.Recommends.Bound, Factor: c.Recommends.Factor}
+	if ask.Bound != "" {
+		at := slices.IndexFunc(c.Factors, func(f perf.Factor) bool { return f.Bound == ask.Bound })
+		if at < 0 && ask.Factor == 0 {
+			return use, aboutCalibration("bound", "no_factor", fmt.Sprintf("No factor makes the %s bound hold, because it falls below nothing with as many slots as the executions had; take another bound.", ask.Bound))
+		}
+		if use.Bound = ask.Bound; at >= 0 {
+			use.Factor = c.Factors[at].Factor
+		}
+	}
+	if ask.Factor != 0 {
+		use.Factor = ask.Factor
+	}
+	return use, nil
+}
+
+func aboutCalibration(member, code, detail string) error {
+	return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/" + member, Code: code, Detail: detail}}}
+}
+
+// inCalibration puts what is wrong with a class's calibration at the members that were sent.
+func inCalibration(err error) error {
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		for i, f := range input.Findings {
+			input.Findings[i].Pointer = strings.TrimPrefix(f.Pointer, "/calibration")
+		}
+	}
+	return err
+}
+
+// sourceJob is the job that a profile was made of, where its source says so.
+func sourceJob(source json.RawMessage) string {
+	var of struct {
+		Job string `json:"job"`
+	}
+	if json.Unmarshal(source, &of) != nil {
+		return ""
+	}
+	return of.Job
+}
+
+// FormOf is the form of the executions that a profile can be compared with.
+func FormOf(p capacity.Profile) string {
+	if len(p.Stages) > 0 {
+		return history.Stages
+	}
+	return history.MapReduce
+}
+
+// judgeDrifts looks whether classes still fit after executions of their jobs have come. What was stored
+// stays stored if that cannot be said.
+func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
+	err := a.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) capacity.Drift {
+		return perf.Drifts(perf.Demands(p), p.OverheadSeconds, executions, of.Basis)
+	})
+	if t := a.config.Telemetry; err != nil && t != nil {
+		t.Log.Warn("drift not judged", "cluster", cluster, "error", err.Error())
+	}
+}
+
+// fitting are classes that are listed with how their executions fit.
+type fitting struct {
+	checked[capacity.PlannedClass]
+	drifts func(ctx context.Context, cluster string) ([]ClassDrift, error)
+}
+
+func (f fitting) List(ctx context.Context, cluster string, page Page) (Listed[capacity.PlannedClass], error) {
+	list, err := f.checked.List(ctx, cluster, page)
+	if err != nil || !slices.ContainsFunc(list.Items, func(c capacity.PlannedClass) bool { return c.Calibration != nil }) {
+		return list, err
+	}
+	drifts, err := f.drifts(ctx, cluster)
+	if err != nil {
+		return list, err
+	}
+	for i, c := range list.Items {
+		at, found := slices.BinarySearchFunc(drifts, c.Name, func(d ClassDrift, name string) int { return strings.Compare(d.Class, name) })
+		if found {
+			list.Items[i].Drift = &drifts[at].Drift
+		}
+	}
+	return list, nil
+}

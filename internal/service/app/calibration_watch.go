@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"headroom/internal/core/capacity"
+)
+
+// calibrated keeps in memory how classes fit their calibrations, for Prometheus.
+type calibrated struct {
+	source interface {
+		ClassDrifts(ctx context.Context, cluster string) ([]ClassDrift, error)
+	}
+
+	mu      sync.RWMutex
+	classes []ClassDrift // by cluster and name
+}
+
+func (c *calibrated) read(ctx context.Context) error {
+	all, err := c.source.ClassDrifts(ctx, "")
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.classes = all
+	return nil
+}
+
+var (
+	calibrationDrift    = planMetric("headroom_class_calibration_drift", "1 while the executions of a class no longer fit its calibration, being slower or faster.", "class", "direction")
+	calibrationCoverage = planMetric("headroom_class_calibration_coverage_ratio", "The part of a class's executions since its calibration, or since the drift began, that kept their calibrated time.", "class")
+	calibrationCount    = planMetric("headroom_class_calibration_executions", "How many executions headroom_class_calibration_coverage_ratio is of.", "class")
+)
+
+// Describe names all there is.
+func (c *calibrated) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{calibrationDrift, calibrationCoverage, calibrationCount} {
+		to <- d
+	}
+}
+
+// Collect shows every class that has a calibration of its executions; of clusters with very many, none.
+func (c *calibrated) Collect(to chan<- prometheus.Metric) {
+	c.mu.RLock()
+	all := c.classes
+	c.mu.RUnlock()
+	classes := map[string]int{}
+	for _, d := range all {
+		classes[d.Cluster]++
+	}
+	for _, d := range all {
+		if classes[d.Cluster] > mostClassSeries {
+			continue
+		}
+		show := func(desc *prometheus.Desc, value float64, labels ...string) {
+			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{d.Cluster, d.Class}, labels...)...)
+		}
+		show(calibrationDrift, truth(d.Drift.State == capacity.Slower), string(capacity.Slower))
+		show(calibrationDrift, truth(d.Drift.State == capacity.Faster), string(capacity.Faster))
+		show(calibrationCount, float64(d.Drift.Executions))
+		if d.Drift.Executions > 0 {
+			show(calibrationCoverage, 1-float64(d.Drift.Exceeded)/float64(d.Drift.Executions))
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+)
+
+// Fits is what the store keeps of what was measured of jobs, and of what has been fitted to it.
+type Fits interface {
+	// AddMeasurements keeps measurements, which are valid, in the name of who asks, forgets the oldest of those
+	// that are too many, and fits anew what they concern. A fit that says something else is a new version.
+	AddMeasurements(ctx context.Context, cluster string, all []capacity.JobMeasurement, fit Fitter) ([]perf.JobFit, error)
+	// JobMeasurements lists the newest first.
+	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[capacity.JobMeasurement], error)
+	// DeleteMeasurements deletes those that a filter lets through, says how many, and fits anew what is left.
+	DeleteMeasurements(ctx context.Context, cluster string, of MeasurementFilter, fit Fitter) (int64, error)
+	// JobFits lists the latest versions, by job and kind. Where nothing could be fitted yet they have the
+	// version 0 and say why.
+	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobFit], error)
+	// JobFit is one version; 0 is the latest.
+	JobFit(ctx context.Context, cluster, job string, kind capacity.FitKind, version int64) (perf.JobFit, error)
+	// LatestFits are the latest versions of a kind, of those of the jobs that have one.
+	LatestFits(ctx context.Context, cluster string, kind capacity.FitKind, jobs []string) (map[string]perf.JobFit, error)
+	// JobFitVersions lists the newest first.
+	JobFitVersions(ctx context.Context, cluster, job string, kind capacity.FitKind, page Page) (Listed[perf.JobFit], error)
+	// ExecutionSizes are the latest past executions of a job that ended well, at most so many.
+	ExecutionSizes(ctx context.Context, cluster, job string, most int) ([]perf.ExecutionSize, error)
+}
+
+// Fitter fits the measurements of a job and kind.
+type Fitter func(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit
+
+// MeasurementFilter limits measurements to those of moments in [From, Until); zero values limit nothing.
+type MeasurementFilter struct {
+	Job         string
+	Kind        capacity.FitKind
+	From, Until time.Time
+}
+
+// usually fits as is done unless somebody asks for something else.
+func usually(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit {
+	return perf.FitJob(job, kind, all, "")
+}
+
+// MeasurementsTaken is what came of measurements.
+type MeasurementsTaken struct {
+	Measurements int64         `json:"measurements"`
+	Fits         []perf.JobFit `json:"fits"` // that they concern, by job and kind
+}
+
+// Measure keeps what was measured of jobs, and fits it.
+func (a *App) Measure(ctx context.Context, cluster string, sent []capacity.MeasurementRequest) (MeasurementsTaken, error) {
+	all, err := capacity.CheckMeasurements(sent, a.Now())
+	if err != nil {
+		return MeasurementsTaken{}, err
+	}
+	fits, err := a.AddMeasurements(ctx, cluster, all, usually)
+	return MeasurementsTaken{Measurements: int64(len(all)), Fits: fits}, err
+}
+
+// ForgetMeasurements deletes those that a filter lets through.
+func (a *App) ForgetMeasurements(ctx context.Context, cluster string, of MeasurementFilter) (int64, error) {
+	return a.DeleteMeasurements(ctx, cluster, of, usually)
+}
+
+// FitAsk is which fit is asked for, and what it is to predict.
+type FitAsk struct {
+	Version  int64          // 0 is the latest
+	Method   perf.FitChoice // "" is the stored fit; another is made of the measurements of today, and not kept
+	VMs      *float64       // the time on so many
+	Residual *float64       // the time with so much of a node
+}
+
+// FitOf is a fit with what it predicts. What is wrong with the question is an *InputError whose pointers are the
+// names of its parts.
+func (a *App) FitOf(ctx context.Context, cluster, job string, kind capacity.FitKind, ask FitAsk) (f perf.JobFit, err error) {
+	wrong := func(part, code, format string, args ...any) (perf.JobFit, error) {
+		return f, aboutMember("/"+part, code, fmt.Sprintf(format, args...))
+	}
+	choices := perf.FitChoices(kind)
+	switch {
+	case ask.Method != "" && !slices.Contains(choices, ask.Method):
+		if len(choices) == 0 {
+			return wrong("method", "choice", "Fits of the kind %q are made in one way; leave the method out.", kind)
+		}
+		return wrong("method", "choice", "Fits of the kind %q are made by the methods %q and %q.", kind, choices[0], choices[1])
+	case ask.Method != "" && ask.Version != 0:
+		return wrong("method", "conflict", "A version is a fit that is kept; ask for it, or for a fit by another method of the measurements of today.")
+	case ask.VMs != nil && kind != capacity.PowerFits:
+		return wrong("vms", "unexpected", "A fit of the kind %q says nothing of a number of VMs; that of the kind %q does.", kind, capacity.PowerFits)
+	case ask.Residual != nil && kind != capacity.TaskTimeFits:
+		return wrong("residual", "unexpected", "A fit of the kind %q says nothing of what is left of a node; that of the kind %q does.", kind, capacity.TaskTimeFits)
+	}
+	if f, err = a.JobFit(ctx, cluster, job, kind, ask.Version); err != nil {
+		return f, err
+	}
+	if ask.Method != "" {
+		all, err := a.measurementsOf(ctx, cluster, job, kind)
+		if err != nil {
+			return f, err
+		}
+		f = perf.FitJob(job, kind, all, ask.Method)
+	}
+	if f.Power == nil && f.TaskTime == nil && f.Rate == nil && f.Usage == nil {
+		return f, fmt.Errorf("nothing can be fitted to what was measured of %q of the kind %s: %s: %w", job, kind, f.Refused, capacity.NotFound)
+	}
+	var input *capacity.InputError
+	if ask.VMs != nil {
+		var p capacity.PowerPrediction
+		if p, err = perf.PredictPower(*f.Power, *ask.VMs); err == nil {
+			f.Predicted = &p
+		}
+	}
+	if ask.Residual != nil {
+		var p perf.TaskTimePrediction
+		if p, err = perf.PredictTaskTime(*f.TaskTime, *ask.Residual); err == nil {
+			f.PredictedAt = &p
+		}
+	}
+	if errors.As(err, &input) {
+		return f, input
+	}
+	return f, err
+}
+
+// measurementsOf is all that are kept of a job and kind.
+func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind capacity.FitKind) (all []capacity.JobMeasurement, err error) {
+	list, err := a.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, Page{Limit: capacity.MaxKeptMeasurements})
+	return list.Items, err
+}

@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"headroom/internal/core/capacity"
+)
+
+// PutForecasts writes forecast rows, all or none.
+func (a *App) PutForecasts(ctx context.Context, cluster string, rows []capacity.Forecast, dryRun bool) (capacity.Written, error) {
+	if err := capacity.ValidateForecasts(rows); err != nil {
+		return capacity.Written{}, err
+	}
+	return a.Store.PutForecasts(ctx, cluster, capacity.SeriesOf(rows), dryRun)
+}
+
+// ImportForecasts writes the rows of a CSV file, all or none. It reads one file at a time, so that what
+// is in memory does not grow with those who send.
+func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes capacity.Holes, dryRun bool) (capacity.Written, error) {
+	of, err := a.Snapshot(ctx, cluster, a.Now())
+	if err != nil {
+		return capacity.Written{}, err
+	}
+	zone, err := zoneOf(of.Cluster)
+	if err != nil {
+		return capacity.Written{}, err
+	}
+	select {
+	case a.importing <- struct{}{}:
+		defer func() { <-a.importing }()
+	case <-ctx.Done():
+		return capacity.Written{}, ctx.Err()
+	}
+	file := capacity.ForecastFile{Classes: of.Classes, Zone: zone, Holes: holes}
+	series, fromArrivals, err := file.Read(in)
+	if err != nil {
+		return capacity.Written{}, err
+	}
+	done, err := a.Store.PutForecasts(ctx, cluster, series, dryRun)
+	done.FromArrivals = fromArrivals
+	return done, err
+}
+
+func zoneOf(c capacity.Cluster) (*time.Location, error) {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("the time zone %q of the cluster is not known to this server; give the cluster another: %w", c.TimeZone, capacity.Conflict)
+	}
+	return zone, nil
+}
+
+// PutWeekly writes the rows that a week and growth make, in the place of all the class has in their
+// hours.
+func (a *App) PutWeekly(ctx context.Context, cluster string, w capacity.WeeklyForecast) (capacity.Written, error) {
+	of, err := a.Cluster(ctx, cluster)
+	if err != nil {
+		return capacity.Written{}, err
+	}
+	zone, err := zoneOf(of)
+	if err != nil {
+		return capacity.Written{}, err
+	}
+	series, err := w.Series(zone)
+	if err != nil {
+		return capacity.Written{}, err
+	}
+	return a.Store.PutForecasts(ctx, cluster, []capacity.Series{series}, w.DryRun)
+}
+
+// WeekPattern is the mean week of a class's rows.
+type WeekPattern struct {
+	Class    string            `json:"class"`
+	TimeZone string            `json:"time_zone"`
+	Rows     int64             `json:"rows"`
+	Week     capacity.WeekDays `json:"week"`
+}
+
+// WeekPattern is the mean week of the rows of a class, on the clocks of its cluster.
+func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter) (p WeekPattern, err error) {
+	c, err := a.Cluster(ctx, cluster)
+	if err != nil {
+		return p, err
+	}
+	zone, err := zoneOf(c)
+	if err != nil {
+		return p, err
+	}
+	var mean capacity.WeekOf
+	for page := (Page{Limit: 1000}); ; {
+		rows, err := a.Forecasts(ctx, cluster, of, page)
+		if err != nil {
+			return p, err
+		}
+		for _, row := range rows.Items {
+			mean.Add(row, zone)
+		}
+		if page.After = rows.Next; page.After == "" {
+			break
+		}
+	}
+	if mean.Rows == 0 {
+		return p, fmt.Errorf("the class %q has no rows there, so there is no week to take the mean of: %w", of.Class, capacity.NotFound)
+	}
+	return WeekPattern{Class: of.Class, TimeZone: c.TimeZone, Rows: mean.Rows, Week: mean.Week().Days()}, nil
+}
+
+// ForecastTable hands out the rows of some classes hour by hour; jobs are nil where a class has no row.
+func (a *App) ForecastTable(ctx context.Context, cluster string, of ForecastFilter, classes []string, each func(hour time.Time, jobs []*float64) error) error {
+	place := make(map[string]int, len(classes))
+	for i, name := range classes {
+		place[name] = i
+	}
+	const cells = 100_000 // in memory at a time
+	limit := max(1, cells/max(1, len(classes)))
+	for after := (time.Time{}); ; {
+		hours, err := a.Store.ForecastHours(ctx, cluster, of, after, limit)
+		if err != nil || len(hours) == 0 {
+			return err
+		}
+		jobs := make([]*float64, len(classes))
+		for _, h := range hours {
+			clear(jobs)
+			for i, name := range h.Classes {
+				if at, known := place[name]; known { // one that came since is for the next table
+					jobs[at] = &h.Jobs[i]
+				}
+			}
+			if err := each(h.Hour, jobs); err != nil {
+				return err
+			}
+			after = h.Hour
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/data/history"
+	"headroom/internal/service/auth"
+)
+
+// HistoryImportRun is the kind of run that fetches executions and imports them.
+const HistoryImportRun = "history-import"
+
+// HistorySource says where executions are fetched from, and which. Zero values ask for all.
+type HistorySource struct {
+	URL   string     `json:"url"`            // of a file, or of a history server
+	Kind  string     `json:"kind,omitempty"` // "file", "mapreduce", "spark"; "auto" or "" is what the address turns out to be
+	User  string     `json:"user,omitempty"`
+	Queue string     `json:"queue,omitempty"`
+	From  *time.Time `json:"from,omitempty"` // when they began
+	Until *time.Time `json:"until,omitempty"`
+	Limit int64      `json:"limit,omitempty"` // of a server: the newest so many
+	// Job is whose executions are taken, also those whose history names no job.
+	Job    string `json:"job,omitempty"`
+	DryRun bool   `json:"dry_run,omitempty"`
+}
+
+// Validate says what is wrong with the source on its own.
+func (s HistorySource) Validate() error {
+	if s.From != nil && s.Until != nil && !s.From.Before(*s.Until) {
+		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "order", Detail: "until must be after from."}}}
+	}
+	return nil
+}
+
+// StartHistoryImport is ImportHistory of what is at an address, in the background: the run's result is the
+// HistoryImport.
+func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistorySource) (capacity.Run, error) {
+	if _, err := a.Cluster(ctx, cluster); err != nil {
+		return capacity.Run{}, err
+	}
+	if err := cmp.Or(s.Validate(), a.checkAddress(ctx, s.URL)); err != nil {
+		return capacity.Run{}, err
+	}
+	return a.StartRun(ctx, NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
+}
+
+// HistoryWalk fetches executions and hands them to a sink. most is how many bytes a file may have. skip says which
+// need not be fetched.
+type HistoryWalk func(ctx context.Context, s HistorySource, most int64, skip func(context.Context, []string) (map[string]bool, error), report func(capacity.Progress), to history.Sink) error
+
+// storeEvery is how long what was fetched waits to be stored: it was dearer to get than what is sent.
+const storeEvery = time.Second
+
+// finishTime is how long storing the last of it may take.
+const finishTime = 10 * time.Second
+
+// HistoryImportForRun fetches the executions that a run asks for and stores them as they come. Where it breaks
+// off they stay, and the next attempt goes on after them. The result is the report, also of a part.
+func (a *App) HistoryImportForRun(ctx context.Context, claim RunClaim, walk HistoryWalk, report func(capacity.Progress)) (RunResult, error) {
+	var s HistorySource
+	if err := json.Unmarshal(claim.Input, &s); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	t, err := a.StartTaking(ctx, claim.Cluster, TakeOptions{DryRun: s.DryRun, Job: s.Job, Run: claim.ID, Again: claim.Attempt > 1})
+	if err != nil {
+		return RunResult{}, err
+	}
+	to := t.Sink(ctx)
+	take, stored := to.Execution, a.Now()
+	to.Execution = func(e *history.Execution) error {
+		if err := take(e); err != nil || a.Now().Sub(stored) < storeEvery {
+			return err
+		}
+		stored = a.Now()
+		return t.Flush(ctx)
+	}
+	broken := walk(ctx, s, a.config.ImportBytes, t.Skip, func(p capacity.Progress) {
+		if p.Unit == "bytes" {
+			t.Read(p.Done)
+		}
+		report(p)
+	}, to)
+	if errors.Is(broken, capacity.Busy) && claim.Attempt < claim.Most {
+		return RunResult{}, cmp.Or(t.Flush(ctx), broken) // the next attempt tells of all
+	}
+	finishing, stop := context.WithTimeout(context.WithoutCancel(ctx), finishTime) // also of one that is cancelled
+	defer stop()
+	made, err := t.Finish(finishing)
+	text, badly := json.Marshal(made)
+	return RunResult{Type: "application/json", Body: text}, cmp.Or(broken, err, badly)
+}

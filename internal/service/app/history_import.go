@@ -1,0 +1,343 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/data/history"
+)
+
+// Limits of imports of histories.
+const (
+	historiesRead = 2 // files that are sent along and read at once
+	// MostExecutions is how many executions a cluster keeps.
+	MostExecutions = 1_000_000
+	mostToldJobs   = 1000 // jobs and refusals that a report names
+	// batchWeight is how much is stored at once: executions, and phases of chains by the ten.
+	batchWeight = 500
+)
+
+// HistoryImport is what an import of executions came to, or would come to.
+type HistoryImport struct {
+	DryRun     bool          `json:"dry_run"`
+	Executions int64         `json:"executions"` // found
+	Created    int64         `json:"created"`
+	Updated    int64         `json:"updated"`
+	Unchanged  int64         `json:"unchanged"`
+	Unusable   Refusals      `json:"unusable"` // taken, but no profile can be made of them
+	Refused    Refusals      `json:"refused"`  // not taken
+	Bytes      int64         `json:"bytes"`    // read, as they were sent
+	Jobs       []ImportedJob `json:"jobs"`     // by name, the first 1,000
+	MoreJobs   int64         `json:"more_jobs"`
+}
+
+// Refusals are things that were refused, of which the first 1,000 are told.
+type Refusals struct {
+	Count int64             `json:"count"`
+	First []history.Refusal `json:"first"`
+}
+
+func (r *Refusals) add(of history.Refusal) {
+	if r.Count++; len(r.First) < mostToldJobs {
+		r.First = append(r.First, of)
+	}
+}
+
+// ImportedJob is what an import came to for one job.
+type ImportedJob struct {
+	Job        string `json:"job"`
+	Executions int64  `json:"executions"`
+	Created    int64  `json:"created"`
+	Updated    int64  `json:"updated"`
+	Unchanged  int64  `json:"unchanged"`
+	Unusable   int64  `json:"unusable"`
+}
+
+// TakeOptions says how executions are taken into a cluster.
+type TakeOptions struct {
+	DryRun bool
+	Job    string // the name of those whose history names none
+	Run    string // the run that takes them; "" is none
+	Again  bool   // the run has begun before: what it has stored by then counts as what it makes
+}
+
+// SayJob is what a client adds to a request for an execution whose history names no job.
+const SayJob = " Say which it is, with job=NAME."
+
+// Taking takes executions into a cluster, in batches of one transaction each, so that what breaks off leaves
+// whole executions; the same again makes no doubles. It is used by one goroutine.
+type Taking struct {
+	app     *App
+	cluster string
+	o       TakeOptions
+	room    int64 // how many more the cluster may keep
+	batch   []history.Record
+	weight  int
+	jobs    map[string]*ImportedJob
+	made    HistoryImport
+}
+
+// StartTaking begins to take executions into a cluster.
+func (a *App) StartTaking(ctx context.Context, cluster string, o TakeOptions) (*Taking, error) {
+	if strings.TrimSpace(o.Job) == "" {
+		o.Job = ""
+	}
+	kept, err := a.CountExecutions(ctx, cluster, MostExecutions)
+	if err != nil {
+		return nil, err
+	}
+	none := Refusals{First: []history.Refusal{}}
+	return &Taking{app: a, cluster: cluster, o: o, room: MostExecutions - kept, jobs: map[string]*ImportedJob{},
+		made: HistoryImport{DryRun: o.DryRun, Unusable: none, Refused: none}}, nil
+}
+
+// Sink takes what a reader of histories finds.
+func (t *Taking) Sink(ctx context.Context) history.Sink {
+	return history.Sink{
+		Execution: func(e *history.Execution) error { return t.Take(ctx, history.Keep(e, t.o.Job)) },
+		Refused:   func(r history.Refusal) error { t.made.Refused.add(r); return nil },
+	}
+}
+
+// Take takes a record; what is wrong with it is told in the report. An error is the store's.
+func (t *Taking) Take(ctx context.Context, r history.Record) error {
+	t.made.Executions++
+	if r.Job == "" && t.o.Job != "" {
+		r.Job = t.o.Job
+	}
+	if err := r.Check(); err != nil {
+		refusal := err.(history.Refusal)
+		if refusal.Detail == history.Nameless {
+			refusal.Detail += SayJob
+		}
+		t.made.Refused.add(refusal)
+		return nil
+	}
+	t.batch = append(t.batch, r)
+	if t.weight++; r.Chain != nil {
+		t.weight += len(r.Chain.Phases) / 10
+	}
+	if t.weight < batchWeight {
+		return nil
+	}
+	return t.Flush(ctx)
+}
+
+// Flush stores what was taken so far.
+func (t *Taking) Flush(ctx context.Context) error {
+	batch := t.batch
+	t.batch, t.weight = nil, 0
+	if len(batch) == 0 {
+		return nil
+	}
+	// In one order, so that two imports of the same file wait for each other and do not block; of one
+	// execution that is there twice the better record counts.
+	slices.SortStableFunc(batch, func(x, y history.Record) int {
+		return cmp.Or(strings.Compare(x.Execution, y.Execution), cmp.Compare(y.Worth(), x.Worth()))
+	})
+	first := 0 // of those with the same id
+	for i := range batch {
+		r, twice := &batch[i], batch[first].Execution == batch[i].Execution
+		if !twice {
+			first = i
+		}
+		if before := &batch[first]; before.Worth() == r.Worth() && isAnother(r, before.Job, before.SubmittedAt) {
+			t.refuseAnother(r, before.Job, before.SubmittedAt)
+			continue
+		}
+		if i > first {
+			t.count(r.Job, r.Execution, r.Refused, true)
+		}
+	}
+	batch = slices.CompactFunc(batch, func(x, y history.Record) bool { return x.Execution == y.Execution })
+	if int64(len(batch)) > t.room && !t.o.DryRun {
+		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MostExecutions, capacity.Conflict)
+	}
+	states, err := t.app.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
+	if err != nil {
+		return err
+	}
+	there, err := t.unchanged(ctx, batch, states)
+	if err != nil {
+		return err
+	}
+	for i, state := range states {
+		r := &batch[i]
+		known, is := there[r.Execution]
+		switch {
+		case !is:
+		case t.o.Again && known.Ours:
+			state = PutCreated
+			t.room++ // it counted already
+		case isAnother(r, known.Job, known.SubmittedAt):
+			t.refuseAnother(r, known.Job, known.SubmittedAt)
+			continue
+		}
+		name := r.Job
+		if is { // it may be there under another name
+			name = known.Job
+		}
+		job := t.count(name, r.Execution, r.Refused, false)
+		switch state {
+		case PutCreated:
+			job.Created++
+			t.made.Created++
+			t.room--
+		case PutUpdated:
+			job.Updated++
+			t.made.Updated++
+		case PutUnchanged:
+			job.Unchanged++
+			t.made.Unchanged++
+		}
+	}
+	return nil
+}
+
+// unchanged are those of a batch that were there and stay as they are, but for those that still ran.
+func (t *Taking) unchanged(ctx context.Context, batch []history.Record, states []Put) (map[string]KnownExecution, error) {
+	var ids []string
+	for i, state := range states {
+		if state == PutUnchanged {
+			ids = append(ids, batch[i].Execution)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	known, err := t.app.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	there := map[string]KnownExecution{}
+	for _, k := range known {
+		there[k.Execution] = k
+	}
+	return there, err
+}
+
+// sameMoment is how far apart two records of one execution may say it was submitted.
+const sameMoment = time.Minute
+
+// isAnother says that a record is of another execution than the one that is there under its id: of another time,
+// or where that is not on record of another job. One execution may be recorded with its job's name and without.
+func isAnother(r *history.Record, job string, submitted *time.Time) bool {
+	if r.SubmittedAt == nil || submitted == nil {
+		return r.Job != job
+	}
+	return r.SubmittedAt.Sub(*submitted).Abs() > sameMoment
+}
+
+func (t *Taking) refuseAnother(r *history.Record, job string, submitted *time.Time) {
+	when := ""
+	if submitted != nil {
+		when = ", submitted at " + submitted.UTC().Format(time.RFC3339)
+	}
+	t.made.Refused.add(history.Refusal{Where: r.Execution, Detail: fmt.Sprintf("An execution with this id is there already: of the job %q%s. An id stands for one execution of a cluster. If the one that is there is wrong, delete it and import this one again.", job, when)})
+}
+
+// Skip says which executions need not be learnt anew, and counts them.
+func (t *Taking) Skip(ctx context.Context, ids []string) (map[string]bool, error) {
+	known, err := t.app.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	skip := map[string]bool{}
+	for _, k := range known {
+		skip[k.Execution] = true
+		t.made.Executions++
+		job := t.count(k.Job, k.Execution, k.Refused, false)
+		if k.Ours {
+			job.Created++
+			t.made.Created++
+		} else {
+			job.Unchanged++
+			t.made.Unchanged++
+		}
+	}
+	return skip, err
+}
+
+// count notes an execution of its job; one that is there twice changes nothing. refused is why it is of no
+// use.
+func (t *Taking) count(name, execution, refused string, twice bool) *ImportedJob {
+	job := t.jobs[name]
+	if job == nil {
+		job = &ImportedJob{Job: name}
+		t.jobs[name] = job
+	}
+	job.Executions++
+	switch {
+	case twice:
+		job.Unchanged++
+		t.made.Unchanged++
+	case refused != "":
+		job.Unusable++
+		t.made.Unusable.add(history.Refusal{Where: execution, Detail: refused})
+	}
+	return job
+}
+
+// Read says how many bytes have come.
+func (t *Taking) Read(bytes int64) { t.made.Bytes = bytes }
+
+// Report is what the taking came to so far.
+func (t *Taking) Report() HistoryImport {
+	made := t.made
+	made.Jobs = []ImportedJob{}
+	names := sortedKeys(t.jobs)
+	for _, name := range names[:min(len(names), mostToldJobs)] {
+		made.Jobs = append(made.Jobs, *t.jobs[name])
+	}
+	made.MoreJobs = int64(len(names) - len(made.Jobs))
+	return made
+}
+
+// Finish stores the rest and writes to the audit log what came of it all.
+func (t *Taking) Finish(ctx context.Context) (HistoryImport, error) {
+	err := t.Flush(ctx)
+	made := t.Report()
+	if !t.o.DryRun && made.Created+made.Updated > 0 {
+		// What was stored is on record also where its sender is gone.
+		if recorded := t.app.RecordImport(context.WithoutCancel(ctx), t.cluster, made); err == nil {
+			err = recorded
+		}
+	}
+	if len(t.jobs) > 0 && !t.o.DryRun { // also of jobs whose executions an import that broke off had stored
+		t.app.judgeDrifts(context.WithoutCancel(ctx), t.cluster, sortedKeys(t.jobs))
+	}
+	return made, err
+}
+
+// TakeExecutions takes records that were made elsewhere into a cluster.
+func (a *App) TakeExecutions(ctx context.Context, cluster string, records []history.Record, o TakeOptions) (HistoryImport, error) {
+	t, err := a.StartTaking(ctx, cluster, o)
+	if err != nil {
+		return HistoryImport{}, err
+	}
+	for i := range records {
+		if err := t.Take(ctx, records[i]); err != nil {
+			_, _ = t.Finish(ctx)
+			return HistoryImport{}, err
+		}
+	}
+	return t.Finish(ctx)
+}
+
+// ImportHistory reads a history to its end and takes its executions into a cluster. What was taken stays
+// where the rest does not come.
+func (a *App) ImportHistory(ctx context.Context, cluster string, o TakeOptions, file io.Reader) (HistoryImport, error) {
+	t, err := a.StartTaking(ctx, cluster, o)
+	if err != nil {
+		return HistoryImport{}, err
+	}
+	select {
+	case a.histories <- struct{}{}:
+		defer func() { <-a.histories }()
+	default:
+		return HistoryImport{}, fmt.Errorf("%d histories are being read already; send yours when one of them is done: %w", historiesRead, capacity.Busy)
+	}
+	broken := history.Read(file, history.Options{MaxBytes: a.config.ImportBytes, Progress: t.Read}, t.Sink(ctx))
+	made, err := t.Finish(ctx)
+	return made, cmp.Or(broken, err)
+}

@@ -1,0 +1,222 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/data/history"
+)
+
+// Limits of what a profile is made of.
+const (
+	// MostMerged is how many executions a profile is made of.
+	MostMerged = 10_000
+	mostPhases = 500_000 // of all their chains, which are in memory at once
+	mergedPage = 200
+	fewRefused = 20 // that the source of a profile names
+)
+
+// ProfileFromHistory says of which executions a profile is made.
+type ProfileFromHistory struct {
+	Job     string     `json:"job"`
+	Profile string     `json:"profile,omitempty"` // its name; "" is one made of the job's
+	User    string     `json:"user,omitempty"`
+	Queue   string     `json:"queue,omitempty"`
+	From    *time.Time `json:"from,omitempty"`  // submitted in [From, Until)
+	Until   *time.Time `json:"until,omitempty"` // null is open
+	Last    int64      `json:"last,omitempty"`  // only so many, those submitted last; 0 is all
+	DryRun  bool       `json:"dry_run,omitempty"`
+}
+
+// ProfileMade is what came of it.
+type ProfileMade struct {
+	DryRun  bool                    `json:"dry_run"`
+	Changed bool                    `json:"changed"` // a version was, or would be, added; false is that the latest says the same
+	Profile capacity.ProfileVersion `json:"profile"`
+	Merged  history.Merged          `json:"merged"`
+}
+
+// profileSource is what a version made of a history keeps of it.
+type profileSource struct {
+	Kind       string                     `json:"kind"` // historySource
+	Job        string                     `json:"job"`
+	User       string                     `json:"user,omitempty"`
+	Queue      string                     `json:"queue,omitempty"`
+	From       *time.Time                 `json:"from,omitempty"`
+	Until      *time.Time                 `json:"until,omitempty"`
+	Last       int64                      `json:"last,omitempty"`
+	Executions int64                      `json:"executions"`
+	First      *time.Time                 `json:"first_submitted_at,omitempty"`
+	Latest     *time.Time                 `json:"last_submitted_at,omitempty"`
+	Spread     map[string]history.Numbers `json:"spread"`
+	Left       history.LeftOut            `json:"left_out"`
+	Refused    Refusals                   `json:"refused"`
+	Warnings   []string                   `json:"warnings"`
+}
+
+const historySource = "history"
+
+// ProfileFromHistory merges the executions of a job to a profile and adds it as a version, unless the latest
+// one says the same already.
+func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileFromHistory) (ProfileMade, error) {
+	named := q.Profile != ""
+	if !named {
+		q.Profile = slug(q.Job)
+	}
+	records, warnings, err := a.samplesOf(ctx, cluster, q, MostMerged, withoutQuantiles)
+	if err != nil {
+		return ProfileMade{}, err
+	}
+	merged, err := history.MergeRecords(records)
+	if refusal := (history.Refusal{}); errors.As(err, &refusal) {
+		return ProfileMade{}, aboutMember("/job", "history", refusal.Error())
+	}
+	merged.Warnings = append(merged.Warnings, warnings...)
+	version := capacity.ProfileVersion{Name: q.Profile, Profile: merged.Profile}
+	source := profileSource{Kind: historySource, Job: q.Job, User: q.User, Queue: q.Queue, From: q.From, Until: q.Until, Last: q.Last, Executions: merged.Executions,
+		Spread: merged.Spread, Left: merged.Left, Warnings: merged.Warnings, Refused: Refusals{Count: int64(len(merged.Refused)), First: merged.Refused[:min(len(merged.Refused), fewRefused)]}}
+	for i := range records {
+		if at := records[i].SubmittedAt; at != nil {
+			if source.First == nil || at.Before(*source.First) {
+				source.First = at
+			}
+			if source.Latest == nil || at.After(*source.Latest) {
+				source.Latest = at
+			}
+		}
+	}
+	if version.Source, err = json.Marshal(source); err != nil {
+		return ProfileMade{}, err
+	}
+	version.Note = clipNote(fmt.Sprintf("Made of %d past executions of %s.", merged.Executions, q.Job))
+	if err := version.Validate(); err != nil {
+		return ProfileMade{}, err
+	}
+	made := ProfileMade{DryRun: q.DryRun, Changed: true, Profile: version, Merged: merged}
+	latest, err := a.Profile(ctx, cluster, q.Profile, 0)
+	switch {
+	case errors.Is(err, capacity.NotFound):
+		if made.Profile.Version = 1; !q.DryRun {
+			made.Profile, err = a.Store.CreateProfile(ctx, cluster, version)
+			return made, err
+		}
+		return made, nil
+	case err != nil:
+		return ProfileMade{}, err
+	case reflect.DeepEqual(latest.Profile, version.Profile):
+		made.Changed, made.Profile = false, latest
+		return made, nil
+	}
+	if of := jobOf(latest); !named && of != q.Job {
+		return ProfileMade{}, aboutMember("/profile", "taken", fmt.Sprintf("There is a profile %q already, which was not made of the job %q. Name the profile to add a version to, or a new one.", q.Profile, q.Job))
+	}
+	if made.Profile.Version = latest.Version + 1; q.DryRun {
+		return made, nil
+	}
+	made.Profile, err = a.Store.AddProfileVersion(ctx, cluster, version)
+	return made, err
+}
+
+// jobOf is the job whose executions a version was made of; "" is none.
+func jobOf(p capacity.ProfileVersion) string {
+	var source profileSource
+	if json.Unmarshal(p.Source, &source) != nil || source.Kind != historySource {
+		return ""
+	}
+	return source.Job
+}
+
+func aboutMember(pointer, code, detail string) error {
+	return &capacity.InputError{Findings: []capacity.Finding{{Pointer: pointer, Code: code, Detail: detail}}}
+}
+
+func clipNote(s string) string {
+	const longest = 500
+	if letters := []rune(s); len(letters) > longest {
+		s = string(letters[:longest]) + "…"
+	}
+	return s
+}
+
+// samplesOf are the samples that a profile is made of, those submitted last first, so many at most, and what is to
+// be told of their choice.
+func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistory, most int64, keep func(history.Record) history.Record) (records []history.Record, warnings []string, err error) {
+	of := ExecutionFilter{Job: q.Job, User: q.User, Queue: q.Queue}
+	if q.From != nil {
+		of.From = *q.From
+	}
+	if q.Until != nil {
+		of.Until = *q.Until
+	}
+	if q.Last > 0 {
+		most = min(most, q.Last)
+	}
+	phases := 0
+	for page := (Page{Limit: mergedPage}); ; {
+		page.Limit = int(min(mergedPage, most-int64(len(records))))
+		some, err := a.Samples(ctx, cluster, of, page)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range some.Items {
+			if r.Chain != nil {
+				phases += len(r.Chain.Phases)
+			}
+			if phases > mostPhases {
+				return records, []string{fmt.Sprintf("The chains have more stages than are merged at once; those of the %d executions submitted last are.", len(records))}, nil
+			}
+			records = append(records, keep(r))
+		}
+		page.After = some.Next
+		switch {
+		case page.After == "":
+			if len(records) == 0 {
+				return nil, nil, aboutMember("/job", "missing", fmt.Sprintf("There is no execution of the job %q there of which a profile can be made; \"recorded-jobs\" lists the jobs, and \"executions\" says why those of a job are refused.", q.Job))
+			}
+			return records, nil, nil
+		case int64(len(records)) >= most:
+			if most == MostMerged {
+				warnings = []string{fmt.Sprintf("There are more executions; the %d submitted last are merged.", MostMerged)}
+			}
+			return records, warnings, nil
+		}
+	}
+}
+
+// withoutQuantiles is a record without what only simulations need.
+func withoutQuantiles(r history.Record) history.Record {
+	if s := r.Sample; s != nil {
+		s.Map.Quantiles, s.First.Quantiles, s.Shuffle.Quantiles, s.Reduce.Quantiles = nil, nil, nil, nil
+	}
+	if c := r.Chain; c != nil {
+		for i := range c.Phases {
+			c.Phases[i].Task.Quantiles = nil
+		}
+	}
+	return r
+}
+
+// slug is a name for a profile of a job: letters and digits, with one - for what is between them.
+func slug(job string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(job) {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	letters := []rune(strings.TrimRight(b.String(), "-"))
+	if len(letters) == 0 {
+		return "job"
+	}
+	return string(letters[:min(len(letters), 100)])
+}

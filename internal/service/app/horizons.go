@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// HorizonRun is the kind of run that plans the periods of a horizon.
+const HorizonRun = "horizon"
+
+// AskedHorizon is a question about a horizon, and what is to be said of where it comes from: what a run works on.
+type AskedHorizon struct {
+	capacity.HorizonQuestion
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// AnsweredHorizon is the question and its answer, with all there is to export.
+type AnsweredHorizon struct {
+	Question capacity.HorizonQuestion
+	Answer   plan.HorizonAnswer
+}
+
+// Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
+// the caller does not want to wait. The answer has every detail; see plan.HorizonAnswer.Show.
+func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
+		q, err := read()
+		return AskedHorizon{q, []capacity.Warning{}}, err
+	}, a.horizonAtOnce)
+}
+
+// HorizonOfCluster is Horizon about a cluster's forecasts, prices and contracts.
+func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, capacity.Run, error) {
+	asked, err := a.ClusterHorizon(ctx, cluster, q)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
+}
+
+// ClusterHorizon is the horizon that a question about a cluster means.
+func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion) (AskedHorizon, error) {
+	o, note, err := a.outlook(ctx, cluster, q.Span)
+	if err != nil {
+		return AskedHorizon{}, err
+	}
+	h, warnings, err := o.Horizon()
+	if err != nil {
+		return AskedHorizon{}, err
+	}
+	h.Problem.Options.Engine = comparing(h.Problem.Options.Engine)
+	asked := AskedHorizon{capacity.HorizonQuestion{Horizon: h, Detail: q.Detail}, append(note, warnings...)}
+	return asked, asked.Check()
+}
+
+// comparing is the engine with which many plans are made of a problem.
+func comparing(e capacity.Engine) capacity.Engine {
+	if e == capacity.EngineCBC {
+		return capacity.EngineAuto
+	}
+	return e
+}
+
+// outlook reads what a span of a cluster means. One without an end ends where the forecasts do, after a year at
+// the latest, and a warning says so.
+func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (capacity.Outlook, []capacity.Warning, error) {
+	from, until, open := span.Ends(a.Now())
+	if !until.After(from) {
+		return capacity.Outlook{}, nil, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "order",
+			Detail: fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.", until.Format("2006-01-02T15:04Z"), from.Format("2006-01-02T15:04Z"))}}}
+	}
+	o, err := a.Outlook(ctx, cluster, from, until)
+	notes := []capacity.Warning{}
+	if err == nil && open {
+		if o.EndWithForecasts(); o.Until.Before(until) {
+			notes = append(notes, capacity.Warning{Code: "ends_with_forecasts", Pointer: "/until",
+				Detail: fmt.Sprintf("The horizon ends at %s, where the forecasts end; give another end to look further.", o.Until.Format("2006-01-02T15:04Z"))})
+		}
+	}
+	return o, notes, err
+}
+
+func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredHorizon, error) {
+	var course *plan.Course
+	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
+		solve := a.planLike(asked.Problem)
+		course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+			pl, err := solve(ctx, p)
+			tell(course.Done()+1, course.Total())
+			return pl, err
+		})
+		return a.together(ctx, int(course.Total()), course.Work)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &AnsweredHorizon{asked.HorizonQuestion, asked.answered(course)}, nil
+}
+
+// answered is a course's answer, with the warnings.
+func (asked *AskedHorizon) answered(c *plan.Course) plan.HorizonAnswer {
+	answer := c.Answer()
+	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	return answer
+}
+
+// HorizonForRun plans the periods that a run asks for, a turn for each different one. When it is ended before, the
+// time until the first hour that is missing comes with the error.
+func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	var asked AskedHorizon
+	if err := json.Unmarshal(claim.Input, &asked); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	course, worked := a.horizonInTurns(ctx, asked, report)
+	answer := asked.answered(course)
+	if worked != nil && answer.Total.Hours == 0 { // later hours may be done, and the first is missing
+		return RunResult{}, worked
+	}
+	answer.Show(asked.Detail)
+	return jsonResult(claim, answer, worked)
+}
+
+// horizonInTurns works on a horizon in the background.
+func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(capacity.Progress)) (course *plan.Course, worked error) {
+	solve := a.planLike(asked.Problem)
+	show := func() { report(capacity.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
+	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		ctx, leave, err := a.turn(ctx)
+		if err != nil {
+			return capacity.Plan{}, err
+		}
+		defer leave()
+		show()
+		return solve(ctx, p)
+	})
+	show()
+	worked = a.allPlaces(ctx, course.Work)
+	show()
+	return course, worked
+}

@@ -1,0 +1,308 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+	"headroom/internal/service/auth"
+)
+
+// checked is a collection that refuses what makes no sense before the store sees it.
+type checked[T any] struct {
+	Inputs[T]
+	// check may complete the item, such as with warnings for the answer.
+	check func(ctx context.Context, cluster string, item *T) error
+	keep  func(stored *T, checked T) // what an answer carries over from the check; may be nil
+}
+
+func (c checked[T]) Create(ctx context.Context, cluster string, item T) (T, error) {
+	if err := c.check(ctx, cluster, &item); err != nil {
+		return item, err
+	}
+	stored, err := c.Inputs.Create(ctx, cluster, item)
+	return c.answer(stored, item), err
+}
+
+func (c checked[T]) Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error) {
+	if err := c.check(ctx, cluster, &item); err != nil {
+		return item, err
+	}
+	stored, err := c.Inputs.Replace(ctx, cluster, name, version, item)
+	return c.answer(stored, item), err
+}
+
+func (c checked[T]) answer(stored, item T) T {
+	if c.keep != nil {
+		c.keep(&stored, item)
+	}
+	return stored
+}
+
+// VMTypes are the cluster's kinds of machines.
+func (a *App) VMTypes() Inputs[capacity.VMType] {
+	return checked[capacity.VMType]{Inputs: a.Store.VMTypes(),
+		check: func(_ context.Context, _ string, v *capacity.VMType) error { return v.Validate() }}
+}
+
+// Prices are the cluster's price periods.
+func (a *App) Prices() Inputs[capacity.PricePeriod] {
+	return checked[capacity.PricePeriod]{Inputs: a.Store.Prices(),
+		check: func(_ context.Context, _ string, p *capacity.PricePeriod) error { return p.Validate() }}
+}
+
+// Contracts are the cluster's contracts.
+func (a *App) Contracts() Inputs[capacity.SignedContract] {
+	return checked[capacity.SignedContract]{Inputs: a.Store.Contracts(),
+		check: func(_ context.Context, _ string, s *capacity.SignedContract) error { return s.Validate() }}
+}
+
+// Offers are the contracts that the cluster may buy.
+func (a *App) Offers() Inputs[capacity.StandingOffer] {
+	return checked[capacity.StandingOffer]{Inputs: a.Store.Offers(),
+		check: func(_ context.Context, _ string, o *capacity.StandingOffer) error { return o.Validate() }}
+}
+
+// Classes are the cluster's classes. One whose deadline no number of slots meets is refused when it
+// promises jobs, and carries a warning when it promises none.
+func (a *App) Classes() Inputs[capacity.PlannedClass] {
+	return fitting{drifts: a.ClassDrifts, checked: checked[capacity.PlannedClass]{Inputs: a.Store.Classes(), check: a.checkClass,
+		keep: func(stored *capacity.PlannedClass, c capacity.PlannedClass) { stored.Warnings = c.Warnings }}}
+}
+
+func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.PlannedClass) error {
+	of, err := a.Cluster(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if err := c.Validate(of.Options.Integrality); err != nil {
+		return err
+	}
+	var profile *capacity.Profile
+	if c.Profile != nil {
+		version, err := a.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
+		if errors.Is(err, capacity.NotFound) {
+			return nil // the store says so, with the versions there are
+		}
+		if err != nil {
+			return err
+		}
+		profile = &version.Profile
+	}
+	findings, warnings, err := deadlines(of, []capacity.Class{c.Class(profile)})
+	if err != nil {
+		return err
+	}
+	if len(findings) > 0 {
+		return &capacity.InputError{Findings: moved(findings, "")}
+	}
+	c.Warnings = warnings
+	for i := range c.Warnings {
+		c.Warnings[i].Pointer = below(c.Warnings[i].Pointer, "")
+	}
+	return nil
+}
+
+// deadlines asks which of the classes have a deadline that nothing meets.
+func deadlines(of capacity.Cluster, classes []capacity.Class) ([]capacity.Finding, []capacity.Warning, error) {
+	p := capacity.Problem{Currency: of.Currency, PeriodSeconds: of.PeriodSeconds, Supply: supplyOf(classes), Classes: classes, Options: of.Options}
+	if err := p.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("check the deadlines of cluster %s: %w", of.Name, err)
+	}
+	return plan.ImpossibleDeadlines(p)
+}
+
+// supplyOf is a supply of the VM types that the classes speak of, and of one more, because what is not
+// said of a type holds there too. Where they speak of none it is of one kind.
+func supplyOf(classes []capacity.Class) (s capacity.Supply) {
+	named := map[string]bool{}
+	for _, c := range classes {
+		for name := range c.SlotsPerVM.ByType {
+			named[name] = true
+		}
+		for name := range c.Speed {
+			named[name] = true
+		}
+	}
+	if len(named) == 0 {
+		return s
+	}
+	other := "any other"
+	for named[other] {
+		other += "+"
+	}
+	named[other] = true
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		s.VMTypes = append(s.VMTypes, capacity.VMTypeSupply{Name: name})
+	}
+	return s
+}
+
+// moved puts findings about a problem's class i at another place of what was asked.
+func moved(findings []capacity.Finding, to string) []capacity.Finding {
+	for i := range findings {
+		findings[i].Pointer = below(findings[i].Pointer, to)
+		if h := findings[i].Hint; h != nil {
+			h.Pointer = below(h.Pointer, to)
+		}
+	}
+	return findings
+}
+
+// below changes the pointer /classes/3/deadline_s to the same member below to.
+func below(pointer, to string) string {
+	rest := strings.TrimPrefix(pointer, "/classes/")
+	if i := strings.IndexByte(rest, '/'); rest != pointer && i >= 0 {
+		return to + rest[i:]
+	}
+	return pointer
+}
+
+// CreateCluster makes a cluster without inputs.
+func (a *App) CreateCluster(ctx context.Context, c capacity.Cluster) (capacity.Cluster, error) {
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	if err := mayName(ctx, c.Name); err != nil {
+		return c, err
+	}
+	defer a.changing(ctx, c.Name)()
+	return a.Store.CreateCluster(ctx, c)
+}
+
+// mayName refuses a name that the caller could not see afterwards.
+func mayName(ctx context.Context, cluster string) error {
+	who := auth.From(ctx)
+	if who.Sees(cluster) {
+		return nil
+	}
+	return fmt.Errorf("the key %q is limited to the clusters %s and cannot make %q: %w",
+		who.Name, strings.Join(who.Clusters, ", "), cluster, capacity.Forbidden)
+}
+
+// ReplaceCluster changes a cluster's settings.
+func (a *App) ReplaceCluster(ctx context.Context, version int64, c capacity.Cluster) (capacity.Cluster, error) {
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	if err := a.checkWholeJobs(ctx, c, ""); err != nil {
+		return c, err
+	}
+	defer a.changing(ctx, c.Name)()
+	return a.Store.ReplaceCluster(ctx, version, c)
+}
+
+// checkWholeJobs refuses to plan in whole jobs a cluster whose classes stay and have fractions of them.
+func (a *App) checkWholeJobs(ctx context.Context, c capacity.Cluster, pointer string) error {
+	if c.Options.Integrality == capacity.Relaxed {
+		return nil
+	}
+	stored, err := a.Snapshot(ctx, c.Name, a.Now())
+	if errors.Is(err, capacity.NotFound) {
+		return nil // the store says so
+	}
+	if err != nil {
+		return err
+	}
+	var findings []capacity.Finding
+	for _, class := range stored.Classes {
+		if class.Validate(c.Options.Integrality) == nil {
+			continue
+		}
+		findings = append(findings, capacity.Finding{Pointer: pointer + "/options/integrality", Code: "not_whole",
+			Detail: fmt.Sprintf("Class %.60q has fractions of jobs (from %v to %v), which only a relaxed cluster plans; give it whole numbers first.", class.Name, class.Jobs.Min, class.Jobs.Max),
+			Hint:   &capacity.Hint{Detail: "Or keep the cluster relaxed.", Pointer: pointer + "/options/integrality", Value: capacity.Relaxed}})
+	}
+	return capacity.Refusal(findings, 0)
+}
+
+// CreateProfile stores version 1 of a new profile.
+func (a *App) CreateProfile(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error) {
+	if err := p.Validate(); err != nil {
+		return p, err
+	}
+	return a.Store.CreateProfile(ctx, cluster, p)
+}
+
+// AddProfileVersion stores the next version of a profile. Classes keep the version they name.
+func (a *App) AddProfileVersion(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error) {
+	if err := p.Validate(); err != nil {
+		return p, err
+	}
+	return a.Store.AddProfileVersion(ctx, cluster, p)
+}
+
+// Apply makes a cluster like a document; with a dry run it only says what would change.
+func (a *App) Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (Applied, error) {
+	if err := d.Validate(); err != nil {
+		return Applied{}, err
+	}
+	if err := mayName(ctx, d.Cluster.Name); err != nil {
+		return Applied{}, err
+	}
+	if err := a.checkDocument(ctx, d); err != nil {
+		return Applied{}, err
+	}
+	if d.Classes == nil {
+		if err := a.checkWholeJobs(ctx, d.Cluster, "/cluster"); err != nil {
+			return Applied{}, err
+		}
+	}
+	if !dryRun {
+		defer a.changing(ctx, d.Cluster.Name)()
+	}
+	return a.Store.Apply(ctx, version, d, dryRun)
+}
+
+// checkDocument refuses promised deadlines that nothing meets, as checkClass does.
+func (a *App) checkDocument(ctx context.Context, d capacity.Document) error {
+	versions := map[capacity.ProfileRef]*capacity.Profile{}
+	latest := map[string]int64{}
+	for i, p := range d.Profiles {
+		versions[capacity.ProfileRef{Name: p.Name, Version: p.Version}] = &d.Profiles[i].Profile
+		latest[p.Name] = max(latest[p.Name], p.Version)
+	}
+	var classes []capacity.Class
+	var index []int
+	for i, c := range d.Classes {
+		var profile *capacity.Profile
+		if c.Profile != nil {
+			ref := *c.Profile
+			if ref.Version == 0 {
+				ref.Version = latest[ref.Name]
+			}
+			if profile = versions[ref]; profile == nil {
+				stored, err := a.Profile(ctx, d.Cluster.Name, ref.Name, ref.Version)
+				if errors.Is(err, capacity.NotFound) {
+					continue // the store says so, with the versions there are
+				}
+				if err != nil {
+					return err
+				}
+				profile = &stored.Profile
+				versions[ref] = profile
+			}
+		}
+		classes, index = append(classes, c.Class(profile)), append(index, i)
+	}
+	if len(classes) == 0 {
+		return nil
+	}
+	findings, _, err := deadlines(d.Cluster, classes)
+	if err != nil || len(findings) == 0 {
+		return err
+	}
+	for i := range findings {
+		position, _, _ := strings.Cut(strings.TrimPrefix(findings[i].Pointer, "/classes/"), "/")
+		if n, err := strconv.Atoi(position); err == nil && n < len(index) {
+			moved(findings[i:i+1], "/classes/"+strconv.Itoa(index[n]))
+		}
+	}
+	return capacity.Refusal(findings, 0)
+}

@@ -1,0 +1,22 @@
+package app
+
+import (
+	"context"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/sim"
+)
+
+// EstimateInterference answers what batch work does to the requests beside it, which is a second's work at most.
+func (a *App) EstimateInterference(ctx context.Context, read func() (capacity.InterferenceQuestion, error)) (sim.InterferenceAnswer, error) {
+	ctx, leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return sim.InterferenceAnswer{}, err
+	}
+	defer leave()
+	q, err := read()
+	if err != nil {
+		return sim.InterferenceAnswer{}, err
+	}
+	return sim.EstimateInterference(ctx, q)
+}

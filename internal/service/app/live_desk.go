@@ -1,0 +1,461 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/auth"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
+)
+
+// liveDesk has a seat for each live cluster that this process has seen. A cluster stays in memory with the stamp of
+// what was stored; who changes it locks it in the store, and reads it again where another process was there.
+type liveDesk struct {
+	mu    sync.Mutex
+	seats map[string]*liveSeat
+}
+
+// liveSeat lets one change after the other at a cluster. Heartbeats that wait meanwhile are decided together, in one
+// transaction.
+type liveSeat struct {
+	mu      sync.Mutex
+	busy    bool
+	waiting []*liveAsk
+
+	// Of whoever is busy.
+	cluster *live.Cluster // nil: to be read
+	stamp   LiveStamp
+}
+
+// liveAsk is somebody who wants to change a cluster.
+type liveAsk struct {
+	ctx   context.Context
+	do    liveChange
+	alone bool // its change is a transaction of its own
+	bulk  bool // it may take long
+	ahead *dispatch.Ahead
+	done  chan struct{} // closed when it is
+	lead  chan struct{} // closed when it is to decide for those who wait
+	err   error
+}
+
+// liveChange changes a cluster, and adds to what is to be stored what the cluster does not know of.
+type liveChange func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
+
+// liveAtOnce is the most heartbeats that are decided in one transaction.
+const liveAtOnce = 64
+
+func (d *liveDesk) seat(cluster string) *liveSeat {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seats == nil {
+		d.seats = map[string]*liveSeat{}
+	}
+	s := d.seats[cluster]
+	if s == nil {
+		s = &liveSeat{}
+		d.seats[cluster] = s
+	}
+	return s
+}
+
+// forget gives the memory of a cluster back that is not there.
+func (d *liveDesk) forget(cluster string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.seats, cluster)
+}
+
+// changeLive lets do change a cluster. What it changes is stored when changeLive answers no error.
+func (a *App) changeLive(ctx context.Context, cluster string, do liveChange) error {
+	return a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: do, alone: true})
+}
+
+func (a *App) askLive(ctx context.Context, cluster string, asked liveAsk) error {
+	ask := &asked
+	if a.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is left out
+		a.decideLive(ctx, cluster, new(liveSeat), []*liveAsk{ask})
+		return ask.err
+	}
+	seat := a.lives.seat(cluster)
+	ask.done, ask.lead = make(chan struct{}), make(chan struct{})
+	seat.mu.Lock()
+	seat.waiting = append(seat.waiting, ask)
+	lead := !seat.busy
+	seat.busy = true
+	seat.mu.Unlock()
+	if !lead {
+		select {
+		case <-ask.done:
+			return ask.err
+		case <-ask.lead:
+		case <-ctx.Done():
+			if seat.leave(ask) {
+				return ctx.Err()
+			}
+			select { // it was taken already
+			case <-ask.done:
+				return ask.err
+			case <-ask.lead:
+			}
+		}
+	}
+	a.leadLive(ctx, cluster, seat)
+	return ask.err
+}
+
+// leadLive decides for whoever waits at a seat, and leaves the rest to the next one.
+func (a *App) leadLive(ctx context.Context, cluster string, seat *liveSeat) {
+	some := seat.take()
+	defer func() { // also where a decision panics
+		if seat.cluster == nil {
+			a.lives.forget(cluster)
+		}
+		seat.pass()
+		for _, ask := range some {
+			close(ask.done)
+		}
+	}()
+	for _, ask := range some {
+		ask.err = errUndecided
+	}
+	a.decideLive(ctx, cluster, seat, some)
+}
+
+// errUndecided is the error of those whose decision has broken off.
+var errUndecided = errors.New("the decision has broken off")
+
+// leave takes somebody out who does not want to wait; false where they have been taken already.
+func (s *liveSeat) leave(ask *liveAsk) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.waiting, ask)
+	if i < 0 {
+		return false
+	}
+	select {
+	case <-ask.lead: // others rely on it
+		return false
+	default:
+	}
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	return true
+}
+
+// take takes those who are decided together: the first who waits, and others unless one of them is to be alone.
+func (s *liveSeat) take() []*liveAsk {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 1
+	for !s.waiting[0].alone && n < len(s.waiting) && n < liveAtOnce && !s.waiting[n].alone {
+		n++
+	}
+	some := slices.Clone(s.waiting[:n])
+	s.waiting = slices.Delete(s.waiting, 0, n)
+	return some
+}
+
+// pass lets the next one decide.
+func (s *liveSeat) pass() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		s.busy = false
+		return
+	}
+	close(s.waiting[0].lead)
+}
+
+// decideLive decides for some in one transaction; each gets its own error.
+func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some []*liveAsk) {
+	if !a.InOnce(ctx) {
+		ctx = context.WithoutCancel(ctx) // it is not for one of them alone
+	}
+	if some[0].alone {
+		ctx = auth.With(ctx, auth.From(some[0].ctx))
+	}
+	var decided *live.Cluster
+	stamp, err := a.ChangeLive(ctx, name, seat.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
+		judged.Ahead = some[0].ahead
+		w.judged = judged
+		if stored != nil {
+			if seat.cluster, err = live.Load(*stored, judged); err != nil {
+				return w, fmt.Errorf("read the live cluster %s: %w", name, err)
+			}
+		}
+		// Until the end nobody knows what of it will be stored.
+		cluster := seat.cluster
+		seat.cluster = nil
+		now := live.Seconds(a.Now())
+		for _, ask := range some {
+			ask.err = ask.do(ctx, cluster, now, &w)
+			if errors.As(ask.err, new(live.Broken)) {
+				return w, ask.err
+			}
+		}
+		if w.Changes, err = cluster.Changes(); err == nil {
+			decided = cluster
+		}
+		return w, err
+	})
+	if err != nil {
+		for _, ask := range some {
+			ask.err = err
+		}
+		return
+	}
+	seat.cluster, seat.stamp = decided, stamp
+}
+
+// known is what the seat has in memory.
+func (s *liveSeat) known() LiveStamp {
+	if s.cluster == nil {
+		return LiveStamp{}
+	}
+	return s.stamp
+}
+
+// Heartbeat takes in what a node tells of itself and answers what it is to do, as JSON. text is the heartbeat as it came.
+func (a *App) Heartbeat(ctx context.Context, cluster, node string, h capacity.Heartbeat, text []byte) (answer []byte, err error) {
+	sum := sha256.Sum256(text)
+	digest := base64.RawURLEncoding.EncodeToString(sum[:18])
+	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		known, err := c.Heartbeat(now, node, h, digest)
+		if err != nil {
+			return err
+		}
+		if answer = known.Text; !known.Again {
+			w.Heartbeats = append(w.Heartbeats, LiveHeartbeat{At: live.Moment(c.Clock), Node: node, Body: string(text), Answer: string(answer)})
+		}
+		return nil
+	}})
+	return answer, err
+}
+
+// SetLiveSettings changes how a cluster decides. Zero is the version of whoever has not looked.
+func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64, s capacity.LiveSettings) (after capacity.LiveSettings, err error) {
+	if err := s.Validate(); err != nil {
+		return after, err
+	}
+	ahead, err := a.learnAhead(ctx, cluster, func(before capacity.Policy) (capacity.Policy, bool) {
+		return s.Policy, !reflect.DeepEqual(before, s.Policy)
+	})
+	if err != nil {
+		return after, err
+	}
+	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		before := c.Settings()
+		if before.Version != version {
+			return &VersionError{Have: before.Version}
+		}
+		if err := c.SetSettings(now, s, w.judged); err != nil {
+			return err
+		}
+		after = c.Settings()
+		w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveSettingsKind, Name: cluster, Before: before, After: after})
+		return nil
+	}})
+	return after, err
+}
+
+// Relearn lets the policy learned learn everything again from its choices, and answers what it has learned.
+func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, error) {
+	ahead, err := a.learnAhead(ctx, cluster, func(before capacity.Policy) (capacity.Policy, bool) { return before, true })
+	if err != nil {
+		return dispatch.Knowledge{}, err
+	}
+	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		err := c.Relearn(now, w.judged)
+		if err == nil {
+			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.KnowledgeKind, Name: cluster})
+		}
+		return err
+	}})
+	if err != nil {
+		return dispatch.Knowledge{}, err
+	}
+	return a.Classifier(ctx, cluster)
+}
+
+// learnAhead learns again what a policy is to know, while heartbeats go on; what they add is learned when they wait.
+// Policy says which one it is, by the one that decides now, and whether it has to learn again.
+func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now capacity.Policy) (capacity.Policy, bool)) (*dispatch.Ahead, error) {
+	now, err := a.LiveSettings(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	p, needs := policy(now.Policy)
+	if !needs || p.Kind != capacity.PolicyLearned {
+		return nil, nil
+	}
+	known, err := a.Classifier(ctx, cluster)
+	if errors.Is(err, capacity.NotFound) { // there is nothing to learn from
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return dispatch.LearnAhead(p, known.Versions, a.JudgedChoices(ctx, cluster))
+}
+
+// PutLiveNode declares a node, or says what it is from now on.
+func (a *App) PutLiveNode(ctx context.Context, cluster string, declared capacity.LiveNode) (n capacity.LiveNode, err error) {
+	if err := declared.Validate(); err != nil {
+		return n, err
+	}
+	err = a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		after, before, err := c.PutNode(now, declared)
+		if err != nil {
+			return err
+		}
+		n = after
+		switch {
+		case before == nil:
+			w.Deeds = append(w.Deeds, Deed{Action: capacity.Create, Kind: capacity.LiveNodeKind, Name: n.Name, After: n})
+		case before.UpdatedAt != after.UpdatedAt:
+			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveNodeKind, Name: n.Name, Before: before, After: n})
+		}
+		return nil
+	})
+	return n, err
+}
+
+// RemoveLiveNode takes a node out; its tasks are handed out again.
+func (a *App) RemoveLiveNode(ctx context.Context, cluster, name string) error {
+	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		before, err := c.RemoveNode(now, name)
+		if err == nil {
+			w.Deeds = append(w.Deeds, Deed{Action: capacity.Delete, Kind: capacity.LiveNodeKind, Name: name, Before: before})
+		}
+		return err
+	})
+}
+
+// SubmitLiveJob takes in a job, whose tasks are handed out from now on.
+func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.LiveJobRequest) (j capacity.LiveJob, err error) {
+	if err := r.Validate(a.Now()); err != nil {
+		return j, err
+	}
+	if err := a.estimateUsage(ctx, cluster, &r); err != nil {
+		return j, err
+	}
+	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		place, err := a.placeForJob(ctx, cluster, c, now, r)
+		if err != nil {
+			return err
+		}
+		if place != nil && !place.Admitted {
+			j = live.Refused(r, c.Clock, place)
+			return nil
+		}
+		kept, err := c.Submit(now, r, auth.From(ctx).Name)
+		if err != nil && place != nil {
+			return errors.Join(err, a.Unadmit(ctx, place.ID))
+		}
+		j = kept.View(c.Clock)
+		j.Admission = place
+		return err
+	})
+	if err == nil && j.Admission != nil {
+		a.countAdmission(*j.Admission)
+	}
+	return j, err
+}
+
+// estimateUsage fills in what was measured of a job's class where the job says nothing of what its tasks use.
+func (a *App) estimateUsage(ctx context.Context, cluster string, r *capacity.LiveJobRequest) error {
+	if r.Usage != (capacity.TasksUsage{}) || r.UsageFrom != "" {
+		return nil
+	}
+	fits, err := a.LatestFits(ctx, cluster, capacity.UsageFits, []string{r.Class})
+	if f := fits[r.Class]; err == nil && f.Usage != nil {
+		of := f.Usage.OfTask()
+		r.Usage = capacity.TasksUsage{Map: of, Reduce: of}
+		r.UsageFrom = fmt.Sprintf("version %d of the fit of the class's usage, measured on %d VMs %d times", f.Version, f.Usage.ProfiledAtVM, f.Usage.Points)
+	}
+	return err
+}
+
+// KillLiveJob ends a job before its time; its nodes are told to stop its tasks.
+func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) error {
+	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		before, after, err := c.Kill(now, number, auth.From(ctx).Name)
+		if err == nil {
+			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveJobKind, Name: strconv.FormatInt(number, 10), Before: before.View(c.Clock), After: after.View(c.Clock)})
+		}
+		return err
+	})
+}
+
+// settleLive lets happen what has happened by itself: nodes that have been silent for too long are dead. Whoever
+// reads sees it, also where no heartbeat has come since.
+func (a *App) settleLive(ctx context.Context, cluster string) error {
+	overdue, err := a.OverdueNodes(ctx, cluster, a.Now())
+	if err != nil || !overdue {
+		return err
+	}
+	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+		c.Advance(now)
+		return nil
+	})
+}
+
+// LiveNodes lists the nodes of a cluster as they are now.
+func (a *App) LiveNodes(ctx context.Context, cluster string, page Page) (l Listed[capacity.LiveNode], err error) {
+	if err := a.settleLive(ctx, cluster); err != nil {
+		return l, err
+	}
+	return a.Store.LiveNodes(ctx, cluster, page)
+}
+
+// LiveNode is a node as it is now.
+func (a *App) LiveNode(ctx context.Context, cluster, name string) (n capacity.LiveNode, err error) {
+	if err := a.settleLive(ctx, cluster); err != nil {
+		return n, err
+	}
+	return a.Store.LiveNode(ctx, cluster, name)
+}
+
+// LiveJobs lists the jobs of a cluster as they are now.
+func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, page Page) (l Listed[capacity.LiveJob], err error) {
+	if err := a.settleLive(ctx, cluster); err != nil {
+		return l, err
+	}
+	return a.Store.LiveJobs(ctx, cluster, of, a.Now(), page)
+}
+
+// LiveJob is a job as it is now, with when its tasks would be done.
+func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j capacity.LiveJob, err error) {
+	if err := a.settleLive(ctx, cluster); err != nil {
+		return j, err
+	}
+	if j, err = a.Store.LiveJob(ctx, cluster, number, a.Now()); err != nil || j.State != capacity.JobActive {
+		return j, err
+	}
+	known, err := a.knownTimes(ctx, cluster, []string{j.Class})
+	if err != nil {
+		return j, err
+	}
+	err = a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+		j.Predictions = c.Predictions(now, number, known)
+		return nil
+	})
+	return j, err
+}
+
+// LiveDecisions lists the decisions of a cluster as they are now.
+func (a *App) LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (l Listed[capacity.LiveDecision], err error) {
+	if err := a.settleLive(ctx, cluster); err != nil {
+		return l, err
+	}
+	return a.Store.LiveDecisions(ctx, cluster, of, page)
+}

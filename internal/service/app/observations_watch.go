@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"headroom/internal/core/capacity"
+)
+
+// observed keeps every cluster's latest observation in memory for Prometheus, so that a scrape asks no
+// database and every replica shows the same.
+type observed struct {
+	source observedSource
+	now    func() time.Time
+
+	mu     sync.RWMutex
+	latest map[string]capacity.Observation
+}
+
+// observedSource is what it needs of the Store.
+type observedSource interface {
+	LatestObservations(ctx context.Context) (map[string]capacity.Observation, error)
+}
+
+func (o *observed) read(ctx context.Context) error {
+	latest, err := o.source.LatestObservations(ctx)
+	if err != nil {
+		return fmt.Errorf("read the latest observations: %w", err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.latest = latest
+	return nil
+}
+
+// How long an observation is shown: its figures while they may still be true, its time for longer, so
+// that an alert can say that there are no newer ones.
+const (
+	observationFresh = time.Hour
+	observationKnown = 7 * 24 * time.Hour
+)
+
+var (
+	observedVMs         = planMetric("headroom_observed_vms", "VMs that really run, as observed last; shown for an hour.")
+	observedDrift       = planMetric("headroom_plan_drift_vms", "VMs that ran less those planned (as autoscalers are told, with a decrease held back), at the last observation.")
+	observedDriftRatio  = planMetric("headroom_plan_drift_ratio", "headroom_plan_drift_vms in proportion to planned.")
+	observedUtilization = planMetric("headroom_observed_utilization_ratio", "The part of the running VMs that busy slots took at the last observation.")
+	observedAt          = planMetric("headroom_observation_timestamp_seconds", "When the cluster was observed last; shown for 7 days.")
+)
+
+// Describe names all there is.
+func (o *observed) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{observedVMs, observedDrift, observedDriftRatio, observedUtilization, observedAt} {
+		to <- d
+	}
+}
+
+// Collect shows every cluster's latest observation.
+func (o *observed) Collect(to chan<- prometheus.Metric) {
+	o.mu.RLock()
+	latest := maps.Clone(o.latest)
+	o.mu.RUnlock()
+	now := o.now()
+	for cluster, seen := range latest {
+		show := func(d *prometheus.Desc, value *float64) {
+			if value != nil {
+				to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, *value, cluster)
+			}
+		}
+		age := now.Sub(seen.At)
+		if age < observationKnown {
+			show(observedAt, new(seconds(seen.At)))
+		}
+		if age < observationFresh {
+			show(observedVMs, new(float64(seen.VMs)))
+			show(observedDrift, seen.DriftVMs)
+			show(observedDriftRatio, seen.DriftRatio)
+			show(observedUtilization, seen.Utilization)
+		}
+	}
+}

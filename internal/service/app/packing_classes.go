@@ -1,0 +1,193 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+)
+
+// ClassPackingAsk is what is asked about a batch of a cluster's classes.
+type ClassPackingAsk struct {
+	Batch            capacity.ClassBatch
+	Compare, OneMore bool
+	BySeconds        float64   // the fewest machines on which it is done by then; 0 does not ask
+	ByClock          string    // likewise by when the cluster's clocks next show hh:mm after the start
+	Start            time.Time // zero is now
+}
+
+// mostSizes is how many past executions of a class a model is fitted to, the latest.
+const mostSizes = 2_000
+
+// PackClasses answers what is asked about a batch of a cluster's classes, or with the run that goes on with it.
+func (a *App) PackClasses(ctx context.Context, cluster string, background bool, read func() (ClassPackingAsk, error)) (*capacity.PackingAnswer, capacity.Run, error) {
+	of, err := a.Cluster(ctx, cluster)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	return answerOrRun(ctx, a, NewRun{Kind: PackingRun, Cluster: cluster}, background, func() (q capacity.PackingQuestion, err error) {
+		ask, err := read()
+		if err != nil {
+			return q, err
+		}
+		if ask.ByClock != "" {
+			zone, err := time.LoadLocation(of.TimeZone)
+			if err != nil {
+				return q, fmt.Errorf("read the clocks of cluster %s: %w", cluster, err)
+			}
+			clock, err := time.Parse("15:04", ask.ByClock)
+			if err != nil {
+				return q, aboutMember("/by", "format", fmt.Sprintf("%q is no time of day; write one such as 06:00.", ask.ByClock))
+			}
+			if ask.Start.IsZero() {
+				ask.Start = a.Now()
+			}
+			ask.BySeconds = capacity.UntilClock(ask.Start, clock.Hour(), clock.Minute(), zone)
+		}
+		q = capacity.PackingQuestion{Compare: ask.Compare, OneMore: ask.OneMore, BySeconds: ask.BySeconds}
+		switch batch := &ask.Batch; {
+		case q.BySeconds > 0 && batch.Machines.Count == 0:
+			batch.Machines.Count = capacity.MaxPackedVMs / max(1, min(batch.Machines.Disks, capacity.MaxPackedVMs)) // does not count
+		case batch.Machines.Count == 0:
+			return q, aboutMember("/machines/count", "missing", "Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
+		}
+		q.Batch, q.Sources, err = a.batchOf(ctx, cluster, ask.Batch)
+		if err == nil {
+			err = q.Batch.Validate()
+		}
+		return q, err
+	}, a.packAtOnce)
+}
+
+// batchOf is a batch of classes with their times.
+func (a *App) batchOf(ctx context.Context, cluster string, of capacity.ClassBatch) (p capacity.PackingProblem, sources []capacity.PackingSource, err error) {
+	p = capacity.PackingProblem{Machines: of.Machines, Options: of.Options}
+	if of.Jobs == nil {
+		for page := (Page{Limit: 200}); ; {
+			list, err := a.Store.Classes().List(ctx, cluster, page)
+			if err != nil {
+				return p, nil, err
+			}
+			for _, c := range list.Items {
+				of.Jobs = append(of.Jobs, capacity.ClassJob{Class: c.Name, Count: 1})
+			}
+			if page.After = list.Next; page.After == "" || len(of.Jobs) > capacity.MaxPackedKinds {
+				break
+			}
+		}
+		if len(of.Jobs) == 0 {
+			return p, nil, aboutMember("/jobs", "missing", "The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
+		}
+	}
+	// What is wrong with the figures is said first: nobody measures for a batch that cannot be packed.
+	figures := p
+	for _, j := range of.Jobs {
+		figures.Jobs = append(figures.Jobs, capacity.BatchJob{Name: j.Class, Count: j.Count, Model: &capacity.PowerModel{A: 1}, Fit: j.Fit, MinVMs: j.MinVMs, Role: j.Role,
+			ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds})
+	}
+	if err := figures.Validate(); err != nil {
+		return p, nil, err
+	}
+	var findings []capacity.Finding
+	for i, j := range of.Jobs {
+		class, err := a.Store.Classes().Get(ctx, cluster, j.Class)
+		if errors.Is(err, capacity.NotFound) {
+			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing", Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
+			continue
+		}
+		if err != nil {
+			return p, nil, err
+		}
+		job, source, fault, err := a.batchJob(ctx, cluster, class, j)
+		if err != nil {
+			return p, nil, err
+		}
+		if fault != "" {
+			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "not_measured", Detail: fault})
+		}
+		p.Jobs, sources = append(p.Jobs, job), append(sources, source)
+	}
+	if len(findings) > 0 {
+		return p, nil, capacity.Refusal(findings, 0)
+	}
+	return p, sources, nil
+}
+
+// batchJob is jobs of a class with what was measured of them: by measurements, and where those are not of several
+// sizes by past executions as well. fault says what to measure where that is too little.
+func (a *App) batchJob(ctx context.Context, cluster string, class capacity.PlannedClass, of capacity.ClassJob) (job capacity.BatchJob, source capacity.PackingSource, fault string, err error) {
+	job = capacity.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
+	source = capacity.PackingSource{Class: class.Name, VMs: []float64{}}
+	kept, err := a.measurementsOf(ctx, cluster, class.Name, capacity.PowerFits)
+	if err != nil {
+		return job, source, "", err
+	}
+	for _, m := range kept {
+		job.Measurements = append(job.Measurements, capacity.Measurement{VMs: *m.VMs, Seconds: *m.Seconds})
+	}
+	source.Measurements = int64(len(kept))
+	recorded := class.Name
+	if sizesOf(job.Measurements) == nil || len(sizesOf(job.Measurements)) < 2 {
+		if class.Profile != nil {
+			version, err := a.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
+			if err != nil {
+				return job, source, "", err
+			}
+			if of := jobOf(version); of != "" {
+				recorded = of
+			}
+		}
+		executions, err := a.ExecutionSizes(ctx, cluster, recorded, mostSizes)
+		if err != nil {
+			return job, source, "", err
+		}
+		points, unsized := perf.OnVMs(executions, class.SlotsPerVM.Map)
+		job.Measurements = append(job.Measurements, points...)
+		source.Executions, source.Unsized = int64(len(points)), unsized
+	}
+	source.VMs = sizesOf(job.Measurements)
+	if len(source.VMs) < 2 {
+		return job, source, notMeasured(cluster, source, recorded), nil
+	}
+	usage, err := a.JobFit(ctx, cluster, class.Name, capacity.UsageFits, 0)
+	switch {
+	case err == nil && usage.Usage != nil:
+		job.Usage, source.Usage = &usage.Usage.Usage, true
+	case err != nil && !errors.Is(err, capacity.NotFound):
+		return job, source, "", err
+	}
+	return job, source, "", nil
+}
+
+// sizesOf is the different numbers of VMs of measurements, by size.
+func sizesOf(points []capacity.Measurement) []float64 {
+	sizes := make([]float64, len(points))
+	for i, p := range points {
+		sizes[i] = p.VMs
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// notMeasured says what is known of a class, and what to measure.
+func notMeasured(cluster string, s capacity.PackingSource, recorded string) string {
+	known := fmt.Sprintf("Nothing says how long %q takes on different numbers of VMs", s.Class)
+	size := int64(capacity.ReferenceVMs)
+	sizes := fmt.Sprintf("two numbers, for instance %d and %d, and add how long each took", size, 2*size)
+	if len(s.VMs) == 1 {
+		known = fmt.Sprintf("All that is measured of %q ran on %g VMs", s.Class, s.VMs[0])
+		size = max(1, 2*int64(s.VMs[0]))
+		sizes = fmt.Sprintf("another number, for instance %d, and add how long it took", size)
+	}
+	switch {
+	case s.Unsized > 0:
+		known += fmt.Sprintf("; of %d past executions of %q it is not known on how many they ran, because each had a slot for every map, or its slots are not on record", s.Unsized, recorded)
+	case s.Executions == 0:
+		known += fmt.Sprintf(", and there is no past execution of %q", recorded)
+	}
+	return fmt.Sprintf("%s. Run it on %s: headroom measurement add %s %q power --vms %d --seconds S.", known, sizes, cluster, s.Class, size)
+}

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"syscall"
+	"testing"
+	"time"
+
+	"headroom/internal/ask/pack"
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+	"headroom/internal/core/proof"
+	"headroom/internal/slots/sim"
+	"headroom/internal/slots/trial"
+)
+
+// processorTime is what this process has used, in which nothing else goes on.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// pauses runs work and measures the processor time between any two of its pauses.
+func pauses(t *testing.T, work func(ctx context.Context) error) (longest, all time.Duration, count int) {
+	t.Helper()
+	began := processorTime(t)
+	last := began
+	pause := func(context.Context) {
+		now := processorTime(t)
+		longest = max(longest, now-last)
+		count++
+		last = processorTime(t)
+	}
+	if err := work(capacity.WithPause(t.Context(), pause)); err != nil {
+		t.Error(err)
+	}
+	pause(t.Context())
+	return longest, last - began, count
+}
+
+// problemOf is an instance of a family with so many classes, with profiles where the family has them.
+func problemOf(t *testing.T, family string, classes int) capacity.Problem {
+	t.Helper()
+	drawn, err := study.Generate(family, classes, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := drawn.Problem()
+	if family != "strong" {
+		if p, err = drawn.Profiled(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Options.Engine = capacity.EngineExact
+	return p
+}
+
+// Long work lets others go first within a turn: it pauses after at most mostBetween of processor time.
+func TestLongWorkPauses(t *testing.T) {
+	const mostBetween = 50*time.Millisecond - turnTime
+	cases := map[string]func(ctx context.Context) error{}
+	cases["a simulated plan"] = func(ctx context.Context) error {
+		p := problemOf(t, "mixed", 20)
+		pl, err := plan.Solve(ctx, p, nil)
+		if err != nil {
+			return err
+		}
+		o := capacity.DefaultSimulation()
+		o.Hours, o.Replications, o.MaxEvents = 24, 1, 3_000_000
+		work, err := trial.New(p, pl, o, nil)
+		if err != nil {
+			return err
+		}
+		_, err = work.Step(ctx)
+		return err
+	}
+	cases["a simulated workload of many nodes"] = func(ctx context.Context) error {
+		in := sim.Input{HorizonSeconds: 86400, Policy: sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyProgressShare}}, Replications: 1}
+		for i := range 4 {
+			in.Nodes = append(in.Nodes, sim.NodeType{Type: fmt.Sprint("type-", i), Count: 250, Slots: sim.Slots{Shared: 4}})
+		}
+		for i := range 10 {
+			in.Classes = append(in.Classes, sim.Class{Name: fmt.Sprint("class-", i), Profile: capacity.Profile{MapTasks: 400, MapAvgSeconds: 20, MapMaxSeconds: 60}, Load: sim.Load{Kind: sim.Poisson, PerHour: 30}})
+		}
+		work, err := sim.New(in)
+		if err != nil {
+			return err
+		}
+		_, err = work.Step(ctx)
+		return err
+	}
+	for _, family := range []string{"mixed", "hard", "strong"} {
+		cases["a plan of 1,000 classes, "+family] = func(ctx context.Context) error {
+			_, err := plan.Solve(ctx, problemOf(t, family, 1000), nil)
+			return err
+		}
+	}
+	horizon := func() capacity.Horizon {
+		p := problemOf(t, "mixed", 50)
+		p.Supply.Contracts = nil
+		h := capacity.Horizon{Problem: p}
+		for hour := range 24 * 7 {
+			jobs := make([]float64, len(p.Classes))
+			for i := range jobs {
+				jobs[i] = math.Floor(p.Classes[i].Jobs.Max * (0.5 + 0.5*math.Abs(math.Sin(float64(hour+i)))))
+				p.Classes[i].Jobs.Min = 0
+			}
+			h.Periods = append(h.Periods, capacity.HorizonPeriod{Start: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC), Hours: 1, Jobs: jobs})
+		}
+		return h
+	}
+	cases["months"] = func(ctx context.Context) error {
+		return plan.NewCourse(horizon(), nil).Work(ctx)
+	}
+	cases["a purchase"] = func(ctx context.Context) error {
+		h := horizon()
+		q := capacity.PurchaseQuestion{Horizon: h}
+		for i := range 3 {
+			q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprint("offer-", i), Price: h.Problem.Supply.OnDemand.Price, Billing: capacity.BilledUsed, Max: 500, TermYears: int64(1 + i%2*2)})
+		}
+		_, err := plan.Weigh(ctx, q, nil, plan.Crew{Workers: 1, Turn: here}, nil)
+		return err
+	}
+	for _, jobs := range []int{6, 14, 60, 400} {
+		cases[fmt.Sprintf("a packing of %d jobs", jobs)] = func(ctx context.Context) error {
+			p := capacity.PackingProblem{Options: capacity.DefaultPackingOptions()}
+			p.Machines = capacity.Machines{Count: 20, Disks: 4, Penalty: 1}
+			for i := range jobs {
+				p.Jobs = append(p.Jobs, capacity.BatchJob{Name: fmt.Sprint("job-", i), Count: 1, Model: &capacity.PowerModel{A: 100 + 37*float64(i%23), B: -0.5 - 0.02*float64(i%20)}, MinVMs: 1, Role: capacity.PlainRole})
+			}
+			_, err := pack.Pack(ctx, p, nil)
+			return err
+		}
+	}
+	cases["a check of 300 classes"] = func(ctx context.Context) error {
+		p := problemOf(t, "mixed", 300)
+		pl, err := plan.Solve(ctx, p, nil)
+		if err == nil {
+			proof.Verify(p, pl, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }})
+		}
+		return err
+	}
+	for name, work := range cases {
+		t.Run(name, func(t *testing.T) {
+			longest := time.Duration(math.MaxInt64)
+			for try := 0; try < 3 && longest > mostBetween; try++ { // garbage is collected meanwhile, which counts as well
+				between, all, count := pauses(t, work)
+				t.Logf("%v at most between %d pauses in %v", between, count, all)
+				longest = min(longest, between)
+			}
+			if longest > mostBetween {
+				t.Errorf("worked for %v without a pause, want %v at most", longest, mostBetween)
+			}
+		})
+	}
+}

@@ -1,0 +1,284 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/trace"
+	"headroom/internal/service/auth"
+)
+
+// planner is who plans clusters by themselves.
+var planner = auth.Principal{ID: "planner", Name: "planner", Role: auth.Planner}
+
+// How the planner works.
+const (
+	Never         = 1000 * time.Hour // longer than anybody sleeps
+	plannerLook   = 5 * time.Second  // between looks for work, in case a notification was lost
+	plannerRest   = 50 * time.Millisecond
+	plannerAgain  = time.Second      // after a lost connection
+	claimLife     = 15 * time.Second // of a server that died its clusters are free after this
+	releaseTime   = time.Second
+	shortestRetry = time.Second
+	longestRetry  = time.Minute
+)
+
+// StartPlanner plans every cluster whose inputs change or whose time has come, beside any number of
+// other servers, until the context ends; done is closed when all is at rest. What is not finished then,
+// another server or the next start takes up: the store knows what is to be planned.
+func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
+	ended := make(chan struct{})
+	ctx = auth.With(ctx, planner)
+	go func() {
+		defer close(ended)
+		var both sync.WaitGroup
+		both.Go(func() { a.attend(ctx, duty{PlansChannel, a.Claim, a.planClaimed}) })
+		both.Go(func() { a.attend(ctx, duty{PoolsChannel, a.ClaimPool, a.planClaimedPool}) })
+		both.Wait()
+	}()
+	return ended
+}
+
+// duty is a kind of plan that is made by itself.
+type duty struct {
+	channel string // on which the store tells that there may be one to make
+	claim   func(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
+	plan    func(ctx context.Context, claim Claim)
+}
+
+// attend makes plans of a kind whenever there are some to make.
+func (a *App) attend(ctx context.Context, d duty) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	woken := make(chan struct{}, 1)
+	all.Go(func() { a.wakePlanner(ctx, d.channel, woken) })
+	places := make(chan struct{}, a.solves.places)
+	for {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		claim, next, err := d.claim(ctx, a.Now(), claimLife)
+		if claim != nil && err == nil {
+			all.Go(func() {
+				defer func() { <-places }()
+				d.plan(ctx, *claim)
+			})
+			continue
+		}
+		<-places
+		if err != nil {
+			a.complain(ctx, "looking for clusters to plan failed", err)
+			next = plannerAgain
+		}
+		timer := time.NewTimer(min(max(next, plannerRest), a.config.PlannerLook))
+		select {
+		case <-timer.C:
+		case <-woken: // by one of many notifications, perhaps: they are looked at together
+			rest(ctx, plannerRest)
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// rest waits, unless the context ends.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// wakePlanner says when there may be something to plan earlier than was known.
+func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- struct{}) {
+	for ctx.Err() == nil {
+		_ = a.Listen(ctx, channel, func(string) { // without it the planner looks now and then
+			select {
+			case woken <- struct{}{}:
+			default:
+			}
+		})
+		rest(ctx, plannerAgain)
+	}
+}
+
+// planClaimed plans a cluster and stores what came of it.
+func (a *App) planClaimed(ctx context.Context, claim Claim) {
+	claimed := time.Now() // a duration, not a moment
+	if t := a.config.Telemetry; t != nil {
+		var span *trace.Span
+		ctx, span = t.Tracer.Root(ctx, "plan a cluster", trace.Consumer, "")
+		defer span.End()
+	}
+	outcome, held, err := whileClaimed(ctx, a, claim, a.KeepClaim, a.Release, a.try)
+	if !held {
+		return
+	}
+	a.tell(ctx, claim, outcome, err)
+	saved, err := a.Settle(ctx, claim, outcome)
+	a.countAttempt(claim, outcome, saved, err, time.Since(claimed))
+	switch {
+	case errors.Is(err, ErrClaimLost): // somebody asked for a plan in the meantime, or deleted the cluster
+	case err != nil:
+		a.complain(ctx, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
+	case outcome.Plan != nil:
+		a.countPlan(saved, nil)
+		if t := a.config.Telemetry; t != nil && !saved.ForNow {
+			t.Log.Warn("a plan came too late; the cluster is planned again", "cluster", claim.Cluster, "number", saved.Number, "took", time.Since(claimed))
+		}
+	}
+}
+
+// countAttempt counts what came of a try, which took so long; a claim that was lost is another's.
+func (a *App) countAttempt(claim Claim, o Outcome, saved capacity.PlanRecord, unsettled error, took time.Duration) {
+	t := a.config.Telemetry
+	switch {
+	case t == nil || errors.Is(unsettled, ErrClaimLost):
+		return
+	case unsettled != nil || o.Retry > 0:
+		t.PlanAttempted("failed")
+		return
+	case o.Plan != nil && !saved.ForNow:
+		t.PlanAttempted("late")
+		return
+	case o.Plan != nil:
+		t.PlanAttempted("planned")
+	case o.Same:
+		t.PlanAttempted("confirmed")
+	default:
+		t.PlanAttempted("infeasible")
+		return
+	}
+	if claim.Reason == ByInputs {
+		t.PlanLagged(time.Duration(claim.WaitedSeconds*float64(time.Second)) + took)
+	}
+}
+
+// whileClaimed does the work of a claim while it keeps it. Of what is lost meanwhile, or given back because the
+// server stops, nothing is held.
+func whileClaimed[T any](ctx context.Context, a *App, claim Claim, keep func(context.Context, Claim, time.Duration) error, release func(context.Context, Claim) error, work func(context.Context, Claim) (T, error)) (outcome T, held bool, err error) {
+	working, stop := context.WithCancel(ctx)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		a.keepClaim(working, stop, claim, keep)
+	}()
+	outcome, err = work(working, claim)
+	lost := working.Err() != nil
+	stop()
+	<-kept
+	if ctx.Err() != nil {
+		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+		defer cancel()
+		_ = release(released, claim) // else it runs out
+		return outcome, false, err
+	}
+	return outcome, !lost, err
+}
+
+// keepClaim claims anew while the work goes on, and stops it when the claim is lost.
+func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.Context, Claim, time.Duration) error) {
+	for ticker := time.NewTicker(claimLife / 3); ; {
+		select {
+		case <-ctx.Done():
+			ticker.Stop()
+			return
+		case <-ticker.C:
+			if err := keep(ctx, claim, claimLife); errors.Is(err, ErrClaimLost) {
+				stop()
+			}
+		}
+	}
+}
+
+// try plans a cluster for now, unless its newest plan answers what it would. The error is the one that
+// the outcome tells of.
+func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
+	o := Outcome{At: a.Now(), Attempt: capacity.Attempt{Reason: claim.Reason}}
+	o.Attempt.At = o.At
+	snapshot, p, err := a.problem(ctx, claim.Cluster, o.At)
+	o.Version = snapshot.Cluster.InputsVersion
+	if err == nil {
+		var sum []byte
+		if sum, err = capacity.InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
+			o.Same = true
+			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
+			return o, nil
+		}
+	}
+	if err == nil {
+		var record capacity.PlanRecord
+		if record, err = a.answer(ctx, snapshot, p, o.At); err == nil {
+			o.Plan = &record
+			return o, nil
+		}
+	}
+	o.Retry = fail(&o.Attempt, claim, err)
+	return o, err
+}
+
+// fail notes why an attempt to plan failed, and says when it is tried again; 0 is when its inputs change.
+func fail(a *capacity.Attempt, claim Claim, err error) (retry time.Duration) {
+	a.Failed = true
+	var input *capacity.InputError
+	var infeasible *InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		a.Detail, a.Conflicts = infeasible.Error(), infeasible.Conflicts
+	case errors.As(err, &input):
+		a.Detail, a.Conflicts = input.Error(), input.Findings
+	case errors.Is(err, capacity.Busy):
+		a.Detail, retry = err.Error(), retryAfter(claim.Failures)
+	default:
+		a.Detail, retry = "Something went wrong that is not about the inputs; the server's log says what. It is tried again.", retryAfter(claim.Failures)
+	}
+	return retry
+}
+
+func retryAfter(failures int) time.Duration {
+	return min(shortestRetry<<min(failures, 10), longestRetry)
+}
+
+// tell logs what the operator should know. A cluster that was never planned is only being set up.
+func (a *App) tell(ctx context.Context, claim Claim, o Outcome, err error) {
+	t := a.config.Telemetry
+	switch {
+	case t == nil:
+	case o.Retry > 0:
+		a.complain(ctx, "planning failed; it is tried again", err, "cluster", claim.Cluster, "reason", claim.Reason, "failures", claim.Failures+1)
+	case err != nil && claim.Newest > 0:
+		t.Log.Warn("a cluster cannot be planned; its last plan stays", "cluster", claim.Cluster, "reason", claim.Reason, "error", err.Error())
+	case err != nil:
+		t.Log.Debug("a cluster cannot be planned yet", "cluster", claim.Cluster, "error", err.Error())
+	case o.Same:
+		t.Log.Debug("plan confirmed", "cluster", claim.Cluster, "number", claim.Newest, "reason", claim.Reason)
+	default:
+		t.Log.Info("planned", "cluster", claim.Cluster, "reason", claim.Reason, "vms", o.Plan.VMs)
+	}
+}
+
+func (a *App) complain(ctx context.Context, what string, err error, values ...any) {
+	if t := a.config.Telemetry; t != nil && ctx.Err() == nil {
+		t.Log.Warn(what, append(values, "error", err.Error())...)
+	}
+}
+
+// PinPlan keeps a plan current until a moment, whatever changes. Plans go on being made meanwhile; the
+// newest good one becomes current afterwards.
+func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (capacity.Pin, error) {
+	if !until.After(a.Now()) {
+		return capacity.Pin{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "range",
+			Detail: fmt.Sprintf("The pin would end at %s, which is past; give a later time.", until.UTC().Format(time.RFC3339))}}}
+	}
+	defer a.changing(ctx, cluster)()
+	return a.Store.PinPlan(ctx, cluster, ref, until)
+}

@@ -1,0 +1,48 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	"headroom/internal/test/pgtest"
+)
+
+// troubled is a store that is busy for a while.
+type troubled struct {
+	*postgres.Store
+	busy *atomic.Bool
+}
+
+func (s troubled) Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error) {
+	if s.busy.Load() {
+		return capacity.Snapshot{}, fmt.Errorf("the database is away: %w", capacity.Busy)
+	}
+	return s.Store.Snapshot(ctx, cluster, at)
+}
+
+func TestWhatPassesByItselfIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	clock := clockAt("2026-06-01T10:00:00Z")
+	store := troubled{pgtest.Open(t), new(atomic.Bool)}
+	a := app.New(store, auth.NewKeyring(), app.Config{Clock: clock.now})
+	apply(t, a, document("c"))
+	startPlanner(t, a)
+	current(t, a, "c", "the first plan", numbered(1))
+	store.busy.Store(true)
+	penalty(t, a, "c", "9")
+	c := current(t, a, "c", "trouble", func(c capacity.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
+	if c.Record.Number != 1 || c.LastAttempt.Detail != "the database is away: busy" || len(c.LastAttempt.Conflicts) != 0 {
+		t.Errorf("got plan %d, %+v", c.Record.Number, c.LastAttempt)
+	}
+	store.busy.Store(false)
+	if c = current(t, a, "c", "the trouble is over", numbered(2)); c.LastAttempt != nil {
+		t.Errorf("got %+v", c.LastAttempt)
+	}
+}

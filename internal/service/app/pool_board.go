@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"headroom/internal/core/capacity"
+)
+
+// PoolBoard shows every pool's current plan from memory, so that polls ask no database and go on to be answered while it is
+// away. It is read anew whenever there is word of a change, at most once a second, and each minute.
+type PoolBoard struct {
+	source StoredPools
+
+	mu    sync.RWMutex
+	shown map[string]*ShownPool // nil: it is not kept
+}
+
+// ShownPool is a pool's current plan. It never changes: a newer state takes its place.
+type ShownPool struct {
+	capacity.CurrentPool
+	Schedule capacity.PoolSchedule
+
+	tag string
+	texts
+}
+
+// Tag is another one when the plan or its freshness is.
+func (s *ShownPool) Tag() string { return s.tag }
+
+func showPool(c capacity.CurrentPool, before *ShownPool) (*ShownPool, error) {
+	s := &ShownPool{CurrentPool: c, tag: c.Tag()}
+	if before != nil && before.Record.ID == c.Record.ID {
+		if before.tag == s.tag {
+			return before, nil
+		}
+		s.Schedule = before.Schedule
+		return s, nil
+	}
+	if err := json.Unmarshal(c.Record.Plan, &s.Schedule); err != nil {
+		return nil, fmt.Errorf("read plan %d of the pool of cluster %s: %v", c.Record.Number, c.Record.Cluster, err)
+	}
+	return s, nil
+}
+
+func (b *PoolBoard) read(ctx context.Context) error {
+	all, err := b.source.CurrentPools(ctx)
+	if err != nil {
+		return fmt.Errorf("read the current plans of pools: %w", err)
+	}
+	b.mu.RLock()
+	before := b.shown
+	b.mu.RUnlock()
+	shown := make(map[string]*ShownPool, len(all))
+	for _, c := range all {
+		if shown[c.Record.Cluster], err = showPool(c, before[c.Record.Cluster]); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	b.shown = shown
+	b.mu.Unlock()
+	return nil
+}
+
+func (b *PoolBoard) find(cluster string) *ShownPool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.shown[cluster]
+}
+
+// ShownPool is the current plan of a cluster's pool: from memory where it is known there, else from the store.
+func (a *App) ShownPool(ctx context.Context, cluster string) (*ShownPool, error) {
+	if shown := a.Pools.find(cluster); shown != nil {
+		return shown, nil
+	}
+	c, err := a.CurrentPool(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return showPool(c, nil)
+}

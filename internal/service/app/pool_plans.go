@@ -1,0 +1,242 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"headroom/internal/ask/pool"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+)
+
+// PoolsChannel is where the store tells that something has changed that pools are planned by, or a pool's plan.
+const PoolsChannel = "headroom_pools"
+
+// StoredPools is what the store keeps of the pools of clusters.
+type StoredPools interface {
+	// PoolSettings is by what a cluster's pool is planned; NotFound where nobody has said so.
+	PoolSettings(ctx context.Context, cluster string) (capacity.PoolSettings, error)
+	// SavePoolSettings replaces the settings of a version; 0 is that there are none yet.
+	SavePoolSettings(ctx context.Context, cluster string, version int64, s capacity.PoolSettings) (capacity.PoolSettings, error)
+	// DeletePoolSettings ends planning; plans stay on record.
+	DeletePoolSettings(ctx context.Context, cluster string, version int64) error
+	PoolMachines(ctx context.Context, cluster string) (capacity.PoolMachines, error)
+	// SavePoolMachines says which machines run; there must be a pool.
+	SavePoolMachines(ctx context.Context, cluster string, machines []capacity.PoolMachine) (capacity.PoolMachines, error)
+	// StorageSamples lists the newest first. AddStorageSamples replaces those of the same moments, and forgets the oldest
+	// of too many.
+	StorageSamples(ctx context.Context, cluster string, page Page) (Listed[capacity.StorageSample], error)
+	AddStorageSamples(ctx context.Context, cluster string, samples []capacity.StorageSample) error
+	// MeasuredSamples lists those of so many hours before the last one that is not after now, by time.
+	MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) ([]capacity.StorageSample, error)
+	// RecordedHours counts when executions of jobs were submitted, in so many hours before the last one of the cluster that
+	// was submitted before now.
+	RecordedHours(ctx context.Context, cluster string, jobs []string, hours int64, now time.Time) (capacity.RecordedHours, error)
+
+	// PoolPlans lists the newest first.
+	PoolPlans(ctx context.Context, cluster string, page Page) (Listed[capacity.PoolPlanSummary], error)
+	PoolPlan(ctx context.Context, cluster string, number int64) (capacity.PoolPlanRecord, error)
+	// CurrentPool is the plan of a pool that holds now; NotFound where there is none. CurrentPools are those of all clusters.
+	CurrentPool(ctx context.Context, cluster string) (capacity.CurrentPool, error)
+	CurrentPools(ctx context.Context) ([]capacity.CurrentPool, error)
+
+	// ClaimPool and the others are to pools what Claim and the others are to clusters; see Planning.
+	ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
+	KeepPoolClaim(ctx context.Context, c Claim, lease time.Duration) error
+	ReleasePool(ctx context.Context, c Claim) error
+	SettlePool(ctx context.Context, c Claim, o PoolOutcome) (capacity.PoolPlanRecord, error)
+}
+
+// PoolOutcome is what a try to plan a pool came to: a plan, or that the current one still answers what is asked, or a failure.
+type PoolOutcome struct {
+	At       time.Time
+	Boundary *time.Time // when the next round begins; nil where that is not known
+	Plan     *capacity.PoolPlanRecord
+	Same     bool
+	Attempt  capacity.Attempt
+	Retry    time.Duration // after a failure that may pass by itself; 0 waits for a change or the next round
+}
+
+// SetPoolSettings says by what a cluster's pool is planned. Zero is the version where there are no settings yet. Rounds that
+// begin at no given time begin with this hour.
+func (a *App) SetPoolSettings(ctx context.Context, cluster string, version int64, s capacity.PoolSettings) (capacity.PoolSettings, error) {
+	if err := s.Validate(); err != nil {
+		return s, err
+	}
+	first := a.Now().Truncate(time.Hour)
+	if s.FirstRoundAt != nil {
+		first = s.FirstRoundAt.UTC()
+	}
+	s.FirstRoundAt = &first
+	return a.SavePoolSettings(ctx, cluster, version, s)
+}
+
+// SetPoolMachines says which machines of a pool run.
+func (a *App) SetPoolMachines(ctx context.Context, cluster string, machines []capacity.PoolMachine) (capacity.PoolMachines, error) {
+	if err := capacity.CheckMachines(machines, a.Now()); err != nil {
+		return capacity.PoolMachines{}, err
+	}
+	return a.SavePoolMachines(ctx, cluster, machines)
+}
+
+// SampleStorage keeps how much data there was, and answers what is kept.
+func (a *App) SampleStorage(ctx context.Context, cluster string, sent []capacity.StorageSampleRequest) (int64, error) {
+	samples, err := capacity.CheckSamples(sent, a.Now())
+	if err != nil {
+		return 0, err
+	}
+	return int64(len(samples)), a.AddStorageSamples(ctx, cluster, samples)
+}
+
+// PoolBasis is what a plan of a cluster's pool would answer now, and where that is known from.
+func (a *App) PoolBasis(ctx context.Context, cluster string) (capacity.PoolBasis, error) {
+	_, b, err := a.poolBasis(ctx, cluster, a.Now())
+	return b, err
+}
+
+func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f capacity.PoolFacts, b capacity.PoolBasis, err error) {
+	if f.Settings, err = a.PoolSettings(ctx, cluster); err != nil {
+		return f, b, err
+	}
+	from, err := f.Settings.RoundAt(at)
+	if err != nil {
+		return f, b, err
+	}
+	until := from.Add(time.Duration(f.Settings.Hours*f.Settings.Rounds) * time.Hour)
+	if f.Outlook, err = a.Outlook(ctx, cluster, from, until); err != nil {
+		return f, b, err
+	}
+	if f.Machines, err = a.PoolMachines(ctx, cluster); err != nil {
+		return f, b, err
+	}
+	if f.Samples, err = a.MeasuredSamples(ctx, cluster, f.Settings.MeasuredHours, at.Add(capacity.ObservationAhead)); err != nil {
+		return f, b, err
+	}
+	jobs := []string{}
+	for _, j := range f.Settings.Jobs {
+		jobs = append(jobs, j.Recorded())
+	}
+	if f.Recorded, err = a.RecordedHours(ctx, cluster, jobs, f.Settings.MeasuredHours, at); err != nil {
+		return f, b, err
+	}
+	current, err := a.CurrentPool(ctx, cluster)
+	switch {
+	case err == nil:
+		f.Current, f.Number, f.Version = new(capacity.PoolSchedule), current.Record.Number, current.Record.SettingsVersion
+		if err := json.Unmarshal(current.Record.Plan, f.Current); err != nil {
+			return f, b, fmt.Errorf("read plan %d of the pool of cluster %s: %v", f.Number, cluster, err)
+		}
+	case !errors.Is(err, capacity.NotFound):
+		return f, b, err
+	}
+	b, err = pool.Basis(f, at)
+	return f, b, err
+}
+
+// planClaimedPool plans a pool and stores what came of it.
+func (a *App) planClaimedPool(ctx context.Context, claim Claim) {
+	outcome, held, err := whileClaimed(ctx, a, claim, a.KeepPoolClaim, a.ReleasePool, a.tryPool)
+	if !held {
+		return
+	}
+	if _, unsettled := a.SettlePool(ctx, claim, outcome); errors.Is(unsettled, ErrClaimLost) {
+		return
+	} else if unsettled != nil {
+		a.complain(ctx, "the outcome of planning a pool was not stored; it is tried again", unsettled, "cluster", claim.Cluster)
+		return
+	}
+	t := a.config.Telemetry
+	switch {
+	case t == nil:
+	case outcome.Retry > 0:
+		a.complain(ctx, "planning a pool failed; it is tried again", err, "cluster", claim.Cluster, "failures", claim.Failures+1)
+	case err != nil && claim.Newest > 0:
+		t.Log.Warn("a pool cannot be planned; its last plan stays", "cluster", claim.Cluster, "reason", claim.Reason, "error", err.Error())
+	case outcome.Plan != nil:
+		t.Log.Info("planned a pool", "cluster", claim.Cluster, "reason", claim.Reason, "steps", outcome.Plan.Steps)
+	}
+}
+
+// tryPool plans a pool for now, unless its current plan answers what it would. The error is the one that the outcome tells of.
+func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
+	at := a.Now()
+	o := PoolOutcome{At: at, Attempt: capacity.Attempt{At: at, Reason: claim.Reason}}
+	f, b, err := a.poolBasis(ctx, claim.Cluster, at)
+	if next, known := nextRound(f.Settings, at); known {
+		o.Boundary = &next
+	}
+	if err == nil {
+		var sum []byte
+		if sum, err = b.Sum(); err == nil && bytes.Equal(sum, claim.Sum) {
+			o.Same = true
+			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
+			return o, nil
+		}
+		if err == nil {
+			var record capacity.PoolPlanRecord
+			if record, err = a.poolRecord(ctx, f, b); err == nil {
+				record.Cluster, record.Reason, record.Sum = claim.Cluster, claim.Reason, sum
+				o.Plan = &record
+				return o, nil
+			}
+		}
+	}
+	if errors.Is(err, capacity.NotFound) { // of what the settings name; they or it may come
+		o.Attempt.Failed, o.Attempt.Detail = true, err.Error()
+	} else {
+		o.Retry = fail(&o.Attempt, claim, err)
+	}
+	return o, err
+}
+
+func nextRound(s capacity.PoolSettings, at time.Time) (time.Time, bool) {
+	from, err := s.RoundAt(at)
+	if err != nil {
+		return at, false
+	}
+	if from.After(at) {
+		return from, true
+	}
+	return from.Add(time.Duration(s.Hours) * time.Hour), true
+}
+
+// poolRecord plans the rounds of a basis, a turn for each, and makes of it what is stored. A first round that cannot be done
+// is an *InfeasibleError; a later one is said in the plan, because what comes before it holds all the same. Nobody sees a
+// schedule that has not passed the independent check.
+func (a *App) poolRecord(ctx context.Context, f capacity.PoolFacts, b capacity.PoolBasis) (capacity.PoolPlanRecord, error) {
+	p, under := b.Problem, pool.Under(f, b)
+	if under != nil {
+		p = pool.After(p, *under)
+	}
+	first := true
+	course, err := a.poolRounds(ctx, p, func(ctx context.Context, q capacity.PoolProblem) (capacity.PoolPlan, error) {
+		ctx, leave, err := a.turn(ctx)
+		if err != nil {
+			return capacity.PoolPlan{}, err
+		}
+		defer leave()
+		answer, err := a.poolPlan(ctx, q)
+		if errors.Is(err, capacity.Infeasible) && !first {
+			err = nil
+		}
+		first = false
+		return answer, err
+	}, func(int64, int64) {})
+	if err != nil {
+		return capacity.PoolPlanRecord{}, err
+	}
+	schedule := pool.Schedule(b, under, course)
+	if err := proof.PoolFault(proof.PoolSchedule(b, schedule)); err != nil {
+		return capacity.PoolPlanRecord{}, err
+	}
+	record := capacity.PoolPlanRecord{PoolPlanSummary: capacity.SummarizePool(schedule)}
+	record.At, record.SettingsVersion = b.At, b.Version
+	if record.Basis, err = json.Marshal(b); err == nil {
+		record.Plan, err = json.Marshal(schedule)
+	}
+	return record, err
+}

@@ -1,0 +1,238 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"headroom/internal/ask/pool"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+)
+
+// PoolRun and SharePlanRun are the kinds of runs that plan a pool and share slots.
+const (
+	PoolRun       = "pool"
+	SharePlanRun  = "share_plan"
+	PoolRoundsRun = "pool_rounds"
+)
+
+// PlanPool plans a pool, whose problem is read once there is a place to solve in, or starts the run that goes on with it
+// where it takes long or the caller does not want to wait.
+func (a *App) PlanPool(ctx context.Context, background bool, read func() (capacity.PoolProblem, error)) (*capacity.PoolPlan, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: PoolRun}, background, read, a.poolAtOnce)
+}
+
+// PlanClusterPool is PlanPool for a cluster: read gets what the cluster knows of its VM types.
+func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bool, read func(fill func(*capacity.PoolProblem)) (capacity.PoolProblem, error)) (*capacity.PoolPlan, capacity.Run, error) {
+	at := a.Now().UTC()
+	snapshot, err := a.Snapshot(ctx, cluster, at)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	return answerOrRun(ctx, a, NewRun{Kind: PoolRun, Cluster: cluster}, background, func() (capacity.PoolProblem, error) {
+		var fitting error
+		p, err := read(func(p *capacity.PoolProblem) {
+			snapshot.CompletePool(p, at)
+			fitting = a.rateJobs(ctx, cluster, p)
+		})
+		err = cmp.Or(fitting, err)
+		if err == nil && p.Currency != snapshot.Cluster.Currency {
+			err = &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/currency", Code: "currency", Detail: fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.", cluster, snapshot.Cluster.Currency, p.Currency)}}}
+		}
+		return p, err
+	}, a.poolAtOnce)
+}
+
+// rateJobs fills in the rates of jobs that have none and whose tasks were measured on one of the types at least.
+func (a *App) rateJobs(ctx context.Context, cluster string, p *capacity.PoolProblem) error {
+	var unrated []string
+	for _, j := range p.Jobs {
+		if len(j.Rates) == 0 && j.RatesFrom == "" {
+			unrated = append(unrated, j.Name)
+		}
+	}
+	if len(unrated) == 0 {
+		return nil
+	}
+	fits, err := a.LatestFits(ctx, cluster, capacity.RateFits, unrated)
+	if err != nil {
+		return err
+	}
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		f, measured := fits[j.Name]
+		if !measured || f.Rate == nil || len(j.Rates) > 0 || j.RatesFrom != "" {
+			continue
+		}
+		if rates := f.Rate.OfInstances(p.Types); len(rates) > 0 {
+			j.Rates, j.RatesFrom = rates, fmt.Sprintf("version %d of the fit of its tasks' times by type, of %d measurements", f.Version, f.Measurements)
+		}
+	}
+	return nil
+}
+
+func (a *App) poolAtOnce(ctx context.Context, p capacity.PoolProblem) (*capacity.PoolPlan, error) {
+	return waitedFor(ctx, func(ctx context.Context) (capacity.PoolPlan, error) { return a.poolPlan(ctx, p) })
+}
+
+// waitedFor is work that is answered at once unless it takes long.
+func waitedFor[A any](ctx context.Context, work func(context.Context) (A, error)) (*A, error) {
+	var answer A
+	err := judged(ctx, func(ctx context.Context, _ func(done, total int64)) (err error) {
+		answer, err = work(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &answer, nil
+}
+
+// poolPlan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has not
+// passed the independent check; one that is infeasible is an error.
+func (a *App) poolPlan(ctx context.Context, p capacity.PoolProblem) (answer capacity.PoolPlan, err error) {
+	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
+		if answer, err = pool.Plan(ctx, p, a.config.Solver); err != nil {
+			return err
+		}
+		return proof.PoolFault(proof.Pool(p, answer))
+	})
+	if err == nil && answer.Status == capacity.PoolInfeasible {
+		err = &InfeasibleError{Conflicts: answer.Conflicts}
+	}
+	return answer, err
+}
+
+// budgeted is work within a time budget, which ends with the service.
+func (a *App) budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
+	defer cancel()
+	defer context.AfterFunc(a.ended, cancel)()
+	err := work(ctx)
+	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
+		err = ErrStopping
+	}
+	return err
+}
+
+// PoolForRun plans the pool of a run.
+func (a *App) PoolForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	return oneForRun(ctx, a, claim, report, "plan", a.poolPlan)
+}
+
+// oneForRun is a run that makes one thing of its input in one turn.
+func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report func(capacity.Progress), unit string, work func(context.Context, Q) (A, error)) (RunResult, error) {
+	var q Q
+	if err := json.Unmarshal(claim.Input, &q); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	report(capacity.Progress{Total: 1, Unit: unit})
+	ctx, leave, err := a.turn(ctx)
+	if err != nil {
+		return RunResult{}, err
+	}
+	defer leave()
+	answer, err := work(ctx, q)
+	if err != nil {
+		return RunResult{}, err
+	}
+	report(capacity.Progress{Done: 1, Total: 1, Unit: unit})
+	return jsonResult(claim, answer, nil)
+}
+
+// EvaluatePool says what a given mix comes to. It takes a linear program at most.
+func (a *App) EvaluatePool(ctx context.Context, read func() (capacity.PoolProblem, error)) (answer capacity.PoolEvaluation, err error) {
+	ctx, leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return answer, err
+	}
+	defer leave()
+	p, err := read()
+	if err != nil {
+		return answer, err
+	}
+	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
+		if answer, err = pool.Evaluate(ctx, p, a.config.Solver); err != nil {
+			return err
+		}
+		return proof.PoolFault(proof.PoolEvaluation(p, answer))
+	})
+	return answer, err
+}
+
+// PlanShares shares slots, or starts the run that does.
+func (a *App) PlanShares(ctx context.Context, background bool, read func() (capacity.SharePlanProblem, error)) (*capacity.SharePlan, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: SharePlanRun}, background, read, func(ctx context.Context, p capacity.SharePlanProblem) (*capacity.SharePlan, error) {
+		return waitedFor(ctx, func(ctx context.Context) (capacity.SharePlan, error) { return a.sharePlan(ctx, p) })
+	})
+}
+
+func (a *App) sharePlan(ctx context.Context, p capacity.SharePlanProblem) (answer capacity.SharePlan, err error) {
+	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
+		if answer, err = pool.Share(ctx, p, a.config.Solver); err != nil {
+			return err
+		}
+		return proof.PoolFault(proof.Share(p, answer))
+	})
+	return answer, err
+}
+
+// SharePlanForRun shares the slots of a run.
+func (a *App) SharePlanForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	return oneForRun(ctx, a, claim, report, "plan", a.sharePlan)
+}
+
+// PlanPoolRounds plans a pool round after round, or starts the run that does.
+func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (capacity.PoolCourseProblem, error)) (*capacity.PoolCourse, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: PoolRoundsRun}, background, read, func(ctx context.Context, p capacity.PoolCourseProblem) (*capacity.PoolCourse, error) {
+		var answer capacity.PoolCourse
+		err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+			answer, err = a.poolRounds(ctx, p, a.poolRound, tell)
+			return err
+		})
+		return &answer, err
+	})
+}
+
+// poolRound plans a round; one that is infeasible is an answer.
+func (a *App) poolRound(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+	answer, err := a.poolPlan(ctx, p)
+	if errors.Is(err, capacity.Infeasible) {
+		err = nil
+	}
+	return answer, err
+}
+
+func (a *App) poolRounds(ctx context.Context, p capacity.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (capacity.PoolCourse, error) {
+	answer, err := pool.Course(ctx, p, plan, tell)
+	if err == nil {
+		err = proof.PoolFault(proof.PoolCourse(p, answer))
+	}
+	return answer, err
+}
+
+// PoolRoundsForRun plans the rounds of a run, a turn for each.
+func (a *App) PoolRoundsForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	var p capacity.PoolCourseProblem
+	if err := json.Unmarshal(claim.Input, &p); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "rounds"}) }
+	tell(0, int64(p.Rounds()))
+	answer, err := a.poolRounds(ctx, p, func(ctx context.Context, q capacity.PoolProblem) (capacity.PoolPlan, error) {
+		ctx, leave, err := a.turn(ctx)
+		if err != nil {
+			return capacity.PoolPlan{}, err
+		}
+		defer leave()
+		return a.poolRound(ctx, q)
+	}, tell)
+	if err != nil {
+		return RunResult{}, err
+	}
+	return jsonResult(claim, answer, nil)
+}

@@ -1,0 +1,275 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/data/prices"
+	"headroom/internal/service/auth"
+)
+
+// PriceImportRun is the kind of run that fetches a price sheet and imports it.
+const PriceImportRun = "price-import"
+
+// Limits of imports.
+const (
+	importBytes = 8 << 30 // of a sheet, also when it is unpacked, unless the configuration says otherwise
+	importsRead = 2       // sheets that are sent along and read at once
+	// MostImported is how many instances one import takes.
+	MostImported = 1000
+)
+
+// PriceSelection says what of a price sheet is imported, and as what.
+type PriceSelection struct {
+	Region    string            `json:"region,omitempty"`    // "": the sheet has one region alone
+	Instances []string          `json:"instances,omitempty"` // names and patterns; none is all
+	As        map[string]string `json:"as,omitempty"`        // the names of VM types, by instance; otherwise it is called like the instance
+	// From is when the sheet's prices begin; what they were before stays. Null is the beginning of the
+	// hour in which the import is asked for.
+	From         *time.Time `json:"from,omitempty"`
+	OnDemandOnly bool       `json:"on_demand_only,omitempty"` // no offers
+	ZeroPrices   bool       `json:"zero_prices,omitempty"`    // a price of 0 is meant as one
+	DryRun       bool       `json:"dry_run,omitempty"`        // says what would change
+}
+
+// PriceImport is what an import made of a sheet, or would make of it.
+type PriceImport struct {
+	DryRun  bool               `json:"dry_run"`
+	From    time.Time          `json:"from"`
+	Sheet   ImportedSheet      `json:"sheet"`
+	VMTypes ImportCount        `json:"vm_types"`
+	Prices  ImportCount        `json:"prices"`
+	Offers  ImportCount        `json:"offers"`
+	Items   []ImportedInstance `json:"items"`
+	Changes []capacity.Change  `json:"changes"`
+	Version int64              `json:"inputs_version"` // afterwards (of a dry run: now)
+}
+
+// ImportedSheet is where prices come from.
+type ImportedSheet struct {
+	Format    prices.Format    `json:"format"`
+	Version   string           `json:"version"`   // the publisher's; "" where the sheet has none
+	Published *time.Time       `json:"published"` // null where the sheet does not say
+	Currency  string           `json:"currency"`
+	Skipped   map[string]int64 `json:"skipped"` // products or rows left out, by why
+}
+
+// ImportCount is how many things of a kind an import makes, changes and finds as they should be.
+type ImportCount struct {
+	Created   int64 `json:"created"`
+	Updated   int64 `json:"updated"`
+	Unchanged int64 `json:"unchanged"`
+}
+
+// ImportedInstance is an instance of a sheet as a VM type.
+type ImportedInstance struct {
+	Instance string          `json:"instance"`
+	Region   string          `json:"region"`
+	VMType   string          `json:"vm_type"`
+	OnDemand *capacity.Money `json:"on_demand"` // the first from the import's From on; null: the sheet has none
+	Offers   []ImportedOffer `json:"offers"`
+}
+
+// ImportedOffer is a reserved offer of an instance.
+type ImportedOffer struct {
+	Name      string           `json:"name"`
+	TermYears int64            `json:"term_years"`
+	Price     capacity.Money   `json:"price"`
+	Upfront   capacity.Money   `json:"upfront"`
+	Billing   capacity.Billing `json:"billing"`
+	// EffectivePrice is an hour's where every hour is used: price + upfront/(8760 · years), rounded once,
+	// half to even.
+	EffectivePrice capacity.Money `json:"effective_price"`
+}
+
+// Validate says what is wrong with the selection on its own.
+func (o PriceSelection) Validate() error {
+	var e capacity.InputError
+	for instance, vmType := range o.As {
+		if err := (capacity.VMType{Name: vmType}).Validate(); err != nil {
+			e.Findings = append(e.Findings, importFindings(err, "/as/"+pointerPart(instance), "")...)
+		}
+	}
+	if o.From != nil {
+		open := capacity.PricePeriod{VMType: "any", From: *o.From}
+		if err := open.Validate(); err != nil {
+			e.Findings = append(e.Findings, importFindings(err, "/from", "")...)
+		}
+	}
+	if e.Findings != nil {
+		return &e
+	}
+	return nil
+}
+
+func pointerPart(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// ImportPrices reads a price sheet to its end and takes what is selected over into a cluster: all of it
+// or, where anything is wrong, nothing. The same sheet again changes nothing.
+func (a *App) ImportPrices(ctx context.Context, cluster string, o PriceSelection, sheet io.Reader) (PriceImport, error) {
+	of, err := a.importable(ctx, cluster, &o)
+	if err != nil {
+		return PriceImport{}, err
+	}
+	select {
+	case a.sheets <- struct{}{}:
+		defer func() { <-a.sheets }()
+	default:
+		return PriceImport{}, fmt.Errorf("%d price sheets are being read already; send yours when one of them is done: %w", importsRead, capacity.Busy)
+	}
+	read, err := a.readSheet(of, o, sheet)
+	if err != nil {
+		return PriceImport{}, err
+	}
+	return a.takeOver(ctx, cluster, o, read)
+}
+
+// importable fills in when the prices begin, and refuses what need not be read.
+func (a *App) importable(ctx context.Context, cluster string, o *PriceSelection) (capacity.Cluster, error) {
+	if err := o.Validate(); err != nil {
+		return capacity.Cluster{}, err
+	}
+	if o.From == nil {
+		o.From = new(a.Now().Truncate(time.Hour))
+	}
+	return a.Cluster(ctx, cluster)
+}
+
+func (a *App) readSheet(of capacity.Cluster, o PriceSelection, sheet io.Reader) (prices.Sheet, error) {
+	selection := prices.Selection{Instances: o.Instances, Currency: of.Currency, OnDemandOnly: o.OnDemandOnly, ZeroPrices: o.ZeroPrices, MaxBytes: a.config.ImportBytes}
+	if o.Region != "" {
+		selection.Regions = []string{o.Region}
+	}
+	read, err := prices.Read(sheet, selection, nil)
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		for i, f := range input.Findings { // the selection's are named as the caller knows them
+			if f.Pointer == "/regions/0" || f.Pointer == "/regions" {
+				input.Findings[i].Pointer = "/region"
+				if f.Hint != nil && f.Hint.Pointer != "" {
+					f.Hint.Pointer = "/region"
+				}
+			}
+		}
+	}
+	return read, err
+}
+
+// takeOver writes what a sheet says into a cluster, in one transaction.
+func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sheet prices.Sheet) (made PriceImport, err error) {
+	if !o.DryRun {
+		defer a.changing(ctx, cluster)()
+	}
+	done, err := a.Revise(ctx, cluster, func(before capacity.Document) (after capacity.Document, err error) {
+		after, made, err = importSheet(before, sheet, o)
+		return after, err
+	}, o.DryRun)
+	if err != nil {
+		return PriceImport{}, err
+	}
+	made.Changes, made.Version = done.Changes, done.Version
+	for _, c := range done.Changes {
+		counts := map[string]*ImportCount{capacity.VMTypeKind: &made.VMTypes, capacity.PriceKind: &made.Prices, capacity.OfferKind: &made.Offers}[c.Kind]
+		if c.Action == capacity.Create {
+			counts.Created++
+		} else {
+			counts.Updated++
+		}
+	}
+	return made, nil
+}
+
+// priceImportInput is what a run of an import reads.
+type priceImportInput struct {
+	URL       string         `json:"url"`
+	Selection PriceSelection `json:"selection"`
+}
+
+// StartPriceImport is ImportPrices of a sheet at an address, in the background: the run's result is the
+// PriceImport.
+func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o PriceSelection) (capacity.Run, error) {
+	if _, err := a.importable(ctx, cluster, &o); err != nil {
+		return capacity.Run{}, err
+	}
+	if err := a.checkAddress(ctx, address); err != nil {
+		return capacity.Run{}, err
+	}
+	return a.StartRun(ctx, NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
+}
+
+// checkAddress refuses what cannot be fetched because of how it is written or whose it is.
+func (a *App) checkAddress(ctx context.Context, address string) error {
+	target, fault := capacity.ParseTarget(address)
+	if fault == "" {
+		host, err := a.HostOf(ctx, target.Host, target.Port)
+		switch {
+		case errors.Is(err, capacity.NotFound):
+			fault = target.NotAllowed()
+		case err != nil:
+			return err
+		default:
+			fault = host.Allows(target)
+		}
+	}
+	if fault != "" {
+		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/url", Code: "not_allowed", Detail: fault}}}
+	}
+	return nil
+}
+
+// Download is a file that is being fetched.
+type Download struct {
+	io.ReadCloser
+	Size int64 // -1: not known
+}
+
+// PriceImportForRun fetches and reads the sheet that a run asks for. take writes what it says into the
+// cluster and answers the report.
+func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(ctx context.Context, address string, most int64) (Download, error), report func(capacity.Progress)) (take func(context.Context) (RunResult, error), err error) {
+	var in priceImportInput
+	if err := json.Unmarshal(claim.Input, &in); err != nil {
+		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	of, err := a.Cluster(ctx, claim.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	file, err := open(ctx, in.URL, a.config.ImportBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	sheet, err := a.readSheet(of, in.Selection, &counted{file: file, report: report})
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (RunResult, error) {
+		made, err := a.takeOver(ctx, claim.Cluster, in.Selection, sheet)
+		if err != nil {
+			return RunResult{}, err
+		}
+		text, err := json.Marshal(made)
+		return RunResult{Type: "application/json", Body: text}, err
+	}, nil
+}
+
+// counted reports how much of a file has come.
+type counted struct {
+	file   Download
+	done   int64
+	report func(capacity.Progress)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.file.Read(p)
+	c.done += int64(n)
+	c.report(capacity.Progress{Done: c.done, Total: max(c.file.Size, 0), Unit: "bytes"})
+	return n, err
+}

@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// PurchaseRun is the kind of run that weighs offers.
+const PurchaseRun = "purchase"
+
+// AskedPurchase is a question about offers, and what is to be said of where it comes from.
+type AskedPurchase struct {
+	capacity.PurchaseQuestion
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// AnsweredPurchase is the question and its answer, with all there is to export.
+type AnsweredPurchase struct {
+	Question capacity.PurchaseQuestion
+	Answer   plan.PurchaseAnswer
+}
+
+// Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
+func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
+		q, err := read()
+		return AskedPurchase{q, []capacity.Warning{}}, err
+	}, a.purchaseAtOnce)
+}
+
+// PurchaseForCluster is Purchase about a cluster's forecasts, prices and contracts.
+func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion, background bool) (*AnsweredPurchase, capacity.Run, error) {
+	asked, err := a.ClusterPurchase(ctx, cluster, q)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
+}
+
+// ClusterPurchase is the question that one about a cluster means.
+func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion) (AskedPurchase, error) {
+	o, notes, err := a.outlook(ctx, cluster, q.Span)
+	if err != nil {
+		return AskedPurchase{}, err
+	}
+	if q.VMType, err = o.TypeToBuy(q.VMType); err != nil {
+		return AskedPurchase{}, err
+	}
+	if q.Offers == nil {
+		if q.Offers, err = a.standingOffers(ctx, &o, q); err != nil {
+			return AskedPurchase{}, err
+		}
+	}
+	question, warnings, err := o.Purchase(q)
+	if err != nil {
+		return AskedPurchase{}, err
+	}
+	question.Problem.Options.Engine = comparing(question.Problem.Options.Engine)
+	asked := AskedPurchase{question, append(notes, warnings...)}
+	return asked, asked.Check()
+}
+
+// standingOffers is the cluster's own offers of the type, those that are named or all.
+func (a *App) standingOffers(ctx context.Context, o *capacity.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
+	var all []capacity.StandingOffer
+	for page := (Page{Limit: 500}); ; {
+		list, err := a.Store.Offers().List(ctx, o.Cluster.Name, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, offer := range list.Items {
+			if offer.VMType == q.VMType {
+				all = append(all, offer)
+			}
+		}
+		if page.After = list.Next; list.Next == "" {
+			return o.Standing(all, q)
+		}
+	}
+}
+
+func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
+	var answer plan.PurchaseAnswer
+	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+		crew, leave := a.crew(ctx, a.solves.places)
+		defer leave()
+		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	return &AnsweredPurchase{asked.PurchaseQuestion, answer}, nil
+}
+
+// PurchaseForRun weighs the offers that a run asks about, a turn for each piece of work. When it is ended once the
+// recommendation is known and priced, that comes with the error.
+func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	var asked AskedPurchase
+	if err := json.Unmarshal(claim.Input, &asked); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	answer, worked := plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), plan.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
+		report(capacity.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
+	})
+	if worked != nil && answer.Status == "" {
+		return RunResult{}, worked
+	}
+	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	answer.Horizon.Show(asked.Detail)
+	return jsonResult(claim, answer, worked)
+}

@@ -1,0 +1,174 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// scenarioBudget is how many times a problem's time budget all of a question's solves together may take.
+// What is not solved by then is answered with the best plan that is found at once, and its gap.
+const scenarioBudget = 10
+
+// Scenarios are the cluster's saved ones.
+func (a *App) Scenarios() Inputs[capacity.Scenario] {
+	return checked[capacity.Scenario]{Inputs: a.Store.Scenarios(),
+		check: func(_ context.Context, _ string, s *capacity.Scenario) error { return s.Validate() }}
+}
+
+// WhatIf answers a question that brings its problem along, which is read once there is a place to solve in.
+func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (plan.WhatIf, error) {
+	ctx, leave, err := a.solves.enter(ctx)
+	if err != nil {
+		return plan.WhatIf{}, err
+	}
+	defer leave()
+	q, err := read()
+	if err != nil {
+		return plan.WhatIf{}, err
+	}
+	return a.compare(ctx, q)
+}
+
+// ClusterWhatIf answers a question about a cluster. One that plans with cbc is compared with auto: what
+// is compared must be proved, not proved twice.
+func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (plan.WhatIf, error) {
+	p, err := a.ProblemAt(ctx, cluster, q.At)
+	if err == nil {
+		err = capacity.ScenarioLoad(len(q.Scenarios), len(p.Classes))
+	}
+	if err != nil {
+		return plan.WhatIf{}, err
+	}
+	if p.Options.Engine == capacity.EngineCBC {
+		p.Options.Engine = capacity.EngineAuto
+	}
+	for i := range q.Scenarios {
+		asked := &q.Scenarios[i]
+		if asked.Saved == "" {
+			continue
+		}
+		saved, err := a.Store.Scenarios().Get(ctx, cluster, asked.Saved)
+		if errors.Is(err, capacity.NotFound) {
+			return plan.WhatIf{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
+				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, asked.Saved)}}}
+		}
+		if err != nil {
+			return plan.WhatIf{}, err
+		}
+		if asked.Changes = saved.Changes; asked.Name == "" {
+			asked.Name = saved.Name
+		}
+	}
+	return a.WhatIf(ctx, func() (capacity.WhatIfQuestion, error) {
+		return capacity.WhatIfQuestion{Problem: p, Detail: q.Detail, Scenarios: q.Scenarios}, nil
+	})
+}
+
+// CompareScenarios answers saved scenarios of a cluster with full plans.
+func (a *App) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (plan.WhatIf, error) {
+	q := capacity.ClusterWhatIfQuestion{At: at, Detail: capacity.DetailFull}
+	for _, name := range names {
+		s, err := a.Store.Scenarios().Get(ctx, cluster, name) // the name is in the address, so that its absence is no invalid body
+		if err != nil {
+			return plan.WhatIf{}, err
+		}
+		q.Scenarios = append(q.Scenarios, capacity.AskedScenario{Name: s.Name, Changes: s.Changes})
+	}
+	return a.ClusterWhatIf(ctx, cluster, q)
+}
+
+// compare answers a question in the caller's place for solving, and in others that nobody waits for. All
+// changes are checked before anything is solved.
+func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.WhatIf, error) {
+	if err := checkScenarios(q); err != nil {
+		return plan.WhatIf{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
+	defer cancel()
+	full := q.Detail == capacity.DetailFull
+	solve := a.plan
+	if !full {
+		solve = a.planLike(q.Problem)
+	}
+	base, err := plan.NewBase(ctx, q.Problem, solve)
+	if err != nil {
+		return plan.WhatIf{}, err
+	}
+	w := plan.WhatIf{Base: base.Outcome(full), Scenarios: make([]plan.ScenarioAnswer, len(q.Scenarios))}
+	var next atomic.Int64
+	work := func(ctx context.Context) error {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(q.Scenarios) {
+				return nil
+			}
+			answer, err := base.Answer(ctx, q.Scenarios[i].Scenario(), full)
+			if err != nil {
+				next.Store(int64(len(q.Scenarios))) // the others need not go on
+				return err
+			}
+			w.Scenarios[i] = answer
+		}
+	}
+	return w, a.together(ctx, len(q.Scenarios), work)
+}
+
+// together runs work in the caller's place and, of at most so many, in those that are free; the first
+// error is its own.
+func (a *App) together(ctx context.Context, most int, work func(context.Context) error) error {
+	var others sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	note := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed == nil {
+			failed = err
+		}
+	}
+	for range most - 1 {
+		in, leave := a.solves.enterFree(ctx)
+		if leave == nil {
+			break
+		}
+		others.Go(func() {
+			defer leave()
+			note(work(in))
+		})
+	}
+	note(work(ctx))
+	others.Wait()
+	return failed
+}
+
+// under puts findings below a pointer.
+func under(findings []capacity.Finding, pointer string) []capacity.Finding {
+	for i := range findings {
+		findings[i].Pointer = pointer + findings[i].Pointer
+		if h := findings[i].Hint; h != nil && h.Pointer != "" {
+			h.Pointer = pointer + h.Pointer
+		}
+	}
+	return findings
+}
+
+// checkScenarios finds what is wrong with any scenario, so that nothing is solved in vain.
+func checkScenarios(q capacity.WhatIfQuestion) error {
+	var findings []capacity.Finding
+	for i := range q.Scenarios {
+		_, err := q.Scenarios[i].Scenario().Apply(q.Problem)
+		if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+			findings = append(findings, under(input.Findings, fmt.Sprintf("/scenarios/%d", i))...)
+		} else if err != nil {
+			return err
+		}
+	}
+	return capacity.Refusal(findings, 0)
+}

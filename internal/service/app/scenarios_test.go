@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"headroom/internal/ask/study"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/auth"
+)
+
+// TestScenariosShareFreePlaces answers a question in one place and in three: the answers must be the same,
+// and every place must be given back.
+func TestScenariosShareFreePlaces(t *testing.T) {
+	drawn, err := study.Generate("mixed", 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := drawn.Profiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Options.Engine = capacity.EngineExact
+	q := capacity.WhatIfQuestion{Problem: p, Detail: capacity.DetailSummary}
+	whats := []capacity.What{capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePrice, capacity.ChangePenalty}
+	for i := range 60 {
+		factor := 0.8 + float64(i)/100
+		q.Scenarios = append(q.Scenarios, capacity.AskedScenario{Name: fmt.Sprint(i), Changes: []capacity.ScenarioChange{{What: whats[i%4], Factor: &factor}}})
+	}
+	var texts []string
+	for _, places := range []int{1, 3} {
+		a := New(nil, auth.NewKeyring(), Config{Solves: places})
+		w, err := a.WhatIf(context.Background(), func() (capacity.WhatIfQuestion, error) { return q, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+		if passing, waiting := a.solves.count(); passing != 0 || waiting != 0 || len(a.solves.byKey) != 0 {
+			t.Errorf("of %d places %d are still taken, and %d wait", places, passing, waiting)
+		}
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("one place answers\n%s\nthree answer\n%s", texts[0], texts[1])
+	}
+}
+
+// TestFreePlacesAreThoseNobodyWaitsFor takes places beside the one that a question has.
+func TestFreePlacesAreThoseNobodyWaitsFor(t *testing.T) {
+	synctest.Test(t, freePlaces)
+}
+
+func freePlaces(t *testing.T) {
+	ts, mine := newTurnstile(2, 8), as(context.Background(), "mine")
+	_, leave, err := ts.enter(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, other := ts.enterFree(mine)
+	if other == nil {
+		t.Fatal("a free place was not given")
+	}
+	if _, leave := ts.enterFree(mine); leave != nil {
+		t.Error("a place was given that is not there")
+	}
+	let := make(chan func())
+	go func() {
+		_, leave, err := ts.enter(as(context.Background(), "theirs"))
+		if err != nil {
+			t.Error(err)
+		}
+		let <- leave
+	}()
+	synctest.Wait()
+	if _, leave := ts.enterFree(mine); leave != nil {
+		t.Error("a place was given that somebody waits for")
+	}
+	other()
+	others := <-let
+	if _, leave := ts.enterFree(mine); leave != nil {
+		t.Error("a place was given that somebody else has")
+	}
+	leave()
+	others()
+	ts.close()
+	if _, leave := ts.enterFree(mine); leave != nil {
+		t.Error("a place was given although the server stops")
+	}
+}

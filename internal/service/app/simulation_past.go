@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/data/history"
+)
+
+// Limits of what a simulation draws tasks from.
+const (
+	mostDrawn   = 200     // executions of a class
+	mostNumbers = 200_000 // of all classes together, which go with a run
+)
+
+// pastTasks is how long the tasks of a problem's classes lasted, by class: of those whose profile is a version that
+// was made of executions which the cluster keeps.
+func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]capacity.PastTasks, error) {
+	snapshot, err := a.Snapshot(ctx, cluster, a.Now())
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]capacity.ProfileRef{}
+	for _, c := range snapshot.Classes {
+		if c.Profile != nil {
+			refs[c.Name] = *c.Profile
+		}
+	}
+	past := map[string]capacity.PastTasks{}
+	numbers := 0
+	for i := range asked.Problem.Classes {
+		c := &asked.Problem.Classes[i]
+		ref, named := refs[c.Name]
+		if _, given := asked.Options.Measured[c.Name]; given || !named || c.Profile == nil {
+			continue
+		}
+		version, err := a.Profile(ctx, cluster, ref.Name, ref.Version)
+		if errors.Is(err, capacity.NotFound) {
+			continue // deleted since
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !reflect.DeepEqual(version.Profile, *c.Profile) {
+			continue // the plan was made with another one
+		}
+		p, err := a.pastOf(ctx, cluster, version)
+		if err != nil {
+			return nil, err
+		}
+		if numbers += numbersOf(p); numbers > mostNumbers {
+			break
+		}
+		if numbersOf(p) > 0 {
+			past[c.Name] = p
+		}
+	}
+	return past, nil
+}
+
+func numbersOf(p capacity.PastTasks) int {
+	sum := len(p.MapSeconds) + len(p.FirstShuffleSeconds) + len(p.ShuffleSeconds) + len(p.ReduceSeconds)
+	for _, stage := range p.StageSeconds {
+		sum += len(stage)
+	}
+	return sum
+}
+
+// pastOf is how long the tasks of the executions lasted that a version was made of.
+func (a *App) pastOf(ctx context.Context, cluster string, version capacity.ProfileVersion) (p capacity.PastTasks, err error) {
+	var source profileSource
+	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
+		return p, nil
+	}
+	q := ProfileFromHistory{Job: source.Job, User: source.User, Queue: source.Queue, From: source.From, Until: source.Until, Last: source.Last}
+	if source.Latest != nil { // those imported since are not the profile's
+		until := source.Latest.Add(time.Microsecond)
+		q.Until = &until
+	}
+	whole := func(r history.Record) history.Record { return r }
+	records, _, err := a.samplesOf(ctx, cluster, q, mostDrawn, whole)
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		return p, nil // none of them is kept any more
+	}
+	if err != nil {
+		return p, err
+	}
+	p.MeasuredTasks, p.Executions = history.MeasuredTasks(records, len(version.Profile.Stages))
+	return p, nil
+}

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/sim"
+	"headroom/internal/slots/trial"
+)
+
+// SimulationRun is the kind of run that tries a plan.
+const SimulationRun = "simulation"
+
+// AskedSimulation is a plan that is to be tried, and how: what a run works on. Without a plan the problem's is made.
+type AskedSimulation struct {
+	capacity.SimulationQuestion
+	Plan *capacity.Plan                `json:"plan,omitempty"`
+	Past map[string]capacity.PastTasks `json:"past,omitempty"` // by class
+	// Workload is simulated in place of a plan.
+	Workload *sim.Input `json:"workload,omitempty"`
+}
+
+// Simulate answers a simulation that brings its problem along, or the run that goes on with it where it takes long
+// or the caller does not want to wait.
+func (a *App) Simulate(ctx context.Context, background bool, read func() (capacity.SimulationQuestion, error)) (*trial.Answer, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
+		q, err := read()
+		return AskedSimulation{SimulationQuestion: q}, err
+	}, a.simulateAtOnce)
+}
+
+// SimulateCluster is Simulate about a cluster: its current plan, or the plan of a scenario.
+func (a *App) SimulateCluster(ctx context.Context, cluster string, q capacity.ClusterSimulationQuestion, background bool) (*trial.Answer, capacity.Run, error) {
+	asked, err := a.clusterSimulation(ctx, cluster, q)
+	if err == nil {
+		err = asked.Options.CheckFor(&asked.Problem)
+	}
+	if err == nil && asked.Options.Durations == capacity.MeasuredDurations {
+		asked.Past, err = a.pastTasks(ctx, cluster, &asked)
+	}
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	answer, run, err := answerOrRun(ctx, a, NewRun{Kind: SimulationRun, Cluster: cluster}, background, known(asked), a.simulateAtOnce)
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		for i, f := range input.Findings {
+			if strings.HasPrefix(f.Pointer, "/problem") || strings.HasPrefix(f.Pointer, "/plan") { // which the caller has not sent
+				input.Findings[i].Pointer = ""
+			}
+		}
+	}
+	return answer, run, err
+}
+
+// clusterSimulation is what a question about a cluster means. The current plan is tried as it is stored, whatever
+// has changed since; a scenario is laid over the problem of this moment and planned.
+func (a *App) clusterSimulation(ctx context.Context, cluster string, q capacity.ClusterSimulationQuestion) (AskedSimulation, error) {
+	if q.Scenario == nil {
+		_, answered, err := a.AnsweredPlan(ctx, cluster, PlanRef{})
+		return AskedSimulation{SimulationQuestion: capacity.SimulationQuestion{Problem: answered.Problem, Options: q.Options}, Plan: &answered.Plan}, err
+	}
+	p, err := a.comparable(ctx, cluster, time.Time{})
+	if err != nil {
+		return AskedSimulation{}, err
+	}
+	scenario := q.Scenario.Scenario()
+	if name := q.Scenario.Saved; name != "" {
+		scenario, err = a.Store.Scenarios().Get(ctx, cluster, name)
+		if errors.Is(err, capacity.NotFound) {
+			err = &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/scenario/saved", Code: "unknown_name",
+				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, name)}}}
+		}
+	}
+	if err == nil {
+		p, err = scenario.Apply(p)
+	}
+	if input := (*capacity.InputError)(nil); errors.As(err, &input) && q.Scenario.Saved == "" {
+		under(input.Findings, "/scenario")
+	}
+	return AskedSimulation{SimulationQuestion: capacity.SimulationQuestion{Problem: p, Options: q.Options}}, err
+}
+
+// trial makes a simulation ready, and its plan where there is none.
+func (a *App) trial(ctx context.Context, asked AskedSimulation) (*trial.Trial, error) {
+	if asked.Plan == nil {
+		pl, err := a.plan(ctx, asked.Problem)
+		if err != nil {
+			return nil, err
+		}
+		if pl.Status == capacity.InfeasibleStatus {
+			return nil, &InfeasibleError{Conflicts: pl.Conflicts}
+		}
+		asked.Plan = &pl
+	}
+	return trial.New(asked.Problem, *asked.Plan, asked.Options, asked.Past)
+}
+
+// looks is how long is between two looks at how far a simulation is.
+const looks = 50 * time.Millisecond
+
+// replicated is work in replications: a plan that is tried, or a workload.
+type replicated interface {
+	Total() int64
+	Done() int64
+	Step(context.Context) (more bool, err error)
+}
+
+// watched tells how far a simulation is while work goes on with it.
+func watched(t replicated, tell func(done, total int64), work func() error) error {
+	done := make(chan struct{})
+	seen := make(chan struct{})
+	go func() {
+		defer close(seen)
+		ticker := time.NewTicker(looks)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				tell(t.Done(), t.Total())
+			}
+		}
+	}()
+	err := work()
+	close(done)
+	<-seen
+	return err
+}
+
+// steps simulates until nothing is left, each replication in the place that enter gives.
+func steps(ctx context.Context, t replicated, enter func(context.Context) (in context.Context, leave func(), err error)) error {
+	for {
+		in, leave, err := enter(ctx)
+		if err != nil {
+			return err
+		}
+		more, err := t.Step(in)
+		leave()
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// here stays in the caller's place.
+func here(ctx context.Context) (in context.Context, leave func(), err error) {
+	return ctx, func() {}, nil
+}
+
+func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial.Answer, error) {
+	var t *trial.Trial
+	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+		if t, err = a.trial(ctx, asked); err != nil {
+			return err
+		}
+		return watched(t, tell, func() error {
+			return a.together(ctx, int(asked.Options.Replications), func(ctx context.Context) error { return steps(ctx, t, here) })
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := t.Answer()
+	return &answer, nil
+}
+
+// SimulationForRun tries the plan that a run asks for, a turn for each replication. When it is ended before, what the
+// replications until then came to comes with the error.
+func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	var asked AskedSimulation
+	if err := json.Unmarshal(claim.Input, &asked); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	if asked.Workload != nil {
+		return a.workloadForRun(ctx, claim, *asked.Workload, report)
+	}
+	in, leave, err := a.turn(ctx)
+	if err != nil {
+		return RunResult{}, err
+	}
+	t, err := a.trial(in, asked)
+	leave()
+	if err != nil {
+		return RunResult{}, err
+	}
+	worked := a.inTurns(ctx, t, report)
+	if worked != nil && len(t.Whole()) == 0 {
+		return RunResult{}, worked
+	}
+	return jsonResult(claim, t.Answer(), worked)
+}
+
+// inTurns simulates in every place there is, a turn for each replication.
+func (a *App) inTurns(ctx context.Context, t replicated, report func(capacity.Progress)) error {
+	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "steps"}) }
+	tell(0, t.Total())
+	worked := watched(t, tell, func() error {
+		return a.allPlaces(ctx, func(ctx context.Context) error { return steps(ctx, t, a.turn) })
+	})
+	tell(t.Done(), t.Total())
+	return worked
+}

@@ -1,0 +1,214 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/auth"
+)
+
+// Store is what the service keeps. Every method is one transaction; methods called with a context
+// from Once join its transaction. Who asks comes from the context (auth.From) and is written to the
+// audit log with every change. Errors are of the kinds of capacity, as sentences for people; the
+// database away, read-only, full or slow is capacity.Busy.
+type Store interface {
+	Planning
+	Packings
+	StoredPools
+	Live
+
+	// Clusters lists by name. only, unless nil, names those the caller may see.
+	Clusters(ctx context.Context, only []string, page Page) (Listed[capacity.Cluster], error)
+	Cluster(ctx context.Context, name string) (capacity.Cluster, error)
+	CreateCluster(ctx context.Context, c capacity.Cluster) (capacity.Cluster, error)
+	ReplaceCluster(ctx context.Context, version int64, c capacity.Cluster) (capacity.Cluster, error)
+	// DeleteCluster makes a cluster and its inputs disappear; its plans stay on record for ever.
+	DeleteCluster(ctx context.Context, name string, version int64) error
+
+	VMTypes() Inputs[capacity.VMType]           // by name
+	Prices() Inputs[capacity.PricePeriod]       // by ID; listed by type and start
+	Contracts() Inputs[capacity.SignedContract] // by name
+	Classes() Inputs[capacity.PlannedClass]     // by name; a profile reference without a version becomes the latest
+
+	// Profiles lists the latest version of each, by name.
+	Profiles(ctx context.Context, cluster string, page Page) (Listed[capacity.ProfileVersion], error)
+	ProfileVersions(ctx context.Context, cluster, name string, page Page) (Listed[capacity.ProfileVersion], error)
+	// Profile is one version; 0 is the latest.
+	Profile(ctx context.Context, cluster, name string, version int64) (capacity.ProfileVersion, error)
+	// CreateProfile makes version 1 of a new name; AddProfileVersion the next of a known one.
+	CreateProfile(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error)
+	AddProfileVersion(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error)
+	// DeleteProfile deletes a name with all its versions, of which the latest must have this tag. It is a
+	// conflict while a class uses one.
+	DeleteProfile(ctx context.Context, cluster, name, tag string) error
+
+	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page Page) (Listed[capacity.Forecast], error)
+	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name
+	// ForecastHours lists by hour: so many hours from the first one on that is after an hour and has rows.
+	ForecastHours(ctx context.Context, cluster string, of ForecastFilter, after time.Time, limit int) ([]ForecastHour, error)
+	// PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours to
+	// clear; all or none. A dry run only counts.
+	PutForecasts(ctx context.Context, cluster string, series []capacity.Series, dryRun bool) (capacity.Written, error)
+	DeleteForecasts(ctx context.Context, cluster string, of ForecastFilter) (int64, error)
+
+	// RemovedPlans are what retention has removed, by the names of living clusters.
+	RemovedPlans(ctx context.Context) (map[string]Removed, error)
+
+	Document(ctx context.Context, cluster string) (capacity.Document, error)
+	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what
+	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.
+	Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (Applied, error)
+
+	// Revise is an Apply of what revise makes of the cluster's document, whose forecasts are left out; nobody
+	// changes the cluster in between.
+	Revise(ctx context.Context, cluster string, revise func(before capacity.Document) (capacity.Document, error), dryRun bool) (Applied, error)
+
+	Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error)
+	// Outlook is a snapshot of whole hours, with their forecasts.
+	Outlook(ctx context.Context, cluster string, from, until time.Time) (capacity.Outlook, error)
+	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
+	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too
+	// late: what it depends on had changed before it was Ready, and there is another plan. Then it is not
+	// ForNow.
+	SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error)
+	// Plans lists the newest first.
+	Plans(ctx context.Context, cluster string, page Page) (Listed[capacity.PlanSummary], error)
+	// Plan is one by number, by id, or the current one.
+	Plan(ctx context.Context, cluster string, ref PlanRef) (capacity.PlanRecord, error)
+
+	// DatabaseAbout is the version of the database and that of its tables.
+	DatabaseAbout(ctx context.Context) (DatabaseAbout, error)
+
+	Keys(ctx context.Context, page Page) (Listed[auth.Key], error) // all, revoked ones too, newest first
+	CreateKey(ctx context.Context, k auth.Key) (auth.Key, error)
+	RevokeKey(ctx context.Context, id string) error
+	AllKeys(ctx context.Context) ([]auth.Key, error) // with hashes: those that may still open something
+	// Listen calls each with every notification on a channel until the context ends or the connection
+	// is lost, which is an error. The first call, with "", says that listening has begun: what happened
+	// before it must be read.
+	Listen(ctx context.Context, channel string, each func(payload string)) error
+
+	CreateSession(ctx context.Context, s auth.Session) error
+	Session(ctx context.Context, hash auth.Hash) (auth.Session, error) // NotFound when over, or its key revoked
+	DeleteSession(ctx context.Context, hash auth.Hash) error
+	// CreateLink stores a sign-in link; TakeLink uses it up (NotFound when used, over or unknown, and where it ends after
+	// the latest moment that one can).
+	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
+	TakeLink(ctx context.Context, hash auth.Hash, latest time.Time) error
+
+	Scenarios() Inputs[capacity.Scenario]   // by name; no plan depends on them
+	Offers() Inputs[capacity.StandingOffer] // likewise
+
+	Admissions
+	Webhooks
+	Runs
+	Observations
+	Executions
+	Calibrations
+	Fits
+	Reports
+
+	// Audit lists the newest first.
+	Audit(ctx context.Context, of AuditFilter, page Page) (Listed[AuditEntry], error)
+
+	// Once does something at most once per principal and key. The record of its answer and its effect
+	// are one transaction: do runs with a context that carries it, and an error from do, or an answer
+	// without Keep, undoes both. A second call with the same request gets the kept answer, another
+	// request under the same key is capacity.Invalid.
+	Once(ctx context.Context, key OnceKey, do func(context.Context) (Answer, error)) (answer Answer, replayed bool, err error)
+
+	// Ready says whether reads can be answered.
+	Ready(ctx context.Context) error
+}
+
+// Inputs is a collection of stored things of one kind in a cluster; all are edited alike. A wrong
+// version is capacity.Conflict.
+type Inputs[T any] interface {
+	List(ctx context.Context, cluster string, page Page) (Listed[T], error)
+	Get(ctx context.Context, cluster, name string) (T, error)
+	Create(ctx context.Context, cluster string, item T) (T, error)
+	Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error)
+	Delete(ctx context.Context, cluster, name string, version int64) error
+}
+
+// Page is a part of a list: what comes after the item that After (a cursor of the store's own
+// making, "" for the start) stands for.
+type Page struct {
+	After string
+	Limit int
+}
+
+// Listed is a page of a list. Next is the cursor of the page after it, "" when this is the last.
+type Listed[T any] struct {
+	Items []T
+	Next  string
+}
+
+// PlanRef names a plan: by Number, by ID, or (the zero value) the current one.
+type PlanRef struct {
+	Number int64
+	ID     string
+}
+
+// ForecastFilter limits rows to a class and to hours in [From, Until); zero values limit nothing.
+type ForecastFilter struct {
+	Class       string
+	From, Until time.Time
+}
+
+// ForecastHour is the rows of one hour, by the names of their classes.
+type ForecastHour struct {
+	Hour    time.Time
+	Classes []string
+	Jobs    []float64
+}
+
+// Applied is what an Apply did or would do.
+type Applied struct {
+	Created bool              `json:"created"`
+	Changes []capacity.Change `json:"changes"`
+	Version int64             `json:"inputs_version"` // afterwards (of a dry run: now)
+}
+
+// AuditFilter limits entries; zero values limit nothing.
+type AuditFilter struct {
+	Cluster string
+	Only    []string // clusters the caller may see; nil is all, and entries of no cluster
+}
+
+// AuditEntry is who changed what.
+type AuditEntry struct {
+	ID      string          `json:"id"`
+	At      time.Time       `json:"at"`
+	By      string          `json:"by"` // the key's name
+	KeyID   string          `json:"key_id"`
+	Cluster string          `json:"cluster"` // "" for keys
+	Action  string          `json:"action"`  // create, update, delete, revoke, apply
+	Kind    string          `json:"kind"`
+	Name    string          `json:"name"`
+	Before  json.RawMessage `json:"before"`
+	After   json.RawMessage `json:"after"`
+}
+
+// OnceKey is an Idempotency-Key of a principal and what it was sent with.
+type OnceKey struct {
+	Principal   string
+	Key         string
+	Fingerprint auth.Hash // of method, path and body
+}
+
+// Answer is a response as it is kept for a second asking.
+type Answer struct {
+	Status int
+	Header map[string]string
+	Body   []byte
+	Keep   bool // false undoes everything: the request was refused
+}
+
+// DatabaseAbout is what a database says of itself.
+type DatabaseAbout struct {
+	Version string `json:"version"`
+	Schema  int64  `json:"schema"` // the number of its last migration
+}

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// SweepRun is the kind of run that plans the points of a sweep.
+const SweepRun = "sweep"
+
+// Sweep answers a sweep that brings its problem along, or the run that goes on with it where it takes long or
+// the caller does not want to wait.
+func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*plan.SweepAnswer, capacity.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
+}
+
+// SweepCluster is Sweep about the problem of a cluster at a moment.
+func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*plan.SweepAnswer, capacity.Run, error) {
+	p, err := a.comparable(ctx, cluster, q.At)
+	if err != nil {
+		return nil, capacity.Run{}, err
+	}
+	if p, err = (capacity.Scenario{Changes: q.Changes}).Apply(p); err != nil {
+		return nil, capacity.Run{}, err
+	}
+	question := capacity.SweepQuestion{Problem: p, Vary: q.Vary, Curve: q.Curve}
+	if err := question.Check(); err != nil {
+		return nil, capacity.Run{}, err
+	}
+	return answerOrRun(ctx, a, NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
+}
+
+func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.SweepAnswer, error) {
+	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
+	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
+		return a.together(ctx, int(s.Total()), func(ctx context.Context) error {
+			told := func(solve plan.Planner) plan.Planner {
+				return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+					pl, err := solve(ctx, p)
+					tell(s.Done()+1, s.Total())
+					return pl, err
+				}
+			}
+			return s.Work(ctx, told(a.plan), told(brief))
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.Answer()
+	return &answer, err
+}
+
+// SweepForRun plans the points that a run asks for, a turn for each, and reports how many are done. Those until now
+// can be read meanwhile; when it is ended before, they come with the error.
+func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+	var q capacity.SweepQuestion
+	if err := json.Unmarshal(claim.Input, &q); err != nil {
+		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+	}
+	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
+	show := func() { report(capacity.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
+	show()
+	defer a.showResult(claim.ID, func() (RunResult, error) {
+		answer, err := s.Answer()
+		if err != nil {
+			return RunResult{}, err
+		}
+		return jsonResult(claim, answer, nil)
+	})()
+	worked := a.allPlaces(ctx, func(ctx context.Context) error {
+		inTurn := func(solve plan.Planner) plan.Planner {
+			return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+				ctx, leave, err := a.turn(ctx)
+				if err != nil {
+					return capacity.Plan{}, err
+				}
+				defer leave()
+				pl, err := solve(ctx, p)
+				show()
+				return pl, err
+			}
+		}
+		return s.Work(ctx, inTurn(a.plan), inTurn(brief))
+	})
+	show()
+	answer, err := s.Answer()
+	if err != nil && worked == nil {
+		return RunResult{}, err
+	}
+	return jsonResult(claim, answer, worked)
+}

@@ -1,0 +1,377 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/trace"
+	"headroom/internal/service/auth"
+)
+
+// turnstile lets so many through at once and so many wait; whoever comes then is sent away at once,
+// so that a flood of solves delays nobody's polls. One key has a quarter of the places to wait at
+// most, so that it cannot shut others out.
+//
+// The planner goes first. Others give their place back while it waits, or when they have had it for a turn and
+// anybody waits; they get it again later (see holder.pause). A planner that always has something to plan would shut
+// everybody out, so after plannerRow of its work one turn is another's: it keeps three quarters of the time.
+// Of the others, users who wait for an answer get most turns and runs in the background one in runTurn.
+type turnstile struct {
+	places, waiting, perKey int
+
+	mu      sync.Mutex
+	passing int
+	byKey   map[string]int // who waits or passes, by principal
+	lines   [ranks][]ticket
+	begun   int           // users who pass or have passed and wait for another turn
+	users   int           // let in one after the other while a run waited
+	row     time.Duration // that the planner has worked while others waited, since they had a turn
+	closed  bool
+
+	wanted [ranks]atomic.Int32 // how long the lines are
+}
+
+// runs is the key of all runs.
+const runs = "runs"
+
+// rank is who goes first.
+type rank int
+
+const (
+	first      rank = iota // the planner
+	asking                 // a request, whose client waits
+	background             // a run
+	ranks
+)
+
+// ticket is somebody's wait.
+type ticket struct {
+	let   chan admitted // has room for one
+	again bool          // they have begun, and keep what they have in memory meanwhile
+}
+
+// admitted is the end of a wait: with a place, or why there is none.
+type admitted struct {
+	owed bool // a whole turn, also while the planner waits
+	err  error
+}
+
+const (
+	turnTime   = 10 * time.Millisecond // with what work does until its next pause, 50 ms of processor time at most
+	plannerRow = 3 * turnTime
+	runTurn    = 4
+	moreBegun  = 4 // users beyond the places whose work may be begun, because it stays in memory
+)
+
+// ErrStopping is told to who asks for a place to solve while the server stops.
+var ErrStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", capacity.Busy)
+
+// newTurnstile leaves one processor to those who do not solve, unless told otherwise.
+func newTurnstile(places, waiting int) *turnstile {
+	if places <= 0 {
+		places = max(1, runtime.GOMAXPROCS(0)-1)
+	}
+	if waiting <= 0 {
+		waiting = 48
+	}
+	return &turnstile{places: places, waiting: waiting, byKey: map[string]int{}, perKey: places + (waiting+3)/4}
+}
+
+// holder is who has a place to solve in, or waits for another turn in it.
+type holder struct {
+	t    *turnstile
+	key  string
+	rank rank
+	life context.Context // whose work it is
+
+	mu    sync.Mutex // also while it waits, so that all who work in it do
+	held  bool
+	owed  bool
+	since time.Time
+}
+
+// enter waits for a place; leave gives it back. A caller who goes away while waiting frees theirs. Work under the
+// context that it gives lets others go first.
+func (t *turnstile) enter(ctx context.Context) (in context.Context, leave func(), err error) {
+	return t.enterAs(ctx, asking)
+}
+
+// enterAs is enter with a rank, but for the planner, who has its own.
+func (t *turnstile) enterAs(ctx context.Context, r rank) (in context.Context, leave func(), err error) {
+	key := auth.From(ctx).ID
+	switch {
+	case key == planner.ID:
+		r = first
+	case r == background:
+		key = runs // their number is limited where they start
+	}
+	mine, err := t.queue(key, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &holder{t: t, key: key, rank: r, life: ctx}
+	_, span := trace.Begin(ctx, "wait for a place to solve", trace.Internal)
+	defer span.End()
+	if err := p.await(ctx, mine); err != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.forget(key)
+		return nil, nil, err
+	}
+	return capacity.WithPause(ctx, p.pause), p.leave, nil
+}
+
+// enterFree takes a place that is free and that nobody waits for; leave is nil where there is none.
+func (t *turnstile) enterFree(ctx context.Context) (in context.Context, leave func()) {
+	key := auth.From(ctx).ID
+	r := asking
+	if key == planner.ID {
+		r = first
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || t.passing >= t.places || t.anybody() {
+		return nil, nil
+	}
+	t.passing++
+	t.byKey[key]++
+	if r == asking {
+		t.begun++
+	}
+	p := &holder{t: t, key: key, rank: r, life: ctx, held: true, since: time.Now()}
+	return capacity.WithPause(ctx, p.pause), p.leave
+}
+
+// await waits until the ticket is called. The end of a time budget is no reason to go on without a place, because what
+// was found by then still has to be told; work that nobody wants any more needs none.
+func (p *holder) await(ctx context.Context, mine ticket) error {
+	var in admitted
+	for gone, wanted := ctx.Done(), true; wanted; {
+		select {
+		case in = <-mine.let:
+			wanted = false
+		case <-gone:
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) && p.life.Err() == nil {
+				gone = p.life.Done()
+				continue
+			}
+			if p.t.giveUp(p.rank, mine) {
+				return ctx.Err()
+			}
+			in, wanted = <-mine.let, false // it came at the same moment
+		}
+	}
+	if in.err == nil {
+		p.held, p.owed, p.since = true, in.owed, time.Now()
+	}
+	return in.err
+}
+
+// pause gives the place back and waits for another turn, where somebody else should have one.
+func (p *holder) pause(ctx context.Context) {
+	if !p.t.anybody() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held && p.due() {
+		p.held = false
+		_ = p.await(ctx, p.t.again(p)) // the context says it, too
+	}
+}
+
+// due says whether somebody who waits should have the place now.
+func (p *holder) due() bool {
+	return p.rank != first && !p.owed && p.t.wanted[first].Load() > 0 || time.Since(p.since) >= turnTime
+}
+
+// leave ends the work.
+func (p *holder) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	if p.held {
+		p.t.vacate(p)
+	}
+	p.held = false
+	if p.rank == asking {
+		p.t.begun--
+	}
+	p.t.forget(p.key)
+	p.t.admit()
+}
+
+// room says whether somebody would be let in to wait.
+func (t *turnstile) room(key string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mayQueue(key, asking)
+}
+
+func (t *turnstile) mayQueue(key string, r rank) error {
+	switch {
+	case t.closed:
+		return ErrStopping
+	case r != asking || key == planner.ID: // they ask for no more than they have use for
+		return nil
+	case t.newcomers(asking) >= t.waiting:
+		return fmt.Errorf("all %d places for solving are taken, and as many wait as may; ask again in a moment: %w", t.places, capacity.Busy)
+	case t.byKey[key] >= t.perKey:
+		return fmt.Errorf("%d solves of this key wait or run already; ask again when one has been answered: %w", t.byKey[key], capacity.Busy)
+	}
+	return nil
+}
+
+func (t *turnstile) queue(key string, r rank) (ticket, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.mayQueue(key, r); err != nil {
+		return ticket{}, err
+	}
+	t.byKey[key]++
+	return t.line(r, false), nil
+}
+
+// again gives a place back and lines up for it anew.
+func (t *turnstile) again(p *holder) ticket {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.vacate(p)
+	return t.line(p.rank, true)
+}
+
+func (t *turnstile) line(r rank, again bool) ticket {
+	mine := ticket{let: make(chan admitted, 1), again: again}
+	t.lines[r] = append(t.lines[r], mine)
+	t.wanted[r].Add(1)
+	t.admit()
+	return mine
+}
+
+// vacate makes a place free. What the planner worked counts while others wait.
+func (t *turnstile) vacate(p *holder) {
+	t.passing--
+	switch {
+	case p.rank != first:
+	case len(t.lines[asking])+len(t.lines[background]) > 0:
+		t.row += time.Since(p.since)
+	default:
+		t.row = 0
+	}
+}
+
+// admit fills the places that are free.
+func (t *turnstile) admit() {
+	for t.passing < t.places {
+		r, at, owed := t.next()
+		if at < 0 {
+			return
+		}
+		mine := t.lines[r][at]
+		t.lines[r] = slices.Delete(t.lines[r], at, at+1)
+		t.wanted[r].Add(-1)
+		if r == asking && !mine.again {
+			t.begun++
+		}
+		t.passing++
+		mine.let <- admitted{owed: owed}
+	}
+}
+
+// next is whose turn it is: where in which line, -1 for nobody.
+func (t *turnstile) next() (r rank, at int, owed bool) {
+	user := slices.IndexFunc(t.lines[asking], func(x ticket) bool { return x.again || t.begun < t.places+moreBegun })
+	run := len(t.lines[background]) > 0
+	if len(t.lines[first]) > 0 {
+		if user < 0 && !run || t.row < plannerRow {
+			return first, 0, false
+		}
+		owed = true
+	}
+	t.row = 0
+	switch {
+	case run && (user < 0 || t.users >= runTurn-1):
+		t.users = 0
+		return background, 0, owed
+	case run:
+		t.users++
+	}
+	return asking, user, owed
+}
+
+// giveUp ends a wait; false says that it is over already.
+func (t *turnstile) giveUp(r rank, mine ticket) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at := slices.Index(t.lines[r], mine)
+	if at < 0 {
+		return false
+	}
+	t.lines[r] = slices.Delete(t.lines[r], at, at+1)
+	t.wanted[r].Add(-1)
+	return true
+}
+
+func (t *turnstile) forget(key string) {
+	if t.byKey[key]--; t.byKey[key] == 0 {
+		delete(t.byKey, key)
+	}
+}
+
+// anybody says whether somebody waits.
+func (t *turnstile) anybody() bool {
+	for r := range t.wanted {
+		if t.wanted[r].Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// newcomers is how many of a rank wait and have not begun.
+func (t *turnstile) newcomers(r rank) (n int) {
+	for _, x := range t.lines[r] {
+		if !x.again {
+			n++
+		}
+	}
+	return n
+}
+
+// close lets nobody new in to wait.
+func (t *turnstile) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+}
+
+// clear sends away who waits. Who is inside stays.
+func (t *turnstile) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for r := range t.lines {
+		for _, waiting := range t.lines[r] {
+			waiting.let <- admitted{err: ErrStopping}
+		}
+		t.lines[r] = nil
+		t.wanted[r].Store(0)
+	}
+}
+
+// count is how many solve and how many wait to begin.
+func (t *turnstile) count() (passing, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for r := range ranks {
+		waiting += t.newcomers(r)
+	}
+	return t.passing, waiting
+}

@@ -1,0 +1,93 @@
+package app_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// A plan says what caused it: who changed what since the plan before, what time has brought, or who asked.
+func TestAPlanSaysWhyItWasMade(t *testing.T) {
+	t.Parallel()
+	clock := clockAt("2026-06-01T10:20:30Z")
+	a := planning(t, 1, clock.now)
+	d := document("c")
+	d.Forecasts = nil
+	apply(t, a, d)
+	why := func(number int64, want string) {
+		t.Helper()
+		if got := current(t, a, "c", want, numbered(number)).Record.Why; got != want {
+			t.Errorf("plan %d: got %q, want %q", number, got, want)
+		}
+	}
+	why(1, "The first plan.")
+	penalty(t, a, "c", "11")
+	why(2, `Key "tester" changed the class "nightly".`)
+
+	// Nothing can be planned without a price; the plan that follows is due to both changes.
+	ops := auth.With(context.WithoutCancel(t.Context()), auth.Principal{ID: "ops", Name: "ops-2", Role: auth.Operator})
+	price := document("c").Prices[0]
+	list, err := a.Prices().List(ops, "c", app.Page{})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatal(list, err)
+	}
+	old := list.Items[0]
+	until := old.From.Add(time.Hour)
+	cut := old
+	cut.Until = &until
+	if cut, err = a.Prices().Replace(ops, "c", old.ID, old.Version, cut); err != nil {
+		t.Fatal(err)
+	}
+	current(t, a, "c", "a failure", func(c capacity.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
+	turn := moment("2026-06-01T11:00:00Z")
+	cut.Until = &turn
+	cut.Price = money("0.25")
+	if _, err = a.Prices().Replace(ops, "c", cut.ID, cut.Version, cut); err != nil {
+		t.Fatal(err)
+	}
+	why(3, `Key "ops-2" changed the price "`+cut.Label()+`".`)
+
+	price.From, price.Price = turn, money("0.5")
+	if _, err = a.Prices().Create(admin(t), "c", price); err != nil {
+		t.Fatal(err)
+	}
+	current(t, a, "c", "the coming price is no reason to plan", func(c capacity.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
+	clock.set(turn)
+	why(4, `Another price of "`+price.VMType+`" began.`)
+
+	if _, err = a.CreatePlan(ops, "c", time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	why(5, `Key "ops-2" asked for it.`)
+	kept, err := a.CreatePlan(ops, "c", turn)
+	if err != nil || kept.Why != `Key "ops-2" asked for a plan for another moment.` {
+		t.Errorf("got %q, %v", kept.Why, err)
+	}
+}
+
+func TestWhyInWords(t *testing.T) {
+	t.Parallel()
+	class := func(by, action, name string) app.InputChange {
+		return app.InputChange{By: by, Action: action, Kind: capacity.ClassKind, Name: name}
+	}
+	for want, c := range map[string]app.Causes{
+		"The first plan.": {First: true, Changes: []app.InputChange{class("a", capacity.Create, "x")}},
+		`Key "a" created the class "x" and the class "y".`:                  {Changes: []app.InputChange{class("a", capacity.Create, "x"), class("a", capacity.Create, "y")}},
+		`Keys "a" and "b" changed the class "x", the class "y" and 1 more.`: {Changes: []app.InputChange{class("a", capacity.Create, "x"), class("b", capacity.Delete, "y"), class("b", capacity.Delete, "z"), class("a", capacity.Update, "x")}},
+		`Key "a" deleted the forecast of "x". The contract "one" ended and the forecast turned to another hour.`: {
+			Changes: []app.InputChange{{By: "a", Action: capacity.Delete, Kind: capacity.ForecastKind, Name: "x"}},
+			Turns:   []app.Turn{{Kind: capacity.ContractKind, Name: "one", Ended: true}, {Kind: capacity.ForecastKind}}},
+		`Key "a" changed the cluster's settings and forecasts.`: {Changes: []app.InputChange{{By: "a", Action: capacity.Update, Kind: capacity.ClusterKind, Name: "c"}, {By: "a", Action: capacity.Update, Kind: capacity.ForecastKind}}},
+		"The inputs changed.":                                              {Reason: app.ByInputs},
+		"A price, contract or forecast began or ended.":                    {Reason: app.ByBoundary},
+		"A look whether the plan before still held found that it did not.": {Reason: app.ByConfirmation},
+	} {
+		if got := c.Why(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

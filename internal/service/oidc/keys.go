@@ -1,0 +1,139 @@
+package oidc
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"headroom/internal/core/capacity"
+)
+
+const (
+	askWithin       = 5 * time.Second
+	longestDocument = 512 << 10
+	mostKeys        = 100
+	leastBits       = 2048 // of an RSA key
+)
+
+// everywhere are all addresses: the issuer is named by whoever may also name the database.
+var everywhere = []string{"0.0.0.0/0", "::/0"}
+
+// hostOf lets the issuer be asked wherever it is, in the clear on this machine alone. Where its own document sends to
+// another host for the keys, that one must be public.
+func (i *Issuer) hostOf(_ context.Context, host string, port int64) (capacity.AllowedHost, error) {
+	allowed := capacity.AllowedHost{Host: host, Port: port, HTTP: onLoopback(host)}
+	if own, _ := capacity.ParseTarget(i.config.Issuer); own.Host == host {
+		allowed.Networks = everywhere
+	}
+	return allowed, nil
+}
+
+func onLoopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}
+
+// Fault says why an address cannot be an issuer's, as a sentence; "" is that it can.
+func Fault(issuer string) string {
+	target, fault := capacity.ParseTarget(issuer)
+	switch {
+	case fault != "":
+		return fault
+	case strings.Contains(issuer, "?"):
+		return "An issuer's address has no query (?…)."
+	case target.Scheme != "https" && !onLoopback(target.Host):
+		return "An issuer is asked over https://, so that nobody on the way can put keys of theirs in the place of its own; plain HTTP is for loopback alone."
+	}
+	return ""
+}
+
+// fetchKeys asks the issuer where its keys are, and for them.
+func (i *Issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var about struct {
+		Issuer string `json:"issuer"`
+		Keys   string `json:"jwks_uri"`
+	}
+	if err := i.document(ctx, strings.TrimSuffix(i.config.Issuer, "/")+"/.well-known/openid-configuration", &about); err != nil {
+		return nil, err
+	}
+	if about.Issuer != i.config.Issuer {
+		return nil, fmt.Errorf("the issuer calls itself %.200q, not %q; HEADROOM_OIDC_ISSUER must be written as it does", about.Issuer, i.config.Issuer)
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := i.document(ctx, about.Keys, &set); err != nil {
+		return nil, err
+	}
+	var keys []jose.JSONWebKey
+	for _, text := range set.Keys[:min(len(set.Keys), mostKeys)] {
+		if key, ok := usable(text); ok {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("the issuer has no key that tokens may be signed with: RS256 with at least %d bits, or ES256", leastBits)
+	}
+	return keys, nil
+}
+
+// usable reads a key, and says whether it is one that signs tokens in a way that is taken. Whatever its issuer says of
+// it, its algorithm follows from what it is.
+func usable(text []byte) (jose.JSONWebKey, bool) {
+	var key jose.JSONWebKey
+	if err := json.Unmarshal(text, &key); err != nil || !key.Valid() || key.Use != "" && key.Use != "sig" {
+		return key, false // an issuer may have keys of kinds that nobody here knows
+	}
+	fits := ""
+	switch k := key.Key.(type) {
+	case *rsa.PublicKey:
+		if k.N.BitLen() >= leastBits {
+			fits = string(jose.RS256)
+		}
+	case *ecdsa.PublicKey:
+		if k.Curve == elliptic.P256() {
+			fits = string(jose.ES256)
+		}
+	}
+	if fits == "" || key.Algorithm != "" && key.Algorithm != fits {
+		return key, false
+	}
+	key.Algorithm = fits
+	return key, true
+}
+
+// document reads a JSON document of the issuer's.
+func (i *Issuer) document(ctx context.Context, address string, into any) error {
+	file, err := i.source.Get(ctx, address, 1<<40)
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("the issuer does not answer within %s", askWithin)
+		}
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, longestDocument+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("the issuer does not answer within %s", askWithin)
+	case err != nil:
+		return err
+	case len(text) > longestDocument:
+		return fmt.Errorf("the issuer answers with more than %d KiB", longestDocument>>10)
+	case json.Unmarshal(text, into) != nil:
+		return errors.New("the issuer's answer is not the JSON that it should be")
+	}
+	return nil
+}

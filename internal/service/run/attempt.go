@@ -1,0 +1,224 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/trace"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// Why work is ended, as causes of its context.
+var (
+	errCancelled = errors.New("somebody wants the run to end")
+	errTimeout   = errors.New("the run takes too long")
+)
+
+const (
+	unknownAgain = 5 * time.Second // to try again what failed for an unknown reason
+	firstBackoff = time.Second     // after a Busy error; it doubles
+	mostBackoff  = time.Minute
+	settleTime   = 30 * time.Second // to say what became of a run while the database is away
+	settleQuick  = 2 * time.Second  // the same while the server stops
+	settlePause  = 250 * time.Millisecond
+)
+
+// look works on a run if it waits for that.
+func (r *Runner) look(ctx context.Context, work app.RunWork) error {
+	claim, err := r.app.ClaimRun(ctx, work.ID, r.most, r.config.Lease)
+	switch {
+	case err != nil:
+		r.log.Warn("a run was not begun; it is tried again", "run", work.ID, "error", err.Error())
+		return nil // the sweep hands it out again
+	case claim == nil:
+		return nil // taken, over or deleted
+	}
+	r.attempt(ctx, *claim)
+	return nil
+}
+
+// attempt works on a claimed run and says what became of it.
+func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
+	kind := r.config.Kinds[claim.Kind]
+	defer r.metrics.began(claim.Kind)()
+	ctx = auth.With(ctx, claim.By)
+	ctx, span := r.tracer().Root(ctx, "run "+claim.Kind, trace.Consumer, "")
+	defer span.End()
+	span.Count("headroom.run.attempt", claim.Attempt)
+	limited, release := context.WithTimeoutCause(ctx, kind.Timeout, errTimeout)
+	defer release()
+	working, stop := context.WithCancelCause(limited)
+	shown := &shown{}
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		r.keep(working, stop, claim, shown)
+	}()
+	result, err := r.do(working, kind, claim, shown.set)
+	cause := context.Cause(working)
+	stop(nil)
+	<-kept
+	if errors.Is(cause, app.ErrClaimLost) {
+		r.log.Warn("a run was taken over by another server", "run", claim.ID, "kind", claim.Kind)
+		return
+	}
+	outcome := r.outcome(ctx, claim, result, cause, err)
+	outcome.Progress = shown.get()
+	span.Text("headroom.run.state", string(outcome.State))
+	if outcome.State == capacity.RunFailed {
+		span.Fail()
+	}
+	r.settle(ctx, claim, outcome)
+}
+
+// do calls the work. A panic in it is a mistake of ours and costs this run alone.
+func (r *Runner) do(ctx context.Context, kind Kind, claim app.RunClaim, report func(capacity.Progress)) (result Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return kind.Do(ctx, r.app, claim, report)
+}
+
+// shown is how far the work is.
+type shown struct {
+	mu       sync.Mutex
+	progress capacity.Progress
+}
+
+func (s *shown) set(p capacity.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.progress = capacity.Progress{Done: max(p.Done, 0), Total: max(p.Total, 0), Unit: p.Unit}
+}
+
+func (s *shown) get() capacity.Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.progress
+}
+
+// keep claims anew and shows how far the work is while it goes on, and stops it when the claim is
+// lost or somebody wants the run to end.
+func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim app.RunClaim, now *shown) {
+	ticker := time.NewTicker(min(showEvery, r.config.Lease/3))
+	defer ticker.Stop()
+	last, said := time.Now(), capacity.Progress{}
+	for {
+		changed, leave := r.app.RunWatch.Watch(claim.ID)
+		woken := false
+		select {
+		case <-ctx.Done():
+			leave()
+			return
+		case <-changed:
+			woken = true
+		case <-ticker.C:
+		}
+		leave()
+		p := now.get()
+		if !woken && p == said && time.Since(last) < r.config.Lease/3 {
+			continue
+		}
+		cancel, err := r.app.KeepRun(ctx, claim, p, r.config.Lease)
+		switch {
+		case errors.Is(err, app.ErrClaimLost):
+			stop(app.ErrClaimLost)
+			return
+		case err == nil:
+			last, said = time.Now(), p
+		case woken: // not at once again: everybody is woken while the database is away
+			rest(ctx, settlePause)
+		}
+		if cancel {
+			stop(errCancelled)
+			return
+		}
+	}
+}
+
+// rest waits, unless the context ends.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// outcome is what becomes of a run after an attempt.
+func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result, cause, err error) app.RunOutcome {
+	if err == nil {
+		if o, ok := fitting(result.kept()); !ok {
+			return o
+		}
+		return app.RunOutcome{State: capacity.RunSucceeded, Result: result.kept(), Make: result.Make}
+	}
+	kept := result.kept()
+	if _, ok := fitting(kept); !ok {
+		kept = nil
+	}
+	switch {
+	case errors.Is(cause, errCancelled):
+		return app.RunOutcome{State: capacity.RunCancelled, Result: kept}
+	case ctx.Err() != nil || errors.Is(err, app.ErrStopping): // which is not the run's fault
+		return app.RunOutcome{State: capacity.RunQueued, Spare: true}
+	case errors.Is(cause, errTimeout):
+		return app.RunOutcome{State: capacity.RunFailed, Result: kept, Error: &capacity.RunError{Kind: capacity.RunTimedOut,
+			Detail: fmt.Sprintf("The run took longer than %s, which is as long as one of its kind may.", r.config.Kinds[claim.Kind].Timeout)}}
+	case errors.Is(err, capacity.Busy) && claim.Attempt < claim.Most:
+		r.log.Info("a run is tried again", "run", claim.ID, "kind", claim.Kind, "attempt", claim.Attempt, "error", err.Error())
+		return app.RunOutcome{State: capacity.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), mostBackoff)}
+	}
+	told := app.TellRunError(err)
+	if told.Kind == capacity.RunInternal {
+		r.log.Error("a run failed", "run", claim.ID, "kind", claim.Kind, "error", err.Error())
+	}
+	return app.RunOutcome{State: capacity.RunFailed, Result: kept, Error: told}
+}
+
+// fitting fails a run whose result is too large to be kept.
+func fitting(result *app.RunResult) (app.RunOutcome, bool) {
+	if result == nil || len(result.Body) <= app.MostResult {
+		return app.RunOutcome{}, true
+	}
+	return app.RunOutcome{State: capacity.RunFailed, Error: &capacity.RunError{Kind: capacity.RunTooLarge,
+		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), app.MostResult)}}, false
+}
+
+// settle says what became of a run. While the database is away it is said again, because the work may
+// have been long; who has the run by then does it anew.
+func (r *Runner) settle(ctx context.Context, claim app.RunClaim, o app.RunOutcome) {
+	patience := settleTime
+	if ctx.Err() != nil {
+		patience = settleQuick
+	}
+	saying, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	for {
+		state, err := r.app.SettleRun(saying, claim, o)
+		switch {
+		case err == nil:
+			r.metrics.ended(claim.Kind, state)
+			return
+		case errors.Is(err, app.ErrClaimLost):
+			return
+		case !errors.Is(err, capacity.Busy) && o.Make != nil: // what the run was to make cannot be made
+			o = r.outcome(ctx, claim, Result{}, nil, err)
+			continue
+		}
+		rest(saying, settlePause)
+		if saying.Err() != nil {
+			r.log.Warn("what became of a run was not stored; it is tried again when its lease has passed", "run", claim.ID, "kind", claim.Kind, "error", err.Error())
+			return
+		}
+	}
+}

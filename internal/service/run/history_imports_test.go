@@ -1,0 +1,262 @@
+package run_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/data/history"
+	"headroom/internal/service/app"
+	"headroom/internal/service/run"
+	"headroom/internal/test/historytest"
+	"headroom/internal/test/pgtest"
+)
+
+// importing starts an import of executions.
+func importing(t *testing.T, s *server, from app.HistorySource) string {
+	t.Helper()
+	r, err := s.StartHistoryImport(boss(t), "shop", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+// imported is the report of a run.
+func imported(t *testing.T, r capacity.Run) (made app.HistoryImport) {
+	t.Helper()
+	if err := json.Unmarshal(r.Result, &made); err != nil {
+		t.Fatalf("%v in %s", err, r.Result)
+	}
+	return made
+}
+
+// kept is the executions of the cluster with their samples, without when they were stored and by whom.
+func kept(t *testing.T, s *server) (all []history.Record) {
+	t.Helper()
+	list, err := s.Executions(boss(t), "shop", app.ExecutionFilter{}, app.Page{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list.Items {
+		one, err := s.Execution(boss(t), "shop", e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, history.Record{Facts: one.Facts, Sample: one.Sample, Chain: one.Chain})
+	}
+	return all
+}
+
+// sent is what is kept of executions that are sent as files.
+func sent(t *testing.T, files []string) []history.Record {
+	t.Helper()
+	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"other": quick})})
+	if _, err := s.CreateCluster(boss(t), capacity.NewCluster("shop")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range files {
+		if _, err := s.ImportHistory(boss(t), "shop", app.TakeOptions{}, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return kept(t, s)
+}
+
+func TestHistoriesAreFetched(t *testing.T) {
+	t.Parallel()
+	s := start(t, pgtest.Database(t), run.Config{})
+	jobs := historytest.Jobs(1, 40)
+	var files []string
+	for _, j := range jobs {
+		files = append(files, j.JHist())
+	}
+	fails := atomic.Int64{}
+	from := &historytest.Server{Jobs: jobs, Apps: historytest.Apps(1, 10, 20), First: func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, ".jhist") {
+			fmt.Fprint(w, files[3])
+			return true
+		}
+		if fails.Add(1)%17 == 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		}
+		return false
+	}}
+	at := shop(t, s, from.ServeHTTP)
+
+	made := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at + "/job_4.jhist"})))
+	if made.Executions != 1 || made.Created != 1 || made.Bytes != int64(len(files[3])) {
+		t.Errorf("of a file: %+v", made)
+	}
+	dry := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce", DryRun: true})))
+	if dry.Executions != 40 || dry.Created != 39 || dry.Unchanged != 1 || !dry.DryRun || len(kept(t, s)) != 1 {
+		t.Errorf("dry: %+v", dry)
+	}
+	r := succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"}))
+	if made = imported(t, r); made.Created != 39 || made.Unchanged != 1 || made.Unusable.Count != 5 || made.Refused.Count != 0 || len(made.Jobs) != 3 || r.Progress != (capacity.Progress{Done: 40, Total: 40, Unit: "executions"}) {
+		t.Errorf("%+v, %+v", made, r.Progress)
+	}
+	want := sent(t, files)
+	if got := kept(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("what was fetched is not what would be sent:\n%+v\n%+v", got, want)
+	}
+	asked := from.Asked.Load()
+	again := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})))
+	if again.Executions != 40 || again.Unchanged != 40 || again.Unusable.Count != 5 || from.Asked.Load() > asked+3 {
+		t.Errorf("the same again: %+v, with %d requests", again, from.Asked.Load()-asked)
+	}
+	spark := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at + "/api/v1", Job: "etl 1", Limit: 3})))
+	if spark.Created != 3 || len(spark.Jobs) != 1 || spark.Jobs[0].Job != "etl 1" {
+		t.Errorf("of Spark's: %+v", spark)
+	}
+	// What is stored of a run that fails, and that it failed.
+	from.First = func(w http.ResponseWriter, r *http.Request) bool { w.WriteHeader(http.StatusForbidden); return true }
+	failed := until(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "spark"}), "failed", state(capacity.RunFailed))
+	if failed.Error == nil || failed.Error.Kind != string(capacity.Invalid) || !strings.Contains(failed.Error.Errors[0].Detail, "answers 403") {
+		t.Errorf("%+v", failed.Error)
+	}
+	for _, c := range []struct {
+		from app.HistorySource
+		why  string
+	}{
+		{app.HistorySource{URL: "http://169.254.169.254/"}, "not on the list"}, {app.HistorySource{URL: "file:///etc/passwd"}, "must begin with https"},
+		{app.HistorySource{URL: at, From: new(time.UnixMilli(5)), Until: new(time.UnixMilli(5))}, "until must be after from"},
+	} {
+		if _, err := s.StartHistoryImport(boss(t), "shop", c.from); err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%+v: %v", c.from, err)
+		}
+	}
+	if _, err := s.StartHistoryImport(boss(t), "nowhere", app.HistorySource{URL: at}); err == nil {
+		t.Error("there is no such cluster")
+	}
+}
+
+// An import that is cancelled ends at once, tells what it has stored, and keeps it.
+func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := start(t, pgtest.Database(t), run.Config{})
+	begun := make(chan struct{}, 64)
+	jobs := historytest.Jobs(2, 20)
+	from := &historytest.Server{Jobs: jobs, First: func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, jobs[9].ID) {
+			begun <- struct{}{}
+			<-r.Context().Done()
+			return true
+		}
+		return false
+	}}
+	at := shop(t, s, from.ServeHTTP)
+	id := importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})
+	<-begun
+	until(t, s, id, "nine executions far", func(r capacity.Run) bool { return r.Progress.Done == 9 })
+	if _, err := s.CancelRun(boss(t), id); err != nil {
+		t.Fatal(err)
+	}
+	r := until(t, s, id, "cancelled", state(capacity.RunCancelled))
+	made := imported(t, r)
+	if n := len(kept(t, s)); made.Executions != 9 || made.Created != 9 || n != 9 {
+		t.Errorf("%+v, kept are %d", made, n)
+	}
+}
+
+// A server that is killed in the middle of an import: another goes on after what is stored, and the report is
+// of all of it.
+func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})}) // which imports nothing
+	jobs := historytest.Jobs(3, 30)
+	var files []string
+	for _, j := range jobs {
+		files = append(files, j.JHist())
+	}
+	rest := make(chan struct{})
+	var early, late atomic.Int64
+	from := &historytest.Server{Jobs: jobs}
+	from.First = func(_ http.ResponseWriter, r *http.Request) bool {
+		path := r.URL.Path
+		number := strings.TrimPrefix(path, "/ws/v1/history/mapreduce/jobs/job_1770000000000_")
+		if len(number) == 4 && number < "0012" {
+			early.Add(1)
+		}
+		if strings.HasSuffix(path, jobs[12].ID) {
+			select { // what came before is stored by the second
+			case <-rest:
+			case <-time.After(1500 * time.Millisecond):
+			}
+		}
+		if strings.HasSuffix(path, jobs[15].ID) {
+			late.Add(1)
+			select {
+			case <-rest:
+			case <-r.Context().Done():
+				return true
+			}
+		}
+		return false
+	}
+	at := shop(t, s, from.ServeHTTP)
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), importerVariable+"="+url)
+	command.Stderr = os.Stderr
+	said, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(said).ReadString('\n'); line != "begun\n" {
+		t.Fatalf("the child says %q (%v)", line, err)
+	}
+	id := importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})
+	stored := 0
+	for deadline := time.Now().Add(20 * time.Second); stored < 13 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		stored = len(kept(t, s))
+	}
+	if stored < 13 {
+		t.Fatalf("%d executions are stored", stored)
+	}
+	_ = command.Process.Kill()
+	_ = command.Wait()
+	close(rest)
+	before := early.Load()
+	other := start(t, url, run.Config{Lease: shortLease})
+	r := succeeded(t, other, id)
+	other.ended()
+	made := imported(t, r)
+	if r.Attempt != 2 || made.Executions != 30 || made.Created != 30 || made.Unchanged != 0 || made.Unusable.Count != 4 || len(made.Jobs) != 3 {
+		t.Errorf("%+v in attempt %d", made, r.Attempt)
+	}
+	if early.Load() != before {
+		t.Errorf("%d executions that were stored are asked for again", early.Load()-before)
+	}
+	want := sent(t, files)
+	if got := kept(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("%d executions are kept, want %d, or they differ", len(got), len(want))
+	}
+	pgtest.Outlast(t)
+	log, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, entry := range log.Items {
+		if entry.Kind == capacity.ExecutionKind {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the audit log tells of %d imports", told)
+	}
+}

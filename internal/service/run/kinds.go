@@ -1,0 +1,80 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// Kind is a sort of run.
+type Kind struct {
+	// Do is the work. It ends soon when its context does, and reports how far it is as often as it
+	// likes. A Busy error is tried again; any other fails the run, and what is in the result then is
+	// kept as a part.
+	Do       func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error)
+	Timeout  time.Duration // of one attempt
+	Attempts int           // at most, those that died with their server among them
+}
+
+// Kinds are those that need nothing but the App.
+var Kinds = map[string]Kind{
+	app.PlanRun:        {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	app.SweepRun:       {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
+	app.HorizonRun:     {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
+	app.PurchaseRun:    {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
+	app.SimulationRun:  {Do: kept((*app.App).SimulationForRun), Timeout: time.Hour, Attempts: 5},
+	app.PackingRun:     {Do: kept((*app.App).PackForRun), Timeout: time.Hour, Attempts: 5},
+	app.KeptPackingRun: {Do: keptPacking, Timeout: 15 * time.Minute, Attempts: 5},
+	app.PoolRun:        {Do: kept((*app.App).PoolForRun), Timeout: 15 * time.Minute, Attempts: 5},
+	app.PoolRoundsRun:  {Do: kept((*app.App).PoolRoundsForRun), Timeout: time.Hour, Attempts: 5},
+	app.SharePlanRun:   {Do: kept((*app.App).SharePlanForRun), Timeout: 15 * time.Minute, Attempts: 5},
+	app.ReportRun:      {Do: report, Timeout: time.Hour, Attempts: 5},
+}
+
+// Result is what work makes; the zero Result is nothing.
+type Result struct {
+	Type string // a media type
+	Body []byte
+	// Make, unless nil, stores what the run makes and answers the result, in the transaction that
+	// finishes the run: so it is made once, whatever dies.
+	Make func(context.Context) (app.RunResult, error)
+}
+
+func (r Result) kept() *app.RunResult {
+	if r.Type == "" {
+		return nil
+	}
+	return &app.RunResult{Type: r.Type, Body: r.Body}
+}
+
+// plan makes a plan of a cluster.
+func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+	report(capacity.Progress{Total: 1, Unit: "plan"})
+	save, err := a.PlanForRun(ctx, claim)
+	if err != nil {
+		return Result{}, err
+	}
+	report(capacity.Progress{Done: 1, Total: 1, Unit: "plan"})
+	return Result{Make: save}, nil
+}
+
+// keptPacking packs a batch and keeps the packing.
+func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+	report(capacity.Progress{Total: 1, Unit: "packings"})
+	save, err := a.KeepPackingForRun(ctx, claim)
+	if err != nil {
+		return Result{}, err
+	}
+	report(capacity.Progress{Done: 1, Total: 1, Unit: "packings"})
+	return Result{Make: save}, nil
+}
+
+// kept is work of the service whose result, whole or a part, is kept as it is.
+func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (app.RunResult, error)) func(context.Context, *app.App, app.RunClaim, func(capacity.Progress)) (Result, error) {
+	return func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+		made, err := work(a, ctx, claim, report)
+		return Result{Type: made.Type, Body: made.Body}, err
+	}
+}

@@ -1,0 +1,25 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/data/fetch"
+	"headroom/internal/service/app"
+)
+
+// priceImport fetches a price sheet and takes it over into a cluster.
+func priceImport(from *fetch.Client) Kind {
+	open := func(ctx context.Context, address string, most int64) (app.Download, error) {
+		d, err := from.Get(ctx, address, most)
+		if err != nil {
+			return app.Download{}, err
+		}
+		return app.Download{ReadCloser: d, Size: d.Size}, nil
+	}
+	return Kind{Timeout: 2 * time.Hour, Attempts: 4, Do: func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+		take, err := a.PriceImportForRun(ctx, claim, open, report)
+		return Result{Make: take}, told(err)
+	}}
+}

@@ -1,0 +1,171 @@
+package run_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+)
+
+// boss is an admin.
+func boss(t testing.TB) context.Context {
+	return auth.With(t.Context(), auth.Principal{ID: "key-2", Name: "Boss", Role: auth.Admin})
+}
+
+// message is what arrived at a receiver.
+type message struct {
+	header http.Header
+	body   string
+	at     time.Time
+}
+
+// receiver is somebody who is told; answer, unless nil, says what to each message.
+type receiver struct {
+	*httptest.Server
+	mu   sync.Mutex
+	came []message
+}
+
+func newReceiver(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, n int)) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		r.mu.Lock()
+		r.came = append(r.came, message{q.Header.Clone(), string(body), time.Now()})
+		n := len(r.came)
+		r.mu.Unlock()
+		if answer != nil {
+			answer(w, q, n)
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) messages() []message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.came)
+}
+
+// wait waits for so many messages.
+func (r *receiver) wait(t testing.TB, n int) []message {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if m := r.messages(); len(m) >= n {
+			return m
+		}
+	}
+	t.Fatalf("%d messages came, want %d", len(r.messages()), n)
+	return nil
+}
+
+func status(code int) func(http.ResponseWriter, *http.Request, int) {
+	return func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(code) }
+}
+
+// allow puts a receiver on the list.
+func allow(t testing.TB, s *server, address string, networks ...string) capacity.AllowedHost {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.ParseInt(u.Port(), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := s.AllowHost(boss(t), capacity.AllowedHost{Host: u.Hostname(), Port: port, HTTP: true, Networks: networks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// hook makes a webhook for a receiver on loopback.
+func hook(t testing.TB, s *server, name string, r *receiver, events ...capacity.Event) (capacity.Webhook, string) {
+	t.Helper()
+	allow(t, s, r.URL, "127.0.0.0/8")
+	w, secret, err := s.CreateWebhook(boss(t), capacity.Webhook{Name: name, URL: r.URL + "/" + name, Events: events, Enabled: true}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, secret
+}
+
+// cluster makes a cluster; plan gives it another plan at once.
+func cluster(t testing.TB, s *server, name string) {
+	t.Helper()
+	if _, err := s.CreateCluster(boss(t), capacity.NewCluster(name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func plan(t testing.TB, s *server, cluster string, vms float64) capacity.PlanRecord {
+	t.Helper()
+	r := capacity.PlanRecord{Plan: json.RawMessage(`{"status":"optimal","classes":[]}`), Problem: json.RawMessage(`{"currency":"USD"}`)}
+	r.Cluster, r.At, r.Status, r.Currency, r.PeriodSeconds, r.VMs, r.VMsOnDemand, r.VMsReserved = cluster, time.Now(), capacity.Optimal, "USD", 1800, vms, vms-1, 1
+	total, _ := capacity.ParseMoney("7.50")
+	r.TotalCost = total
+	c, err := s.Cluster(boss(t), cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.InputsVersion = c.InputsVersion
+	saved, err := s.SavePlan(boss(t), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+// deliveries waits for the log of a webhook to be as wanted.
+func deliveries(t testing.TB, s *server, w capacity.Webhook, what string, is func([]capacity.Delivery) bool) []capacity.Delivery {
+	t.Helper()
+	var list app.Listed[capacity.Delivery]
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		var err error
+		if list, err = s.Deliveries(boss(t), w.ID, app.Page{}); err != nil {
+			t.Fatal(err)
+		}
+		if is(list.Items) {
+			return list.Items
+		}
+	}
+	t.Fatalf("the deliveries are not %s: %+v", what, list.Items)
+	return nil
+}
+
+func allIn(state capacity.DeliveryState, n int) func([]capacity.Delivery) bool {
+	return func(all []capacity.Delivery) bool {
+		return len(all) == n && !slices.ContainsFunc(all, func(d capacity.Delivery) bool { return d.State != state })
+	}
+}
+
+// signedWith computes the signature from the specification's words alone.
+func signedWith(secret string, m message) string {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		return err.Error()
+	}
+	h := hmac.New(sha256.New, key)
+	_, _ = fmt.Fprintf(h, "%s.%s.%s", m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"), m.body)
+	return "v1," + base64.StdEncoding.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,32 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
+)
+
+// forgetReports is how often the reports are deleted that there are too many of, since somebody keeps fewer.
+const forgetReports = time.Minute
+
+// report makes a report of a cluster.
+func report(ctx context.Context, a *app.App, claim app.RunClaim, progress func(capacity.Progress)) (Result, error) {
+	save, err := a.ReportForRun(ctx, claim, progress)
+	return Result{Make: save}, err
+}
+
+// sweepReports starts the reports that are due and, now and then, forgets old ones.
+func (r *Runner) sweepReports(ctx context.Context, forgotten *time.Time) {
+	if _, err := r.app.StartDueReports(ctx); err != nil && ctx.Err() == nil {
+		r.log.Debug("starting the reports that are due failed; it is tried again", "error", err.Error())
+	}
+	if time.Since(*forgotten) < forgetReports {
+		return
+	}
+	*forgotten = time.Now()
+	if _, err := r.app.SweepReports(ctx); err != nil && ctx.Err() == nil {
+		r.log.Debug("deleting old reports failed; it is tried again", "error", err.Error())
+	}
+}

@@ -1,0 +1,263 @@
+package run_test
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	"headroom/internal/service/run"
+	"headroom/internal/test/pgtest"
+)
+
+// schedule makes a schedule of reports of the time behind, which need no forecast or price.
+func schedule(t testing.TB, a *app.App, cluster, name string, every capacity.Every, hour int64) capacity.ReportSchedule {
+	t.Helper()
+	s, err := a.ReportSchedules().Create(boss(t), cluster, capacity.ReportSchedule{Name: name, Every: every, Hour: hour, Covers: capacity.CoversBehind, Format: capacity.ReportCSV, Enabled: true, Keep: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func scheduleNow(t testing.TB, a *app.App, cluster, name string) capacity.ReportSchedule {
+	t.Helper()
+	s, err := a.ReportSchedules().Get(boss(t), cluster, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func reports(t testing.TB, a *app.App, cluster string) []capacity.Report {
+	t.Helper()
+	list, err := a.Reports(boss(t), cluster, app.ReportFilter{}, app.Page{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+// untilMade waits for so many reports that are made.
+func untilMade(t testing.TB, a *app.App, cluster string, n int) []capacity.Report {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		all, made := reports(t, a, cluster), 0
+		for _, r := range all {
+			if r.File != nil {
+				made++
+			}
+		}
+		if made >= n {
+			return all
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d reports are made: %+v", made, n, all)
+		}
+	}
+}
+
+func due(t testing.TB, conn *pgx.Conn) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), "UPDATE report_schedules SET next_at = clock_timestamp() - interval '1 second'"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Any number of servers look for what is due at the same moments: each report is made once, told once, and is the
+// file that was told of.
+func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	conn := raw(t, url)
+	servers := []*server{start(t, url, run.Config{}), start(t, url, run.Config{})}
+	a := servers[0].App
+	cluster(t, servers[0], "shop")
+	plan(t, servers[0], "shop", 3)
+	r := newReceiver(t, nil)
+	hook(t, servers[0], "books", r, capacity.ReportMade)
+	const schedules, rounds = 8, 3
+	for i := range schedules {
+		schedule(t, a, "shop", fmt.Sprintf("s%d", i), capacity.EveryDay, int64(i))
+	}
+	for round := 1; round <= rounds; round++ {
+		due(t, conn)
+		var all sync.WaitGroup
+		for i := range 6 {
+			all.Go(func() {
+				if _, err := servers[i%2].StartDueReports(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if made := untilMade(t, a, "shop", schedules*round); len(made) != schedules*round {
+			t.Fatalf("round %d: there are %d reports, want %d", round, len(made), schedules*round)
+		}
+	}
+	bySchedule := map[string]int{}
+	for _, made := range reports(t, a, "shop") {
+		if made.State != capacity.RunSucceeded || made.By != "schedule" || made.At.After(time.Now()) || made.At.Before(time.Now().Add(-25*time.Hour)) {
+			t.Errorf("a report is %+v", made)
+		}
+		bySchedule[*made.Schedule]++
+	}
+	for i := range schedules {
+		s := scheduleNow(t, a, "shop", fmt.Sprintf("s%d", i))
+		if bySchedule[s.Name] != rounds || s.NextAt == nil || !s.NextAt.After(time.Now()) {
+			t.Errorf("%d reports of %+v", bySchedule[s.Name], s)
+		}
+	}
+	told := map[string]bool{}
+	for _, m := range r.wait(t, schedules*rounds) {
+		var e capacity.ReportMadeEvent
+		if err := json.Unmarshal([]byte(m.body), &e); err != nil || e.Type != capacity.ReportMade || e.Cluster != "shop" || told[e.Report.ID] {
+			t.Fatalf("told %s: %v", m.body, err)
+		}
+		told[e.Report.ID] = true
+		if e.Report.File == nil || e.Report.File.URL != "/v1/clusters/shop/reports/"+e.Report.ID+"/file" || strings.Contains(m.body, "secret") {
+			t.Errorf("told %s", m.body)
+		}
+		file := &app.ReportReader{Size: e.Report.File.Size, Part: func(n int64) ([]byte, error) { return a.ReportPart(t.Context(), e.Report.ID, n) }}
+		text, err := io.ReadAll(file)
+		if err != nil || fmt.Sprintf("%x", sha256.Sum256(text)) != e.Report.File.SHA256 {
+			t.Errorf("the file is not what was told: %v", err)
+		}
+	}
+}
+
+// A server that is killed in the middle of a report: another one makes it, once.
+func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	conn := raw(t, url)
+	store := pgtest.OpenWith(t, postgres.Config{URL: url})
+	a := app.New(store, auth.NewKeyring(), app.Config{})
+	if _, err := a.CreateCluster(boss(t), capacity.NewCluster("shop")); err != nil {
+		t.Fatal(err)
+	}
+	schedule(t, a, "shop", "daily", capacity.EveryDay, 6)
+	due(t, conn)
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), childVariable+"="+url)
+	command.Stderr = os.Stderr
+	said, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(said).ReadString('\n'); line != "begun\n" {
+		t.Fatalf("the child says %q (%v)", line, err)
+	}
+	if err := command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	if left := reports(t, a, "shop"); len(left) != 1 || left[0].State != capacity.RunRunning || left[0].File != nil {
+		t.Fatalf("what is left is %+v", left)
+	}
+	start(t, url, run.Config{Lease: shortLease})
+	if made := untilMade(t, a, "shop", 1); len(made) != 1 || made[0].Error != nil {
+		t.Errorf("there are %+v", made)
+	}
+	if r, err := a.Run(boss(t), reports(t, a, "shop")[0].ID); err != nil || r.Attempt != 2 {
+		t.Errorf("its run is %+v %v", r, err)
+	}
+}
+
+// Whatever the clock does: of missed moments the last one is made up for, none is made twice, and a clock that was
+// wrong is forgotten.
+func TestReportsFollowTheClock(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	now := time.Date(2026, 3, 25, 12, 0, 0, 0, time.UTC) // days before the clocks of Berlin change
+	a := app.New(pgtest.OpenWith(t, postgres.Config{URL: url}), auth.NewKeyring(), app.Config{Clock: func() time.Time { return now }})
+	c := capacity.NewCluster("shop")
+	c.TimeZone = "Europe/Berlin"
+	c, err := a.CreateCluster(boss(t), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule(t, a, "shop", "daily", capacity.EveryDay, 2)
+	step := func(to string, started int, last, next string) {
+		t.Helper()
+		if now, err = time.Parse(time.RFC3339, to); err != nil {
+			t.Fatal(err)
+		}
+		n, err := a.StartDueReports(t.Context())
+		if err != nil || n != started {
+			t.Errorf("%s: %d reports were started, want %d (%v)", to, n, started, err)
+		}
+		if again, err := a.StartDueReports(t.Context()); err != nil || again != 0 {
+			t.Errorf("%s: %d reports more were started (%v)", to, again, err)
+		}
+		newest := ""
+		if all := reports(t, a, "shop"); len(all) > 0 {
+			newest = all[0].At.Format(time.RFC3339)
+		}
+		if s := scheduleNow(t, a, "shop", "daily"); newest != last || s.NextAt.UTC().Format(time.RFC3339) != next {
+			t.Errorf("%s: the last report is for %s and the next for %s, want %s and %s", to, newest, s.NextAt.UTC().Format(time.RFC3339), last, next)
+		}
+	}
+	step("2026-03-25T12:00:00Z", 0, "", "2026-03-26T01:00:00Z")
+	step("2026-03-26T00:59:59Z", 0, "", "2026-03-26T01:00:00Z")
+	step("2026-03-26T01:00:00Z", 1, "2026-03-26T01:00:00Z", "2026-03-27T01:00:00Z")
+	step("2026-03-26T00:00:00Z", 0, "2026-03-26T01:00:00Z", "2026-03-27T01:00:00Z") // an hour back: not twice
+	step("2026-03-26T01:30:00Z", 0, "2026-03-26T01:00:00Z", "2026-03-27T01:00:00Z")
+	step("2026-03-29T01:00:00Z", 1, "2026-03-29T01:00:00Z", "2026-03-30T00:00:00Z") // days off; 2:00 does not come that night: 3:00
+	step("2026-04-10T22:00:00Z", 1, "2026-04-10T00:00:00Z", "2026-04-11T00:00:00Z") // two weeks off
+	step("2027-04-10T22:00:00Z", 1, "2027-04-10T00:00:00Z", "2027-04-11T00:00:00Z") // a clock that is a year ahead
+	step("2026-04-10T23:00:00Z", 0, "2027-04-10T00:00:00Z", "2026-04-11T00:00:00Z") // and is put right
+	step("2026-04-11T00:00:00Z", 1, "2026-04-11T00:00:00Z", "2026-04-12T00:00:00Z")
+
+	c.TimeZone = "Asia/Kolkata" // other clocks, other moments
+	if _, err := a.ReplaceCluster(boss(t), c.Version, c); err != nil {
+		t.Fatal(err)
+	}
+	step("2026-04-11T06:00:00Z", 0, "2026-04-11T00:00:00Z", "2026-04-11T20:30:00Z")
+	step("2026-04-11T20:30:00Z", 1, "2026-04-11T20:30:00Z", "2026-04-12T20:30:00Z")
+	if r := reports(t, a, "shop")[0]; r.From.Format(time.RFC3339) != "2026-04-10T20:00:00Z" || r.Until.Format(time.RFC3339) != "2026-04-11T20:00:00Z" {
+		t.Errorf("it covers %s until %s", r.From, r.Until)
+	}
+
+	// Who is not enabled, or of a cluster that is gone, makes none.
+	s := scheduleNow(t, a, "shop", "daily")
+	s.Enabled = false
+	if s, err = a.ReportSchedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil || s.NextAt != nil {
+		t.Fatalf("%+v %v", s, err)
+	}
+	now = now.AddDate(0, 0, 9)
+	if n, err := a.StartDueReports(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d reports of a schedule that is not enabled (%v)", n, err)
+	}
+	s.Enabled = true
+	if _, err = a.ReportSchedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil {
+		t.Fatal(err)
+	}
+	there, err := a.Cluster(boss(t), "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.DeleteCluster(boss(t), "shop", there.Version); err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 9)
+	if n, err := a.StartDueReports(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d reports of a cluster that is gone (%v)", n, err)
+	}
+}

@@ -1,0 +1,294 @@
+package dispatch
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+)
+
+// Commitment is a job with a deadline: one that was admitted, or one that asks to be.
+type Commitment struct {
+	ID, Name   string
+	DueSeconds float64    // from now; an accepted job may be overdue
+	Tasks      [Kinds]int // that have not ended well, running ones too
+	// Times are its tasks' by residual; nil where nothing is known. Sources is where they come from.
+	Times   [Kinds]*perf.TaskTime
+	Sources [Kinds]capacity.TimesSource
+}
+
+// sources are those of the tasks that the job has.
+func (c *Commitment) sources() (s []capacity.TaskTimesFrom, assumed bool) {
+	s = []capacity.TaskTimesFrom{}
+	for k, kind := range [Kinds]capacity.TaskKind{capacity.MapTask, capacity.ReduceTask} {
+		if from := c.Sources[k]; c.Tasks[k] > 0 && c.Times[k] != nil && from.From != "" {
+			s = append(s, capacity.TaskTimesFrom{Kind: kind, TimesSource: from})
+			assumed = assumed || from.From == capacity.TimesOfProfile
+		}
+	}
+	return s, assumed
+}
+
+// Constant is a task time that is the same on every slot.
+func Constant(seconds float64) *perf.TaskTime { return &perf.TaskTime{A: seconds} }
+
+// Room is what a new deadline is judged by.
+type Room struct {
+	Mode     capacity.AdmissionMode
+	Layout   Layout
+	Slots    [Kinds][]Free // by pool
+	Accepted []Commitment  // jobs with a deadline, in any order; others take no part
+}
+
+// Free is slots that are alike, busy ones too. Those of nodes with less than perf.DefaultLeastUsable for
+// them are not reckoned with.
+type Free struct {
+	Residual float64
+	Count    int
+}
+
+// Judge says whether a job can be promised its deadline: whether it and the accepted jobs due no later
+// need no more of all usable slots than there is time until then, where n tasks need n·ΣTCT(r)/N²
+// seconds of N slots (MIMP paper, eq. 6 and 7, deadlines from now). That is never less than what the
+// slots take to do them, because a mean is not less than a harmonic mean. A strict promise demands the
+// same for every accepted job due later, and besides that the job could be done in whole tasks if it
+// were alone: fewer tasks than slots need longer than eq. 6 says.
+func (r *Room) Judge(c Commitment) capacity.DeadlineVerdict {
+	t := newTimetable(r, c)
+	v := t.judge()
+	if v.Code() == capacity.DeadlineMissed {
+		v.Cures = t.cures(v)
+	}
+	return v
+}
+
+// Admits is Judge without reasons.
+func (r *Room) Admits(c Commitment) bool {
+	t := newTimetable(r, c)
+	return t.keeps(t.ask)
+}
+
+// timetable is the accepted jobs by deadline with what each needs, and the job that asks.
+type timetable struct {
+	mode      capacity.AdmissionMode
+	layout    Layout
+	slots     [Kinds][]Free // usable ones, by pool
+	count     [Kinds]float64
+	asks      accepted
+	seconds   [Kinds][]float64 // of the tasks of the job that asks, by slot of their pool
+	slotless  bool             // no slot runs some of its tasks
+	unknown   bool             // of some of its tasks nothing is known
+	ask       question
+	accepted  []accepted
+	uncounted int
+	sums      []float64 // what the accepted jobs up to each need, beside sumsMore more slots
+	sumsMore  int
+}
+
+type accepted struct {
+	*Commitment
+	times [Kinds]times
+}
+
+// times is a kind of tasks' times over the slots they may use, added up, and that on a dedicated slot.
+type times struct{ sum, dedicated float64 }
+
+// question is what is varied of the job that asks.
+type question struct {
+	due   float64
+	tasks [Kinds]int
+	more  int // dedicated slots in each pool beyond those there are
+}
+
+func newTimetable(r *Room, c Commitment) *timetable {
+	t := &timetable{mode: r.Mode, layout: r.Layout, ask: question{c.DueSeconds, c.Tasks, 0}, sumsMore: -1}
+	for p, slots := range r.Slots {
+		for _, s := range slots {
+			if s.Residual >= perf.DefaultLeastUsable && s.Count > 0 {
+				t.slots[p] = append(t.slots[p], s)
+				t.count[p] += float64(s.Count)
+			}
+		}
+	}
+	type on struct {
+		perf.TaskTime
+		Pool
+	}
+	known := map[on]times{} // jobs of a class share their times
+	timesOf := func(c *Commitment) (of [Kinds]times, complete bool) {
+		complete = true
+		for k, tt := range c.Times {
+			p := t.layout.Of(Kind(k))
+			if c.Tasks[k] > 0 && tt != nil {
+				sum, seen := known[on{*tt, p}]
+				if !seen {
+					for _, s := range t.slots[p] {
+						sum.sum += float64(s.Count) * tt.Seconds(s.Residual)
+					}
+					if sum.dedicated = tt.Seconds(1); !(sum.dedicated > 0 && sum.sum >= 0 && sum.sum < math.Inf(1)) {
+						sum = times{}
+					}
+					known[on{*tt, p}] = sum
+				}
+				of[k] = sum
+			}
+			complete = complete && (c.Tasks[k] <= 0 || of[k].dedicated > 0 && t.count[t.layout.Of(Kind(k))] > 0)
+		}
+		return of, complete
+	}
+	t.asks.Commitment = &c
+	t.asks.times, _ = timesOf(&c)
+	for k := range Kind(Kinds) {
+		if p := t.layout.Of(k); c.Tasks[k] > 0 {
+			t.slotless = t.slotless || t.count[p] == 0
+			t.unknown = t.unknown || t.asks.times[k].dedicated == 0
+			for _, s := range t.slots[p] {
+				if t.asks.times[k].dedicated > 0 {
+					t.seconds[k] = append(t.seconds[k], c.Times[k].Seconds(s.Residual))
+				}
+			}
+		}
+	}
+	for i := range r.Accepted {
+		a := &r.Accepted[i]
+		of, complete := timesOf(a)
+		if !complete {
+			t.uncounted++
+		}
+		t.accepted = append(t.accepted, accepted{a, of})
+	}
+	slices.SortFunc(t.accepted, func(a, b accepted) int {
+		return cmp.Or(cmp.Compare(a.DueSeconds, b.DueSeconds), cmp.Compare(a.ID, b.ID))
+	})
+	return t
+}
+
+// needs is eq. 6: the seconds that tasks need of all slots they may use.
+func (t *timetable) needs(tasks [Kinds]int, of [Kinds]times, more int) (seconds float64) {
+	for k, n := range tasks {
+		if slots := t.count[t.layout.Of(Kind(k))] + float64(more); n > 0 && slots > 0 {
+			seconds += float64(n) * (of[k].sum + float64(more)*of[k].dedicated) / (slots * slots)
+		}
+	}
+	return seconds
+}
+
+// upTo are what the accepted jobs up to each need together.
+func (t *timetable) upTo(more int) []float64 {
+	if t.sumsMore != more {
+		t.sums, t.sumsMore = t.sums[:0], more
+		total := 0.0
+		for _, a := range t.accepted {
+			total += t.needs(a.Tasks, a.times, more)
+			t.sums = append(t.sums, total)
+		}
+	}
+	return t.sums
+}
+
+// dueBy is how many accepted jobs are due no later.
+func (t *timetable) dueBy(due float64) int {
+	return sort.Search(len(t.accepted), func(i int) bool { return t.accepted[i].DueSeconds > due })
+}
+
+// demand is what the job and the accepted ones due no later need.
+func (t *timetable) demand(q question) float64 {
+	need := t.needs(q.tasks, t.asks.times, q.more)
+	if k := t.dueBy(q.due); k > 0 {
+		need += t.upTo(q.more)[k-1]
+	}
+	return need
+}
+
+// keeps says whether the job can be promised what is asked.
+func (t *timetable) keeps(q question) bool {
+	if t.slotless || t.unknown || !(q.due > 0 && t.demand(q) <= q.due) { // NaN is no promise
+		return false
+	}
+	if t.mode == capacity.AdmissionPaper {
+		return true
+	}
+	need, sums := t.needs(q.tasks, t.asks.times, q.more), t.upTo(q.more)
+	for i := t.dueBy(q.due); i < len(t.accepted); i++ {
+		if !(sums[i]+need <= t.accepted[i].DueSeconds) {
+			return false
+		}
+	}
+	return t.ends(q, Map, q.due) && t.ends(q, Reduce, q.due)
+}
+
+// ends says whether the job's tasks of a kind end within a time, whole ones, if it has every slot.
+func (t *timetable) ends(q question, k Kind, within float64) bool {
+	left := float64(q.tasks[k])
+	if q.more > 0 && left > 0 {
+		left -= math.Floor(within/t.asks.times[k].dedicated) * float64(q.more)
+	}
+	for i, s := range t.slots[t.layout.Of(k)] {
+		if left <= 0 {
+			break
+		}
+		left -= math.Floor(within/t.seconds[k][i]) * float64(s.Count)
+	}
+	return left <= 0
+}
+
+// alone is the least time in which the job's tasks of a kind end if it has every slot.
+func (t *timetable) alone(k Kind) float64 {
+	if t.ask.tasks[k] <= 0 {
+		return 0
+	}
+	low, high := 0.0, t.seconds[k][0]*math.Ceil(float64(t.ask.tasks[k])/float64(t.slots[t.layout.Of(k)][0].Count))
+	for !t.ends(t.ask, k, high) { // the quotient may be rounded down
+		high = math.Nextafter(high, math.Inf(1))
+	}
+	for {
+		middle := low + (high-low)/2
+		switch {
+		case middle <= low || middle >= high:
+			return high
+		case t.ends(t.ask, k, middle):
+			high = middle
+		default:
+			low = middle
+		}
+	}
+}
+
+func (t *timetable) judge() capacity.DeadlineVerdict {
+	from, assumed := t.asks.sources()
+	v := capacity.DeadlineVerdict{
+		Mode: t.mode, DeadlineSeconds: t.ask.due, Times: from, Assumed: assumed, UsableSlots: int64(t.count[Map] + t.count[Reduce]),
+		Accepted: int64(len(t.accepted)), Uncounted: int64(t.uncounted), Missed: []capacity.LateJob{},
+		Separate: t.layout == Separate,
+	}
+	if t.slotless {
+		v.UsableSlots = 0
+	}
+	if t.slotless || t.unknown {
+		return v
+	}
+	v.Kept, v.DemandSeconds, v.AloneSeconds = t.keeps(t.ask), t.demand(t.ask), max(t.alone(Map), t.alone(Reduce))
+	total := 0.0
+	for k, n := range t.ask.tasks {
+		if n > 0 {
+			v.TaskSeconds += float64(n) * t.asks.times[k].sum / t.count[t.layout.Of(Kind(k))]
+			total += float64(n)
+		}
+	}
+	v.TaskSeconds /= max(total, 1)
+	v.LateSeconds = max(0, v.DemandSeconds-t.ask.due)
+	if t.mode == capacity.AdmissionStrict {
+		v.LateSeconds = max(v.LateSeconds, v.AloneSeconds-t.ask.due)
+	}
+	need, sums := t.needs(t.ask.tasks, t.asks.times, 0), t.upTo(0)
+	for i := t.dueBy(t.ask.due); i < len(t.accepted); i++ {
+		if a := t.accepted[i]; !(sums[i]+need <= a.DueSeconds) {
+			v.Missed = append(v.Missed, capacity.LateJob{ID: a.ID, Name: a.Name, DueSeconds: a.DueSeconds,
+				LateSeconds: sums[i] + need - a.DueSeconds, AnywaySeconds: max(0, sums[i]-a.DueSeconds)})
+		}
+	}
+	return v
+}

@@ -1,0 +1,56 @@
+package dispatch
+
+import (
+	"math"
+	"sort"
+
+	"headroom/internal/core/capacity"
+)
+
+// mostSlots bounds how many further slots are offered as a cure: nobody adds more for one job.
+const mostSlots = 100_000
+
+// cures are what would help a job that is refused. Each is tried by the rule that refused it.
+func (t *timetable) cures(v capacity.DeadlineVerdict) *capacity.DeadlineCures {
+	c := &capacity.DeadlineCures{DeadlineSeconds: t.laterDeadline(v.AloneSeconds)}
+	with := func(more int) bool { q := t.ask; q.more = more; return t.keeps(q) }
+	// Further dedicated slots never make a need larger, since no slot is faster than a dedicated one.
+	if n := sort.Search(mostSlots, func(i int) bool { return with(i + 1) }) + 1; n <= mostSlots && with(n) {
+		c.DedicatedSlots = int64(n)
+	}
+	// Nor do fewer maps.
+	few := func(tasks int) bool { q := t.ask; q.tasks[Map] = tasks; return t.keeps(q) }
+	if n := sort.Search(t.ask.tasks[Map], func(i int) bool { return !few(i + 1) }); n > 0 && few(n) {
+		c.Maps = int64(n)
+	}
+	if *c == (capacity.DeadlineCures{}) {
+		return nil
+	}
+	return c
+}
+
+// laterDeadline is the earliest deadline after the one asked for that can be promised, in whole seconds
+// where the next whole second can be promised as well, else in milliseconds; 0 where none can.
+func (t *timetable) laterDeadline(alone float64) float64 {
+	need, sums := t.needs(t.ask.tasks, t.asks.times, 0), t.upTo(0)
+	if t.mode == capacity.AdmissionPaper {
+		alone = 0
+	}
+	// Due after k accepted jobs and before the next, it is to be late enough for their needs and its own.
+	for k := t.dueBy(t.ask.due); k <= len(t.accepted); k++ {
+		due := max(alone, need, math.Nextafter(t.ask.due, math.Inf(1)))
+		if k > 0 {
+			due = max(due, sums[k-1]+need, t.accepted[k-1].DueSeconds)
+		}
+		if k < len(t.accepted) && due >= t.accepted[k].DueSeconds {
+			continue
+		}
+		q := t.ask
+		for _, q.due = range []float64{math.Ceil(due), math.Ceil(due*1e3) / 1e3} {
+			if t.keeps(q) {
+				return q.due
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,186 @@
+package dispatch
+
+import (
+	"math"
+	"sort"
+
+	"headroom/internal/core/capacity"
+)
+
+// Features is what a choice is judged by before it is made, as it was at that moment. They are kept as they
+// were measured, so that whatever is learned from them can be learned again in other ranges.
+type Features struct {
+	Usage      Usage              `json:"usage"` // of the task; what nobody knows is what most jobs have
+	Load1      float64            `json:"load1"`
+	Cores      float64            `json:"cpus"`
+	Running    float64            `json:"running"` // tasks on the node
+	CPUPercent float64            `json:"cpu_pct"`
+	Numbers    map[string]float64 `json:"numbers,omitempty"` // of the features that the cluster adds
+	Words      map[string]string  `json:"words,omitempty"`
+}
+
+// The features that every cluster has. Those of the task come first.
+const (
+	usageFeatures = 4
+	usageBins     = 10
+	loadFeature   = usageFeatures
+	runningBins   = 25 // each number to 23, and more
+	cpuBins       = 10
+	ownFeatures   = usageFeatures + 3
+)
+
+// loadEdges are where ranges of the load average per processor begin, as parts of its target.
+var loadEdges = [...]float64{.25, .5, .7, .8, .9, 1, 1.1, 1.25, 1.5, 2, 3, 4}
+
+// encoding puts features into ranges (bins), numbered from 0.
+type encoding struct {
+	load  []float64 // edges
+	added []capacity.NodeFeature
+	bins  []int  // how many each feature has
+	words []bool // whether a feature's ranges have no order
+}
+
+func newEncoding(p capacity.Policy) *encoding {
+	e := &encoding{added: p.Features}
+	for _, part := range loadEdges {
+		e.load = append(e.load, part**p.Target)
+	}
+	e.bins = []int{usageBins, usageBins, usageBins, usageBins, len(e.load) + 1, runningBins, cpuBins}
+	for _, f := range e.added {
+		e.bins = append(e.bins, len(f.Edges)+len(f.Words)+2) // one more than edges, or for any other word; and one for what is missing
+	}
+	e.words = make([]bool, len(e.bins))
+	for i, f := range e.added {
+		e.words[ownFeatures+i] = len(f.Words) > 0
+	}
+	return e
+}
+
+// task is the bins of a task.
+func (e *encoding) task(u *Usage) [usageFeatures]uint8 {
+	return [...]uint8{usageBin(u.CPU), usageBin(u.Memory), usageBin(u.Disk), usageBin(u.Network)}
+}
+
+func usageBin(x float64) uint8 {
+	switch {
+	case !(x >= 1): // NaN too
+		return 0
+	case x >= usageBins:
+		return usageBins - 1
+	default:
+		return uint8(x+0.5) - 1
+	}
+}
+
+// node is the bins of a node, in the place of those that are given.
+func (e *encoding) node(bins []uint8, f *Features) []uint8 {
+	bins = append(bins[:0], rangeOf(e.load, f.Load1/cores(f.Cores)), uint8(min(max(f.Running, 0), runningBins-1)), uint8(min(max(f.CPUPercent, 0)/10, cpuBins-1)))
+	for i := range e.added {
+		a := &e.added[i]
+		bin := uint8(e.bins[ownFeatures+i] - 1) // missing
+		if len(a.Words) > 0 {
+			if word, there := f.Words[a.Name]; there {
+				bin = uint8(len(a.Words))
+				for k := range a.Words {
+					if a.Words[k] == word {
+						bin = uint8(k)
+					}
+				}
+			}
+		} else if x, there := f.Numbers[a.Name]; there && !math.IsNaN(x) {
+			bin = rangeOf(a.Edges, x)
+		}
+		bins = append(bins, bin)
+	}
+	return bins
+}
+
+// rangeOf is how many edges a number has reached.
+func rangeOf(edges []float64, x float64) uint8 {
+	return uint8(sort.Search(len(edges), func(i int) bool { return !(edges[i] <= x) }))
+}
+
+// cores is a node's processors; one where nothing sensible is said.
+func cores(n float64) float64 {
+	if n > 0 && !math.IsInf(n, 1) {
+		return n
+	}
+	return 1
+}
+
+// observe is the features of a node at this moment, but for the task's.
+func (e *encoding) observe(n *Node) Features {
+	if n == nil {
+		return Features{Cores: 1}
+	}
+	return Features{Load1: finite(n.Report.Load1), Cores: cores(n.Cores), Running: float64(n.Running[Map] + n.Running[Reduce]), CPUPercent: finite(n.Report.CPUPercent),
+		Numbers: n.Report.Numbers, Words: n.Report.Words}
+}
+
+// kept is features with no more than what is looked at, that the caller's maps may change under.
+func (e *encoding) kept(f Features) Features {
+	numbers, words := f.Numbers, f.Words
+	f.Numbers, f.Words = nil, nil
+	for _, a := range e.added {
+		if x, there := numbers[a.Name]; there && len(a.Edges) > 0 && !math.IsNaN(x) && !math.IsInf(x, 0) {
+			if f.Numbers == nil {
+				f.Numbers = map[string]float64{}
+			}
+			f.Numbers[a.Name] = x
+		}
+		if word, there := words[a.Name]; there && len(a.Words) > 0 {
+			if f.Words == nil {
+				f.Words = map[string]string{}
+			}
+			f.Words[a.Name] = word
+		}
+	}
+	return f
+}
+
+// finite is a number that can be kept; 0 where it is none.
+func finite(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
+
+// Metrics is a node's state when a choice was judged.
+type Metrics struct {
+	Report
+	Cores float64 `json:"cpus"`
+}
+
+func metricsOf(n *Node) Metrics {
+	r := &n.Report
+	return Metrics{Report{Load1: finite(r.Load1), CPUPercent: finite(r.CPUPercent), MemoryPercent: finite(r.MemoryPercent),
+		NetMBPerSecond: finite(r.NetMBPerSecond), DiskMBPerSecond: finite(r.DiskMBPerSecond)}, cores(n.Cores)}
+}
+
+// overloaded says whether one of the rules finds a node overloaded.
+func overloaded(rules []capacity.OverloadRule, m *Metrics) bool {
+	for i := range rules {
+		r := &rules[i]
+		var x float64
+		switch r.Metric {
+		case capacity.MetricLoad1:
+			x = m.Load1
+		case capacity.MetricCPU:
+			x = m.CPUPercent
+		case capacity.MetricMemory:
+			x = m.MemoryPercent
+		case capacity.MetricNet:
+			x = m.NetMBPerSecond
+		case capacity.MetricDisk:
+			x = m.DiskMBPerSecond
+		}
+		if r.Per == capacity.PerCPU {
+			x /= cores(m.Cores)
+		}
+		if x > r.Limit {
+			return true
+		}
+	}
+	return false
+}

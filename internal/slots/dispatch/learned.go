@@ -1,0 +1,497 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
+	"reflect"
+	"slices"
+
+	"headroom/internal/core/capacity"
+)
+
+// Learned gives a node the task of which most is expected among those that are likely not to overload it,
+// as choices on nodes in a like state have shown (paper 1). What it learns comes from heartbeats alone: a
+// choice is judged by the state that its node reports so many heartbeats later.
+//
+// It counts what came of its choices. Whoever has a store keeps each choice (Decided, after it was
+// started), its judgement (Judged, after a report) and what becomes of none (Dropped), together with the
+// Memory after them; Relearn makes the same counts again from the choices that were judged.
+type Learned struct {
+	layout     Layout
+	policy     capacity.Policy
+	encoding   *encoding
+	classifier classifier
+	versions   Versions
+	decisions  int64 // so many were made
+	judgements int64
+
+	jobs    []*learning
+	byJob   map[*Job]*learning
+	nodes   map[*Node]*watched
+	running int                                        // tasks in the cluster
+	usage   [Kinds][usageFeatures][usageBins + 1]int64 // jobs submitted, by what they use
+	usual   [Kinds][usageFeatures]float64              // what most of them use
+
+	last    expected
+	scratch []uint8
+	decided *Decision
+	judged  []Decision
+	dropped []int64
+}
+
+// learning is a job as the policy knows it.
+type learning struct {
+	job *Job
+	at  int // among the jobs
+}
+
+// watched is a node with the choices that wait to be judged.
+type watched struct {
+	node    *Node
+	pending []Decision
+}
+
+// Versions count what was replaced at run time: by what nodes are judged, and what is learned from.
+type Versions struct {
+	Rules      int64 `json:"rules"`
+	Classifier int64 `json:"classifier"`
+}
+
+// Decision is a choice that was carried out, with all that is needed to learn from it again.
+type Decision struct {
+	Number     int64      `json:"number"` // from 1
+	Node       string     `json:"node"`
+	Job        string     `json:"job"`
+	JobNumber  int64      `json:"job_number"`
+	Task       Kind       `json:"task"`
+	At         float64    `json:"at_s"`
+	Heartbeat  int64      `json:"heartbeat"` // of the node, at which it was made
+	Features   Features   `json:"features"`
+	PGood      float64    `json:"p_good"`
+	Utility    float64    `json:"utility"`
+	Probe      bool       `json:"probe,omitempty"` // it looked bad, and the node was idle
+	Classifier int64      `json:"classifier_version"`
+	Judgement  *Judgement `json:"judgement,omitempty"` // nil while it is pending
+}
+
+// Judgement is what came of a choice.
+type Judgement struct {
+	Number  int64   `json:"number"` // from 1, in the order in which they were learned
+	At      float64 `json:"at_s"`
+	Metrics Metrics `json:"metrics"`
+	Good    bool    `json:"good"` // the node is not overloaded
+	Rules   int64   `json:"rules_version"`
+}
+
+// Knowledge is what was learned.
+type Knowledge struct {
+	Versions
+	Kind       capacity.ClassifierKind `json:"kind"`
+	Decisions  int64                   `json:"decisions"`  // made
+	Judgements int64                   `json:"judgements"` // of those
+	Counts     Counts                  `json:"counts"`
+	// Usage is how many jobs were submitted that use so much, by kind of task, resource and value (0: not said).
+	Usage [Kinds][usageFeatures][usageBins + 1]int64 `json:"usage"`
+}
+
+// expected is how the last choice was made.
+type expected struct {
+	Choice
+	slot       Slot
+	features   Features
+	utility    float64
+	pGood      float64
+	probe      bool
+	candidates int // with a utility
+}
+
+// NewLearned is a policy that has learned nothing yet, and so takes everything for good.
+func NewLearned(l Layout, p capacity.Policy) *Learned {
+	d := &Learned{layout: l, byJob: map[*Job]*learning{}, nodes: map[*Node]*watched{}, versions: Versions{1, 1}}
+	d.become(p.Filled())
+	d.settle()
+	return d
+}
+
+func (d *Learned) become(p capacity.Policy) {
+	d.policy = p
+	d.encoding = newEncoding(p)
+	d.classifier = newClassifier(p.Classifier, d.encoding)
+}
+
+func (d *Learned) Note(e Event) {
+	d.decided, d.judged, d.dropped = nil, d.judged[:0], d.dropped[:0]
+	switch e.What {
+	case Joined:
+		d.watch(e.Node)
+	case Reported:
+		d.judge(d.watch(e.Node), e.Now)
+	case Gone:
+		if w := d.nodes[e.Node]; w != nil {
+			d.drop(w)
+			delete(d.nodes, e.Node)
+		}
+	case Arrived:
+		j := &learning{e.Job, len(d.jobs)}
+		d.jobs = append(d.jobs, j)
+		d.byJob[e.Job] = j
+		d.submitted(e.Job)
+	case Started:
+		d.running++
+		if d.last.Job == e.Job && d.last.Task == e.Task && d.last.slot == e.Slot && e.Job != nil && e.Slot.Node != nil {
+			d.decide(e)
+		}
+	case Ended:
+		d.running = max(0, d.running-1)
+	case Left:
+		if j := d.byJob[e.Job]; j != nil {
+			last := d.jobs[len(d.jobs)-1]
+			d.jobs[j.at], last.at = last, j.at
+			d.jobs[len(d.jobs)-1] = nil
+			d.jobs = d.jobs[:len(d.jobs)-1]
+			delete(d.byJob, e.Job)
+		}
+	}
+	d.last = expected{}
+}
+
+func (d *Learned) watch(n *Node) *watched {
+	w := d.nodes[n]
+	if w == nil {
+		w = &watched{node: n}
+		d.nodes[n] = w
+	}
+	return w
+}
+
+func (d *Learned) drop(w *watched) {
+	for i := range w.pending {
+		d.dropped = append(d.dropped, w.pending[i].Number)
+	}
+	w.pending = w.pending[:0]
+}
+
+// submitted counts what a job uses, for those of which nobody knows.
+func (d *Learned) submitted(j *Job) {
+	for k := range j.Usage {
+		for f, x := range j.Usage[k].values() {
+			if x > 0 {
+				d.usage[k][f][usageBin(x)+1]++
+			} else {
+				d.usage[k][f][0]++
+			}
+		}
+	}
+	d.settle()
+}
+
+// settle finds what most jobs use: of values that are as frequent the smallest, and 5 where nothing is said.
+func (d *Learned) settle() {
+	for k := range d.usage {
+		for f := range d.usage[k] {
+			d.usual[k][f] = 5
+			var most int64
+			for bin, jobs := range d.usage[k][f][1:] {
+				if jobs > most {
+					d.usual[k][f], most = float64(bin+1), jobs
+				}
+			}
+		}
+	}
+}
+
+func (u *Usage) values() [usageFeatures]float64 {
+	return [...]float64{u.CPU, u.Memory, u.Disk, u.Network}
+}
+
+// known is what a task uses, with what most use where nobody knows.
+func (d *Learned) known(j *Job, k Kind) Usage {
+	u, usual := j.Usage[k], &d.usual[k]
+	for f, x := range [...]*float64{&u.CPU, &u.Memory, &u.Disk, &u.Network} {
+		if !(*x > 0) {
+			*x = usual[f]
+		}
+		*x = min(*x, usageBins)
+	}
+	return u
+}
+
+func (d *Learned) Choose(now float64, s Slot) Choice {
+	d.last = expected{slot: s, features: d.encoding.observe(s.Node)}
+	d.scratch = d.encoding.node(d.scratch, &d.last.features)
+	d.classifier.look(d.scratch)
+	var good, bad Choice
+	most, likeliest := math.Inf(-1), math.Inf(-1)
+	var utility, pGood float64 // of the good one
+	var tried float64          // utility of the bad one
+	for _, l := range d.jobs {
+		j := l.job
+		for k := range Kind(Kinds) {
+			if j.Pending[k] == 0 || d.layout.Of(k) != s.Pool {
+				continue
+			}
+			u := d.utility(j, k, now)
+			if !(u > 0) {
+				continue
+			}
+			d.last.candidates++
+			usage := d.known(j, k)
+			p := d.classifier.good(d.encoding.task(&usage))
+			c := Choice{j, k}
+			if !isGood(p) {
+				if x := rounded(p); x > likeliest || x == likeliest && c.before(bad) {
+					bad, likeliest, tried = c, x, u
+				}
+			} else if x := rounded(u * p); x > most || x == most && c.before(good) {
+				good, most, utility, pGood = c, x, u, p
+			}
+		}
+	}
+	switch {
+	case good.Job != nil:
+		d.last.Choice, d.last.utility, d.last.pGood = good, utility, pGood
+	case bad.Job == nil:
+	case *d.policy.ProbeWhenIdle && (s.Node == nil || s.Node.Running[Map]+s.Node.Running[Reduce] == 0):
+		d.last.Choice, d.last.utility, d.last.pGood, d.last.probe = bad, tried, likeliest, true
+	default:
+		d.last.pGood = likeliest
+	}
+	return d.last.Choice
+}
+
+// before is the order of choices of which as much is expected.
+func (c Choice) before(other Choice) bool {
+	switch {
+	case other.Job == nil || c.Job.SubmittedSeconds != other.Job.SubmittedSeconds:
+		return other.Job == nil || c.Job.SubmittedSeconds < other.Job.SubmittedSeconds
+	case c.Task != other.Task:
+		return c.Task < other.Task
+	default:
+		return c.Job.before(other.Job)
+	}
+}
+
+// utility is the product of what the policy's utilities say of a task.
+func (d *Learned) utility(j *Job, k Kind, now float64) float64 {
+	product := 1.0
+	for i := range d.policy.Utilities {
+		u := &d.policy.Utilities[i]
+		switch u.Kind {
+		case capacity.UtilityConstant:
+			product *= *u.Value
+		case capacity.UtilityFIFO:
+			product *= max(0, now-j.SubmittedSeconds) + 1 // a job that was just submitted is worth something as well
+		case capacity.UtilityMapsFirst:
+			if k == Reduce && j.Maps > 0 && (j.MapsDone == 0 || float64(j.MapsDone) < *u.SlowStart*float64(j.Maps)*(1-tolerance)) {
+				return 0
+			}
+		case capacity.UtilityBudget:
+			if !(j.Balance > 0) {
+				return 0
+			}
+			if j.Worth > 0 {
+				product *= j.Worth
+			}
+		case capacity.UtilityDedicated: // the less of its share it has (the paper has the inverse)
+			if !(j.Promised > 0) {
+				return 0
+			}
+			held := 0.0
+			if d.running > 0 {
+				held = float64(j.Running[Map]+j.Running[Reduce]) / float64(d.running)
+			}
+			product *= max(0, (j.Promised-held)/j.Promised)
+		case capacity.UtilityRevenue:
+			product *= max(0, j.Revenue)
+		}
+	}
+	return min(product, math.MaxFloat64)
+}
+
+// decide notes the choice that was carried out.
+func (d *Learned) decide(e Event) {
+	n := e.Slot.Node
+	w := d.watch(n)
+	d.decisions++
+	made := Decision{Number: d.decisions, Node: n.Name, Job: e.Job.Name, JobNumber: e.Job.Number, Task: e.Task, At: e.Now, Heartbeat: n.Heartbeats,
+		Features: d.encoding.kept(d.last.features), PGood: d.last.pGood, Utility: d.last.utility, Probe: d.last.probe, Classifier: d.versions.Classifier}
+	made.Features.Usage = d.known(e.Job, e.Task)
+	w.pending = append(w.pending, made)
+	d.decided = &w.pending[len(w.pending)-1]
+}
+
+// Decided is the choice that the last event, a start, carried out; false where it was none of the policy's.
+func (d *Learned) Decided() (Decision, bool) {
+	if d.decided == nil {
+		return Decision{}, false
+	}
+	return *d.decided, true
+}
+
+// judge judges the choices of a node whose time has come.
+func (d *Learned) judge(w *watched, now float64) {
+	n := w.node
+	kept := w.pending[:0]
+	for _, p := range w.pending {
+		switch beats := n.Heartbeats - p.Heartbeat; {
+		case beats < 0: // it has begun to count anew: nothing is known of the time between
+			d.dropped = append(d.dropped, p.Number)
+		case beats < *d.policy.EvaluationDelay:
+			kept = append(kept, p)
+		default:
+			d.judgements++
+			p.Judgement = &Judgement{Number: d.judgements, At: now, Metrics: metricsOf(n)}
+			d.learn(d.classifier, &p)
+			d.judged = append(d.judged, p)
+		}
+	}
+	w.pending = kept
+}
+
+// learn labels a choice by the rules of this moment and lets a classifier learn it.
+func (d *Learned) learn(c classifier, p *Decision) {
+	p.Judgement.Good = !overloaded(d.policy.Rules, &p.Judgement.Metrics)
+	p.Judgement.Rules = d.versions.Rules
+	d.scratch = d.encoding.node(d.scratch, &p.Features)
+	c.learn(d.encoding.task(&p.Features.Usage), d.scratch, p.Judgement.Good)
+}
+
+// Judged is the choices that the last event, a report, judged. They are the caller's until the next one.
+func (d *Learned) Judged() []Decision { return d.judged }
+
+// Dropped is the numbers of the choices that will not be judged any more, as the last event has shown:
+// their node is gone, or counts its heartbeats anew.
+func (d *Learned) Dropped() []int64 { return d.dropped }
+
+// Knowledge is what was learned so far.
+func (d *Learned) Knowledge() Knowledge {
+	k := d.knowledge()
+	k.Counts.Weights = slices.Clone(k.Counts.Weights)
+	k.Counts.Ranges = slices.Clone(k.Counts.Ranges)
+	for f := range k.Counts.Ranges {
+		k.Counts.Ranges[f] = slices.Clone(k.Counts.Ranges[f])
+	}
+	return k
+}
+
+func (d *Learned) knowledge() Knowledge {
+	return Knowledge{Versions: d.versions, Kind: d.policy.Classifier, Decisions: d.decisions, Judgements: d.judgements, Counts: d.classifier.counts(), Usage: d.usage}
+}
+
+// Memory is what was learned. The choices that are not judged yet are not in it: they are many, and whoever
+// stores each when it is made gives them back with Resume.
+func (d *Learned) Memory() ([]byte, error) { return json.Marshal(d.knowledge()) }
+
+func (d *Learned) Recall(memory []byte) error {
+	var k Knowledge
+	if err := json.Unmarshal(memory, &k); err != nil {
+		return fmt.Errorf("recall what was learned: %w", err)
+	}
+	if k.Kind != d.policy.Classifier {
+		return fmt.Errorf("recall what was learned: it is of %s, and the policy learns by %s: learn again from its decisions", k.Kind, d.policy.Classifier)
+	}
+	if err := d.classifier.recall(k.Counts); err != nil {
+		return fmt.Errorf("recall what was learned: %w: learn again from its decisions", err)
+	}
+	d.versions, d.decisions, d.judgements, d.usage = k.Versions, k.Decisions, k.Judgements, k.Usage
+	d.settle()
+	return nil
+}
+
+// Resume takes back choices that wait to be judged, in the order of their numbers, after their nodes were
+// told of. It answers the numbers of those whose node is not there.
+func (d *Learned) Resume(pending []Decision) (dropped []int64) {
+	named := map[string]*watched{}
+	for _, w := range d.nodes {
+		named[w.node.Name] = w
+	}
+	for _, p := range pending {
+		if w := named[p.Node]; w != nil {
+			w.pending = append(w.pending, p)
+		} else {
+			dropped = append(dropped, p.Number)
+		}
+	}
+	return dropped
+}
+
+// Relearn replaces what the policy is told, the classifier and the rules among it, and learns everything
+// again: the choices that were judged, in the order of their judgements. Each gets the label that the new
+// rules give it, which is the caller's to store. Choices that wait to be judged go on waiting. Where the
+// policy is refused or reading ends with an error, nothing has changed.
+func (d *Learned) Relearn(p capacity.Policy, judged iter.Seq2[*Decision, error]) error {
+	_, err := d.RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return judged })
+	return err
+}
+
+// Ahead is what the choices up to a judgement teach, learned while others went on being judged: of a hundred thousand
+// a few are left then for the moment in which nothing else may happen.
+type Ahead struct {
+	learned *Learned
+	from    Versions
+	flipped []int64
+}
+
+// LearnAhead learns again as a policy of a document would that knows as much now.
+func LearnAhead(p capacity.Policy, known Versions, judged iter.Seq2[*Decision, error]) (*Ahead, error) {
+	a := &Ahead{learned: NewLearned(Shared, p), from: known}
+	var err error
+	a.flipped, err = a.learned.RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return judged })
+	return a, err
+}
+
+// RelearnAfter is Relearn with what was learned ahead, unless that is out of date, and of the choices then only those
+// after a judgement. It answers the numbers of those that were good and are not, or the other way round.
+func (d *Learned) RelearnAfter(ahead *Ahead, p capacity.Policy, judged func(after int64) iter.Seq2[*Decision, error]) (flipped []int64, err error) {
+	if err := p.Validate(""); err != nil {
+		return nil, err
+	}
+	if p.Kind != capacity.PolicyLearned {
+		return nil, fmt.Errorf("learn again: the policy is %s: %w", p.Kind, capacity.Invalid)
+	}
+	before := *d
+	d.become(p.Filled())
+	d.versions.Classifier++
+	if !slices.Equal(d.policy.Rules, before.policy.Rules) {
+		d.versions.Rules++
+	}
+	d.judgements, d.last = 0, expected{}
+	if ahead != nil && ahead.from == before.versions && reflect.DeepEqual(ahead.learned.policy, d.policy) {
+		d.classifier, d.judgements, flipped = ahead.learned.classifier, ahead.learned.judgements, ahead.flipped
+	}
+	for decision, err := range judged(d.judgements) {
+		if err == nil && decision.Judgement == nil {
+			err = fmt.Errorf("decision %d has no judgement: %w", decision.Number, capacity.Invalid)
+		}
+		if err != nil {
+			*d = before
+			return nil, fmt.Errorf("learn again: %w", err)
+		}
+		was := decision.Judgement.Good
+		d.judgements = max(d.judgements, decision.Judgement.Number)
+		d.learn(d.classifier, decision)
+		if decision.Judgement.Good != was {
+			flipped = append(flipped, decision.Number)
+		}
+	}
+	d.judgements = max(d.judgements, before.judgements)
+	return flipped, nil
+}
+
+func (d *Learned) Why() Why {
+	e := &d.last
+	figures := []Figure{{"p_good", shown(e.pGood)}, {"utility", shown(e.utility)}, {"candidates", float64(e.candidates)}}
+	switch {
+	case e.Job == nil && e.candidates == 0:
+		return idle
+	case e.Job == nil:
+		return Why{"overload", fmt.Sprintf("Any task is likely to overload the node: of %d candidates the best is good with a probability of %.3g.", e.candidates, e.pGood),
+			[]Figure{figures[0], figures[2]}}
+	case e.probe:
+		return Why{"probe", fmt.Sprintf("Nothing runs on the node, and of %d candidates, which all are likely to overload it, this is good with the highest probability, %.3g.", e.candidates, e.pGood), figures}
+	default:
+		return Why{"expected_utility", fmt.Sprintf("It is good with a probability of %.3g and has a utility of %.4g: the most is expected of it among the candidates that are likely not to overload the node.", e.pGood, e.utility), figures}
+	}
+}

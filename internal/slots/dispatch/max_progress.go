@@ -1,0 +1,492 @@
+package dispatch
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+)
+
+// maxProgress serves jobs whose deadline is at risk first, and gives other slots to the job that suffers
+// least from what the slot's node does besides (MIMP paper, section 4). Its sums follow the events, so
+// that a decision looks at each job once.
+type maxProgress struct {
+	layout Layout
+	paper  bool
+	factor float64 // sigma
+	whole  bool
+	least  float64 // residual
+	cap    float64 // +Inf: none
+	demote bool
+
+	slots  int // of all nodes
+	places map[*Node]*workplace
+	curves map[perf.TaskTime]*curve
+	listed []*curve
+	jobs   []*progressing
+	byJob  map[*Job]*progressing
+	load   exactSum // MB/s that running tasks read from each data node
+
+	last decided
+}
+
+// workplace is a node with what runs there. Tasks on slots without a node are on one that is dedicated.
+type workplace struct {
+	residual float64
+	slots    int
+	tasks    []together
+}
+
+// together is the tasks of one job on one node.
+type together struct {
+	job     *progressing
+	count   int
+	perTask float64 // tasks a second of each
+	reads   float64 // MB/s of each
+}
+
+// curve is a fit of task times and what the cluster's slots mean to it.
+type curve struct {
+	perf.TaskTime
+	dedicated float64  // seconds
+	normed    exactSum // over the slots of the cluster
+	jobs      int
+	place     int // in the list
+
+	residual      float64 // that the last slot had
+	seconds, norm float64 // there
+}
+
+// progressing is a job as the policy knows it.
+type progressing struct {
+	job    *Job
+	at     int // among the jobs
+	time   *perf.TaskTime
+	fit    perf.TaskTime // what time said when it was read
+	curve  *curve        // nil where no fit is to be had
+	reads  float64
+	places []*workplace // where its tasks run
+	speed  exactSum     // tasks a second of all of them
+}
+
+// decided is how the last choice was made.
+type decided struct {
+	Choice
+	rule     string
+	residual float64
+	job      *progressing
+	figures  [3]float64
+}
+
+// mostNormed is as much as anything is slower than on a dedicated node.
+const mostNormed = 1 << 22
+
+// MaxProgress serves by deadlines at risk and then by progress (section 3.3 of our specification).
+func MaxProgress(l Layout, p capacity.Policy) Policy {
+	p = p.Filled()
+	m := &maxProgress{layout: l, paper: p.Mode == capacity.ProgressPaper, factor: *p.TimeFactor, whole: *p.WholeTasks, least: *p.LeastResidual,
+		cap: math.Inf(1), demote: p.Late == capacity.LateDemote,
+		places: map[*Node]*workplace{nil: {residual: 1}}, curves: map[perf.TaskTime]*curve{}, byJob: map[*Job]*progressing{}}
+	if p.IOCap != nil {
+		m.cap = *p.IOCap
+	}
+	return m
+}
+
+func (m *maxProgress) Note(e Event) {
+	switch e.What {
+	case Joined, Reported:
+		m.report(e.Node)
+	case Gone:
+		if w := m.places[e.Node]; w != nil {
+			for len(w.tasks) > 0 { // they should have ended before
+				m.end(w.tasks[0].job, w)
+			}
+			m.resize(w, w.residual, 0)
+			delete(m.places, e.Node)
+		}
+	case Arrived:
+		j := &progressing{job: e.Job, at: len(m.jobs)}
+		m.jobs = append(m.jobs, j)
+		m.byJob[e.Job] = j
+		m.read(j)
+	case Started:
+		if j := m.byJob[e.Job]; j != nil {
+			m.current(j)
+			m.start(j, m.place(e.Slot.Node))
+		}
+	case Ended:
+		if j, w := m.byJob[e.Job], m.places[e.Slot.Node]; j != nil && w != nil {
+			m.end(j, w)
+		}
+	case Left:
+		if j := m.byJob[e.Job]; j != nil {
+			m.drop(j)
+		}
+	}
+}
+
+// residual is what a node leaves to tasks.
+func (n *Node) residual() float64 {
+	switch {
+	case n == nil:
+		return 1
+	case n.Residual > 0:
+		return min(n.Residual, 1)
+	default: // NaN too
+		return 0
+	}
+}
+
+// place is a node's workplace. One that nobody has told of has no slots.
+func (m *maxProgress) place(n *Node) *workplace {
+	w := m.places[n]
+	if w == nil {
+		w = &workplace{residual: n.residual()}
+		m.places[n] = w
+	}
+	return w
+}
+
+// report follows a node's slots and what it leaves.
+func (m *maxProgress) report(n *Node) {
+	w, r := m.place(n), n.residual()
+	m.resize(w, r, max(0, n.Slots[0])+max(0, n.Slots[1]))
+	if r == w.residual {
+		return
+	}
+	w.residual = r
+	for i := range w.tasks {
+		m.again(w, &w.tasks[i])
+	}
+}
+
+// resize says what the slots of a node mean to every fit.
+func (m *maxProgress) resize(w *workplace, residual float64, slots int) {
+	if residual == w.residual && slots == w.slots {
+		return
+	}
+	for _, c := range m.listed {
+		before, after := c.normedAt(w.residual), c.normedAt(residual)
+		for range w.slots {
+			c.normed.remove(before)
+		}
+		for range slots {
+			c.normed.add(after)
+		}
+	}
+	m.slots += slots - w.slots
+	w.slots = slots
+}
+
+// again works out once more what tasks of a job do on a node.
+func (m *maxProgress) again(w *workplace, t *together) {
+	for range t.count {
+		t.job.speed.remove(t.perTask)
+		m.load.remove(t.reads)
+	}
+	t.perTask, t.reads = t.job.perTask(w.residual), t.job.readsAt(w.residual)
+	for range t.count {
+		t.job.speed.add(t.perTask)
+		m.load.add(t.reads)
+	}
+}
+
+func (m *maxProgress) start(j *progressing, w *workplace) {
+	i := slices.IndexFunc(w.tasks, func(t together) bool { return t.job == j })
+	if i < 0 {
+		i = len(w.tasks)
+		w.tasks = append(w.tasks, together{job: j, perTask: j.perTask(w.residual), reads: j.readsAt(w.residual)})
+		j.places = append(j.places, w)
+	}
+	t := &w.tasks[i]
+	t.count++
+	j.speed.add(t.perTask)
+	m.load.add(t.reads)
+}
+
+func (m *maxProgress) end(j *progressing, w *workplace) {
+	i := slices.IndexFunc(w.tasks, func(t together) bool { return t.job == j })
+	if i < 0 {
+		return
+	}
+	t := &w.tasks[i]
+	j.speed.remove(t.perTask)
+	m.load.remove(t.reads)
+	if t.count--; t.count == 0 {
+		w.tasks = slices.Delete(w.tasks, i, i+1)
+		at := slices.Index(j.places, w)
+		j.places = slices.Delete(j.places, at, at+1)
+	}
+}
+
+// drop forgets a job, with tasks of it that were never said to have ended.
+func (m *maxProgress) drop(j *progressing) {
+	for len(j.places) > 0 {
+		m.end(j, j.places[0])
+	}
+	m.follow(j, nil)
+	last := m.jobs[len(m.jobs)-1]
+	m.jobs[j.at], last.at = last, j.at
+	m.jobs[len(m.jobs)-1] = nil
+	m.jobs = m.jobs[:len(m.jobs)-1]
+	delete(m.byJob, j.job)
+}
+
+// current reads again what is known of a job, where that has changed.
+func (m *maxProgress) current(j *progressing) {
+	if t := j.job.TaskTime; t == j.time && (t == nil || *t == j.fit) && j.job.ReadMBPerSecond == j.reads {
+		return
+	}
+	m.read(j)
+	for _, w := range j.places {
+		for i := range w.tasks {
+			if w.tasks[i].job == j {
+				m.again(w, &w.tasks[i])
+			}
+		}
+	}
+}
+
+func (m *maxProgress) read(j *progressing) {
+	j.time, j.reads = j.job.TaskTime, j.job.ReadMBPerSecond
+	var to *curve
+	if j.time != nil {
+		j.fit = *j.time
+		to = m.curve(j.fit)
+	}
+	m.follow(j, to)
+}
+
+// curve is that of a fit; nil where its times are none.
+func (m *maxProgress) curve(fit perf.TaskTime) *curve {
+	if c := m.curves[fit]; c != nil {
+		return c
+	}
+	c := &curve{TaskTime: fit, dedicated: fit.Seconds(1), residual: math.NaN(), place: len(m.listed)}
+	for _, r := range [...]float64{0, 1} {
+		if x := fit.Seconds(r); !(x > 0) || math.IsInf(x, 1) {
+			return nil
+		}
+	}
+	for _, w := range m.places {
+		norm := c.normedAt(w.residual)
+		for range w.slots {
+			c.normed.add(norm)
+		}
+	}
+	m.curves[fit] = c
+	m.listed = append(m.listed, c)
+	return c
+}
+
+// follow gives a job a fit, and forgets the one that no job has any more.
+func (m *maxProgress) follow(j *progressing, to *curve) {
+	if to != nil {
+		to.jobs++
+	}
+	if c := j.curve; c != nil {
+		if c.jobs--; c.jobs == 0 {
+			last := m.listed[len(m.listed)-1]
+			m.listed[c.place], last.place = last, c.place
+			m.listed = m.listed[:len(m.listed)-1]
+			delete(m.curves, c.TaskTime)
+		}
+	}
+	j.curve = to
+}
+
+// normedAt is a task's time as a multiple of that on a dedicated node.
+func (c *curve) normedAt(r float64) float64 {
+	if x := c.Seconds(r) / c.dedicated; x > 0 {
+		return min(x, mostNormed)
+	}
+	return mostNormed
+}
+
+// on is a task's time on a slot, and its multiple; both are kept for the next job of the same fit.
+func (c *curve) on(r float64) (seconds, norm float64) {
+	if r != c.residual {
+		c.residual, c.norm = r, c.normedAt(r)
+		c.seconds = c.norm * c.dedicated
+	}
+	return c.seconds, c.norm
+}
+
+func (j *progressing) perTask(r float64) float64 {
+	if j.curve == nil || r <= 0 {
+		return 0
+	}
+	return 1 / (j.curve.normedAt(r) * j.curve.dedicated)
+}
+
+func (j *progressing) readsAt(r float64) float64 {
+	if j.curve == nil {
+		return j.reads
+	}
+	return j.reads / j.curve.normedAt(r)
+}
+
+// completable is how many tasks a job's running slots complete until its deadline (eq. 3).
+func (m *maxProgress) completable(j *progressing, now float64) float64 {
+	left := (j.job.DeadlineSeconds - now) / m.factor
+	if !(left > 0) {
+		return 0
+	}
+	if !m.whole {
+		return left * j.speed.value()
+	}
+	tasks := 0.0
+	for _, w := range j.places {
+		for i := range w.tasks {
+			if t := &w.tasks[i]; t.job == j {
+				tasks += float64(t.count) * math.Floor(left*t.perTask*(1+tolerance))
+			}
+		}
+	}
+	return tasks
+}
+
+// deadline is a job's, infinite where it has none; a late job that is demoted has none any more.
+func (m *maxProgress) deadline(j *Job, now float64) float64 {
+	if j.DeadlineSeconds == 0 || math.IsNaN(j.DeadlineSeconds) || m.demote && j.DeadlineSeconds <= now {
+		return math.Inf(1)
+	}
+	return j.DeadlineSeconds
+}
+
+// rank is how a job compares for a slot where no deadline is at risk.
+type rank struct{ key, average, deadline float64 }
+
+func (a rank) before(b rank, j, other *Job) bool {
+	switch {
+	case a.key != b.key:
+		return a.key < b.key
+	case a.average != b.average: // who suffers most elsewhere
+		return a.average > b.average
+	case a.deadline != b.deadline:
+		return a.deadline < b.deadline
+	default:
+		return j.before(other)
+	}
+}
+
+// billionth rounds, so that what is equal but for rounding is a tie.
+func billionth(x float64) float64 { return math.Round(x * 1e9) }
+
+func (m *maxProgress) Choose(now float64, s Slot) Choice {
+	r := s.Node.residual()
+	m.last = decided{rule: "idle", residual: r}
+	if r < m.least {
+		m.last.rule = "residual"
+		return Choice{}
+	}
+	for _, j := range m.jobs {
+		m.current(j)
+	}
+	var risk, fitting, best *progressing
+	var bestRank rank
+	calm, ready := false, false // a job is not at risk; there is any
+	load, least := m.load.value(), math.Inf(1)
+	for _, j := range m.jobs {
+		if j.job.pending(m.layout, s.Pool) == 0 {
+			continue
+		}
+		ready = true
+		seconds, norm, average, reads := 0.0, 1.0, 1.0, j.reads
+		if c := j.curve; c != nil {
+			seconds, norm = c.on(r)
+			reads = j.reads / norm
+			if m.slots > 0 {
+				average = c.normed.value() / float64(m.slots)
+			}
+		}
+		deadline := m.deadline(j.job, now)
+		if !math.IsInf(deadline, 1) && !perf.OnTrack(m.completable(j, now), float64(j.job.Unfinished)) {
+			if risk == nil || sooner(j.job, risk.job) {
+				risk = j
+			}
+			if j.fits(now, seconds) && (fitting == nil || sooner(j.job, fitting.job)) {
+				fitting = j
+			}
+		} else {
+			calm = true
+		}
+		if least = min(least, reads); load+reads > m.cap*(1+tolerance) {
+			continue
+		}
+		key := rank{billionth(norm), billionth(average), deadline}
+		if !m.paper {
+			key.key = billionth(norm / average)
+		}
+		if best == nil || key.before(bestRank, j.job, best.job) {
+			best, bestRank = j, key
+		}
+	}
+	if !m.paper && (fitting != nil || calm) {
+		risk = fitting
+	}
+	switch {
+	case risk != nil:
+		return m.choose("deadline", risk, s.Pool, [3]float64{m.completable(risk, now), float64(risk.job.Unfinished), risk.job.DeadlineSeconds - now})
+	case best != nil:
+		return m.choose("progress", best, s.Pool, [3]float64{bestRank.key / 1e9, bestRank.average / 1e9, load})
+	case ready:
+		m.last.rule = "io_cap"
+		m.last.figures = [3]float64{load, m.cap, least}
+	}
+	return Choice{}
+}
+
+// sooner is the order of deadlines; ties fall by submission.
+func sooner(j, other *Job) bool {
+	if j.DeadlineSeconds != other.DeadlineSeconds {
+		return j.DeadlineSeconds < other.DeadlineSeconds
+	}
+	return j.before(other)
+}
+
+// fits says whether a task that starts now ends before the deadline, or could not even on a dedicated node.
+// Of a job without a fit nobody can tell, so it does.
+func (j *progressing) fits(now, seconds float64) bool {
+	left := j.job.DeadlineSeconds - now
+	return j.curve == nil || seconds <= left*(1+tolerance) || left <= j.curve.dedicated*(1+tolerance)
+}
+
+func (m *maxProgress) choose(rule string, j *progressing, p Pool, figures [3]float64) Choice {
+	m.last.rule, m.last.job, m.last.figures = rule, j, figures
+	m.last.Choice = Choice{j.job, j.job.next(m.layout, p)}
+	return m.last.Choice
+}
+
+func (m *maxProgress) Why() Why {
+	d, f := &m.last, m.last.figures
+	switch d.rule {
+	case "residual":
+		return Why{d.rule, fmt.Sprintf("Other work leaves %.3g of the node's processors, less than the %.3g from which tasks start.", d.residual, m.least),
+			[]Figure{{"residual", d.residual}, {"least_residual", m.least}}}
+	case "io_cap":
+		return Why{d.rule, fmt.Sprintf("Running tasks read %.3g MB/s from each data node, and no task reads so little that %.3g are not exceeded.", f[0], f[1]),
+			[]Figure{{"load_mb_s", shown(f[0])}, {"io_cap_mb_s", f[1]}, {"least_mb_s", shown(f[2])}}}
+	case "deadline":
+		figures := []Figure{{"completable", shown(f[0])}, {"unfinished", f[1]}, {"left_s", shown(f[2])}}
+		switch {
+		case f[2] <= 0:
+			return Why{d.rule, fmt.Sprintf("Its deadline passed %.3g s ago; of the deadlines at risk it was the earliest.", -f[2]), figures}
+		case d.job.curve == nil:
+			return Why{d.rule, fmt.Sprintf("Its deadline is in %.4g s, the earliest at risk: nothing says how long its tasks take.", f[2]), figures}
+		default:
+			return Why{d.rule, fmt.Sprintf("Its running tasks' slots complete %.4g of its %g unfinished tasks until its deadline in %.4g s, the earliest at risk.", f[0], f[1], f[2]), figures}
+		}
+	case "progress":
+		figures := []Figure{{"residual", d.residual}, {"slowdown", shown(f[0])}, {"average_slowdown", shown(f[1])}, {"load_mb_s", shown(f[2])}}
+		if m.paper {
+			return Why{d.rule, fmt.Sprintf("Its tasks take %.3g times as long here as on a dedicated node, the least of all; on the cluster's mean slot they take %.3g times.", f[0], f[1]), figures}
+		}
+		return Why{d.rule, fmt.Sprintf("Its tasks take %.3g times as long here as on the cluster's mean slot, the least of all; there they take %.3g times what they take on a dedicated node.", f[0], f[1]), figures}
+	default:
+		return idle
+	}
+}

@@ -1,0 +1,40 @@
+package dispatch
+
+import (
+	"fmt"
+
+	"headroom/internal/core/capacity"
+)
+
+// Setting is the cluster that a policy decides for.
+type Setting struct {
+	Layout Layout
+	// Shares are the classes' slots under fair and capacity; Job.Class is an index into them.
+	Shares []Share
+}
+
+// New is the policy that a document describes, or everything that is wrong with the document.
+func New(p capacity.Policy, s Setting) (Policy, error) {
+	if err := p.Validate(""); err != nil {
+		return nil, err
+	}
+	p = p.Filled()
+	switch p.Kind {
+	case capacity.PolicyFIFO:
+		return FIFO(s.Layout), nil
+	case capacity.PolicyEDF:
+		return EDF(s.Layout), nil
+	case capacity.PolicyFair:
+		return Fair(s.Layout, s.Shares), nil
+	case capacity.PolicyCapacity:
+		return Capacity(s.Layout, s.Shares), nil
+	case capacity.PolicyProgressShare:
+		return ProgressShare(s.Layout, p), nil
+	case capacity.PolicyMaxProgress:
+		return MaxProgress(s.Layout, p), nil
+	case capacity.PolicyLearned:
+		return NewLearned(s.Layout, p), nil
+	default:
+		return nil, fmt.Errorf("no policy is called %q", p.Kind)
+	}
+}

@@ -1,0 +1,125 @@
+package live
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/slots/dispatch"
+)
+
+// Room is what deadlines are judged by at a moment: the slots of the nodes that are alive, and the active jobs
+// that have deadlines.
+func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, known KnownTimes) dispatch.Room {
+	c.advance(now)
+	room := dispatch.Room{Mode: mode, Layout: c.layout, Slots: c.slots()}
+	for _, number := range slices.Sorted(maps.Keys(c.jobs)) {
+		if j := c.jobs[number]; j.Deadline > 0 {
+			room.Accepted = append(room.Accepted, c.Commitment(CommittedJob(number), j.Request.Name, j.Request.Class, j.Deadline-c.Clock,
+				j.Counts[dispatch.Map].Total-j.Counts[dispatch.Map].Done, j.Counts[dispatch.Reduce].Total-j.Counts[dispatch.Reduce].Done, known))
+		}
+	}
+	return room
+}
+
+// slots are those of the nodes that are alive, busy ones too, by pool.
+func (c *Cluster) slots() (all [dispatch.Kinds][]dispatch.Free) {
+	for _, n := range c.indexed {
+		if n != nil && n.State == capacity.NodeAlive {
+			for p, slots := range n.d.Slots {
+				all[p] = append(all[p], dispatch.Free{Residual: n.Residual, Count: slots})
+			}
+		}
+	}
+	return all
+}
+
+// CommittedJob is the id of a job's commitment.
+func CommittedJob(number int64) string { return "job " + strconv.FormatInt(number, 10) }
+
+// KnownTimes is what is known of classes' tasks beyond what the cluster has seen itself.
+type KnownTimes struct {
+	Fits     map[string]perf.JobFit // of measurements of the kind task_time, which are of maps
+	Profiles map[string]capacity.Profile
+}
+
+// Commitment is a job with a deadline, with what is known of its class's tasks: the times that the cluster has seen,
+// otherwise of maps those of the stored fit, otherwise those of the class's profile.
+func (c *Cluster) Commitment(id, name, class string, dueSeconds float64, mapTasks, reduceTasks int64, known KnownTimes) dispatch.Commitment {
+	job := dispatch.Commitment{ID: id, Name: name, DueSeconds: dueSeconds, Tasks: [dispatch.Kinds]int{int(mapTasks), int(reduceTasks)}}
+	var usual Usual
+	if p, some := known.Profiles[class]; some {
+		usual = UsualTasks(p)
+	}
+	fit := known.Fits[class].TaskTime
+	for k := range dispatch.Kind(dispatch.Kinds) {
+		m := c.measured[class]
+		switch {
+		case m != nil && m.of(k).Fit != nil:
+			job.Times[k], job.Sources[k] = m.of(k).Fit, capacity.TimesSource{From: capacity.TimesOfLive, Tasks: m.of(k).Times.Added}
+		case k == dispatch.Map && fit != nil:
+			job.Times[k], job.Sources[k] = &fit.TaskTime, capacity.TimesSource{From: capacity.TimesOfFit, Version: known.Fits[class].Version, Tasks: fit.Points}
+		case usual.Seconds[k] > 0:
+			job.Times[k], job.Sources[k] = dispatch.Constant(usual.Seconds[k]), capacity.TimesSource{From: capacity.TimesOfProfile}
+		}
+	}
+	return job
+}
+
+// CommittedClasses are the classes of the active jobs with deadlines, by name.
+func (c *Cluster) CommittedClasses() []string {
+	of := map[string]bool{}
+	for _, j := range c.jobs {
+		if j.Deadline > 0 {
+			of[j.Request.Class] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(of))
+}
+
+// Usual is the tasks of an execution: how many of each kind, and how long they take in the mean.
+type Usual struct {
+	Tasks   [dispatch.Kinds]int64
+	Seconds [dispatch.Kinds]float64
+}
+
+// UsualTasks are those of a profile. The stages of a chain are maps. A reduce counts with the longer of the two
+// shuffles, whichever it gets.
+func UsualTasks(p capacity.Profile) (u Usual) {
+	for _, s := range p.Stages {
+		u.Tasks[dispatch.Map] += s.Tasks
+		u.Seconds[dispatch.Map] += float64(s.Tasks) * s.AvgSeconds
+	}
+	if len(p.Stages) > 0 {
+		u.Seconds[dispatch.Map] /= float64(max(u.Tasks[dispatch.Map], 1))
+		return u
+	}
+	u.Tasks = [dispatch.Kinds]int64{p.MapTasks, p.ReduceTasks}
+	u.Seconds[dispatch.Map] = p.MapAvgSeconds
+	if p.ReduceTasks > 0 {
+		u.Seconds[dispatch.Reduce] = max(p.FirstShuffleAvgSeconds, p.ShuffleAvgSeconds) + p.ReduceAvgSeconds
+	}
+	return u
+}
+
+// Due is when a job that is submitted at a moment must be done; 0 is whenever.
+func Due(r capacity.LiveJobRequest, now float64) float64 {
+	switch {
+	case r.DeadlineAt != nil:
+		return Seconds(*r.DeadlineAt)
+	case r.DeadlineSeconds > 0:
+		return Seconds(Moment(now + r.DeadlineSeconds))
+	}
+	return 0
+}
+
+// Refused is a job that did not get a place. It is not kept.
+func Refused(r capacity.LiveJobRequest, now float64, why *capacity.Admission) capacity.LiveJob {
+	j := Job{Request: r, State: capacity.JobRefused, Submitted: now, Deadline: Due(r, now)}
+	j.Counts[dispatch.Map].Total, j.Counts[dispatch.Reduce].Total = r.Maps, r.Reduces
+	v := j.View(now)
+	v.Reason, v.Admission = why.Reason, why
+	return v
+}

@@ -1,0 +1,150 @@
+package live
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
+)
+
+// Settings are those that hold.
+func (c *Cluster) Settings() capacity.LiveSettings { return c.settings }
+
+// SetSettings changes how the cluster decides, from now on. Tasks that run go on. What the policy learned has learned
+// is kept when another policy decides, and learned again where it is to be seen in another way.
+func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings, judged Judged) error {
+	if _, err := newPolicy(s, nil); err != nil {
+		return err
+	}
+	c.advance(now)
+	before := c.settings
+	s.Version, s.UpdatedAt = before.Version+1, Moment(c.Clock)
+	if s.Shares == nil {
+		s.Shares = []capacity.SlotShare{}
+	}
+	c.settings, c.changes.Settings, c.nextDeath = s, &s, 0
+	switch {
+	case before.Slots == s.Slots && reflect.DeepEqual(before.Policy, s.Policy) && slices.Equal(before.Shares, s.Shares):
+		return nil
+	case before.Policy.Kind == s.Policy.Kind:
+		return c.retell(before.Policy, judged)
+	case s.Policy.Kind == capacity.PolicyLearned:
+		if memory, learned := c.memories[s.Policy.Kind]; learned {
+			return broken(c.tell(&memory, judged))
+		}
+	case before.Policy.Kind == capacity.PolicyLearned: // nobody will judge what waits
+		c.dropped(slices.Sorted(maps.Keys(c.pending)))
+	}
+	return broken(c.tell(nil, judged))
+}
+
+// Relearn lets the policy learned learn again from the choices that were judged, as far as they are kept.
+func (c *Cluster) Relearn(now float64, judged Judged) error {
+	if c.policy.learned == nil {
+		return fmt.Errorf("the policy of the cluster is %s, which does not learn: %w", c.settings.Policy.Kind, capacity.Conflict)
+	}
+	c.advance(now)
+	return broken(c.relearn(judged))
+}
+
+// retell makes the policy anew, with what it remembers as a policy of the document that was valid before.
+func (c *Cluster) retell(as capacity.Policy, judged Judged) error {
+	var memory *Memory
+	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers {
+		text, err := keeper.Memory()
+		if err != nil {
+			return Broken{err}
+		}
+		memory = &Memory{as, text}
+	}
+	return broken(c.tell(memory, judged))
+}
+
+func broken(err error) error {
+	if err != nil {
+		return Broken{err}
+	}
+	return nil
+}
+
+// PutNode declares a node, or says what it is from now on. It answers what it was before; nil where it is new.
+func (c *Cluster) PutNode(now float64, declared capacity.LiveNode) (after capacity.LiveNode, before *capacity.LiveNode, err error) {
+	n := c.nodes[declared.Name]
+	if n == nil && len(c.nodes) >= capacity.MaxLiveNodes {
+		return after, nil, fmt.Errorf("the cluster has %d nodes already, as many as it may; take one out first: %w", len(c.nodes), capacity.Conflict)
+	}
+	c.advance(now)
+	if n == nil {
+		n = c.addNode(Node{LiveNode: capacity.LiveNode{Name: declared.Name, State: capacity.NodeNew, Residual: 1, CreatedAt: Moment(c.Clock)}})
+	} else {
+		was := n.LiveNode
+		before = &was
+		if was.Type == declared.Type && was.Cores == declared.Cores && was.Slots == declared.Slots && was.Dedicated == declared.Dedicated && was.ComputeUnits == declared.ComputeUnits {
+			return was, before, nil
+		}
+	}
+	n.Type, n.Cores, n.Slots, n.Dedicated, n.ComputeUnits, n.UpdatedAt = declared.Type, declared.Cores, declared.Slots, declared.Dedicated, declared.ComputeUnits, Moment(c.Clock)
+	c.touchNode(n)
+	if n.State == capacity.NodeAlive { // policies reckon with what it was
+		err = c.retell(c.settings.Policy, Judged{})
+	}
+	return n.LiveNode, before, err
+}
+
+// RemoveNode takes a node out; its tasks wait again.
+func (c *Cluster) RemoveNode(now float64, name string) (before capacity.LiveNode, err error) {
+	n := c.nodes[name]
+	if n == nil {
+		return before, noNode(name)
+	}
+	c.advance(now)
+	before = n.LiveNode
+	for _, r := range ordered(n.runs) {
+		c.lose(r, CauseRemoved, false)
+	}
+	for _, r := range ordered(c.lost) {
+		if r.node == n {
+			r.Open = false
+			delete(c.lost, r.ID)
+			c.touchRun(r)
+		}
+	}
+	if n.State == capacity.NodeAlive {
+		c.noteNode(dispatch.Gone, n)
+	}
+	delete(c.nodes, name)
+	c.indexed[n.d.Index] = nil
+	c.changes.Removed = append(c.changes.Removed, name)
+	return before, nil
+}
+
+// Submit takes in a job.
+func (c *Cluster) Submit(now float64, r capacity.LiveJobRequest, by string) (Job, error) {
+	if len(c.jobs) >= capacity.MaxLiveJobs {
+		return Job{}, fmt.Errorf("the cluster has %d active jobs already, as many as it may; try again when some have ended: %w", len(c.jobs), capacity.Conflict)
+	}
+	c.advance(now)
+	c.LastJob++
+	kept := Job{Number: c.LastJob, Request: r, State: capacity.JobActive, Submitted: c.Clock, SubmittedBy: by}
+	kept.Deadline = Due(r, c.Clock)
+	j := c.addJob(kept)
+	c.place(j)
+	c.noteJob(dispatch.Arrived, j, 0)
+	c.touchJob(j)
+	return j.kept(), nil
+}
+
+// Kill ends a job before its time.
+func (c *Cluster) Kill(now float64, number int64, by string) (before, after Job, err error) {
+	j := c.jobs[number]
+	if j == nil {
+		return before, after, fmt.Errorf("the cluster has no active job %d: %w", number, capacity.NotFound)
+	}
+	c.advance(now)
+	before = j.kept()
+	c.endJob(j, capacity.JobKilled, "Killed by "+by+".")
+	return before, j.kept(), nil
+}

@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"strconv"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
+	"headroom/internal/slots/dispatch"
+)
+
+// NoAdmission takes every job on, as a mode that is left out does.
+const NoAdmission capacity.AdmissionMode = "none"
+
+func (p Policy) admits() bool { return p.Admission != "" && p.Admission != NoAdmission }
+
+// shortest is a task that takes no time, to those who divide by it.
+const shortest = 1e-9
+
+// leastThinking is how long users think at least whose job was rejected: time would never pass otherwise.
+const leastThinking = 1
+
+// admits says whether a new job is promised its deadline. One without is always taken on, and so is one of
+// which nothing is measured: nobody can promise it anything, and nothing would ever be measured.
+func (x *mixture) admits(e *engine, class int, due float64) bool {
+	spec := &e.model.classes[class]
+	asks := dispatch.Commitment{ID: "new", DueSeconds: due - e.now, Times: x.promised(e, class)}
+	asks.Tasks = [dispatch.Kinds]int{spec.tasks - spec.reduces, spec.reduces}
+	if due == 0 || asks.Times[dispatch.Map] == nil {
+		return true
+	}
+	room := dispatch.Room{Mode: e.admission, Layout: e.layout, Slots: x.room()}
+	for _, j := range e.jobs {
+		if j.Unfinished > 0 && j.DeadlineSeconds > 0 {
+			maps := j.Maps - j.MapsDone
+			room.Accepted = append(room.Accepted, dispatch.Commitment{ID: strconv.Itoa(j.Index), DueSeconds: j.DeadlineSeconds - e.now,
+				Tasks: [dispatch.Kinds]int{maps, j.Unfinished - maps}, Times: x.promised(e, j.Class)})
+		}
+	}
+	return room.Admits(asks)
+}
+
+// promised is the task times that promises to a class's jobs rest on; those of maps are nil where nothing is
+// known.
+func (x *mixture) promised(e *engine, class int) [dispatch.Kinds]*perf.TaskTime {
+	l := &x.learns[class]
+	if l.promise == [dispatch.Kinds]*perf.TaskTime{} {
+		l.promise = x.overTypes(&e.model.classes[class])
+	}
+	times := l.promise
+	if !l.given {
+		times[dispatch.Map] = l.TaskTime
+	}
+	return times
+}
+
+// overTypes is a class's task times, on the average of the nodes' types.
+func (x *mixture) overTypes(spec *classModel) (times [dispatch.Kinds]*perf.TaskTime) {
+	slow, slots := 0.0, 0.0
+	for i := range x.nodes {
+		n := float64(x.nodes[i].Slots[0])
+		slow += n / spec.speeds[x.nodes[i].kind]
+		slots += n
+	}
+	slow /= slots
+	work := spec.work()
+	times[dispatch.Map] = dispatch.Constant(max(shortest, work[0]/float64(spec.tasks-spec.reduces)*slow))
+	if t := spec.TaskTime; t != nil {
+		mean := *t
+		mean.A *= slow
+		mean.C *= slow
+		times[dispatch.Map] = &mean
+	}
+	if spec.reduces > 0 {
+		times[dispatch.Reduce] = dispatch.Constant(max(shortest, work[1]/float64(spec.reduces)*slow))
+	}
+	return times
+}
+
+// room is the slots by what is left of their nodes.
+func (x *mixture) room() [dispatch.Kinds][]dispatch.Free {
+	if x.fresh {
+		return x.free
+	}
+	x.free, x.fresh = [dispatch.Kinds][]dispatch.Free{}, true
+	for p := range x.free {
+		at := map[float64]int{}
+		for i := range x.nodes {
+			n := &x.nodes[i]
+			k, known := at[n.Residual]
+			if !known {
+				k = len(x.free[p])
+				at[n.Residual] = k
+				x.free[p] = append(x.free[p], dispatch.Free{Residual: n.Residual})
+			}
+			x.free[p][k].Count += n.Slots[p]
+		}
+	}
+	return x.free
+}
+
+// refuse counts a job that is not taken on; a user tries again.
+func (e *engine) refuse(class, user int) {
+	c := &e.classes[class]
+	if e.now >= e.warmUp {
+		c.rejected++
+	}
+	if user >= 0 {
+		e.thinkAtLeast(user, leastThinking)
+	}
+}

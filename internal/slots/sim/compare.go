@@ -1,0 +1,226 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+// MaxCompared is how many policies can stand beside an input's own.
+const MaxCompared = 20
+
+// Figures is what a replication came to, after the warm-up: of a class, or of several.
+type Figures struct {
+	Ended, Judged, Missed, Rejected int64
+	ResponseSeconds                 float64 // of all that ended, added up
+	TaskSeconds                     float64 // slots in which tasks worked
+	LastEndSeconds                  float64 // of all that ended, before the warm-up too
+}
+
+// And is two figures together.
+func (f Figures) And(other Figures) Figures {
+	f.Ended += other.Ended
+	f.Judged += other.Judged
+	f.Missed += other.Missed
+	f.Rejected += other.Rejected
+	f.ResponseSeconds += other.ResponseSeconds
+	f.TaskSeconds += other.TaskSeconds
+	f.LastEndSeconds = max(f.LastEndSeconds, other.LastEndSeconds)
+	return f
+}
+
+// Compared is what a policy came to for a class or for all, and how far that is from the first policy's.
+// The replications of all policies have the same jobs with the same random numbers, so that differences
+// are surer than the figures they are of.
+type Compared struct {
+	Policy   string  `json:"policy"`
+	Class    string  `json:"class"`             // empty: all together
+	VMType   string  `json:"vm_type,omitempty"` // of a plan that is tried, where it rents several
+	Ended    int64   `json:"ended"`
+	Judged   int64   `json:"judged"` // by a deadline
+	Missed   int64   `json:"missed"`
+	Rejected int64   `json:"rejected"`
+	Met      Against `json:"met"` // the part of those judged
+	Response Against `json:"response_s"`
+	Task     Against `json:"task_s"` // slot seconds in which tasks worked, of a replication
+	LastEnd  Against `json:"last_end_s"`
+}
+
+// Against is a figure and its difference from the first policy's, replication by replication; null of the
+// first.
+type Against struct {
+	Estimate
+	Difference *Estimate `json:"difference"`
+}
+
+// PolicyName is a policy for people: its rule, and what makes it another of the same rule.
+func PolicyName(p Policy) string {
+	name := string(cmp.Or(p.Kind, capacity.PolicyFair))
+	also := func(format string, values ...any) { name += ", " + fmt.Sprintf(format, values...) }
+	if p.Mode != "" {
+		also("%s", p.Mode)
+	}
+	if p.TimeFactor != nil {
+		also("times %g", *p.TimeFactor)
+	}
+	if p.WholeTasks != nil && *p.WholeTasks {
+		also("whole tasks")
+	}
+	if p.IOCap != nil {
+		also("cap %g", *p.IOCap)
+	}
+	if p.Late != "" {
+		also("late %s", p.Late)
+	}
+	if p.AffinityThreshold != nil {
+		also("affinity %g", *p.AffinityThreshold)
+	}
+	if p.MaxSkips != nil {
+		also("%d skips", *p.MaxSkips)
+	}
+	if p.Classifier != "" {
+		also("%s", p.Classifier)
+	}
+	if p.EvaluationDelay != nil {
+		also("delay %d", *p.EvaluationDelay)
+	}
+	if p.Target != nil {
+		also("target %g", *p.Target)
+	}
+	if p.Lending != "" {
+		also("lent to %s", p.Lending)
+	}
+	if p.ReducesAfter != nil {
+		also("reduces after %g", *p.ReducesAfter)
+	}
+	if p.Admission != "" {
+		also("admission %s", p.Admission)
+	}
+	return name
+}
+
+// names gives policies that would be called the same a number.
+func names(policies []Policy) []string {
+	var all []string
+	seen := map[string]int{}
+	for _, p := range policies {
+		name := PolicyName(p)
+		if seen[name]++; seen[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, seen[name])
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+func (o *outcome) figures(m *model, class int) Figures {
+	c := &o.classes[class]
+	return Figures{Ended: c.response.n, Judged: c.judged + c.unfinishedLate, Missed: c.late + c.unfinishedLate, Rejected: c.rejected,
+		ResponseSeconds: c.response.sum, TaskSeconds: c.worked(), LastEndSeconds: c.lastEnd}
+}
+
+// FiguresOf is what a policy (0: the input's own; then those it is compared with) came to for a class in each of some replications.
+func (s *Simulation) FiguresOf(policy, class int, replications []int) (all []Figures) {
+	of := s
+	if policy > 0 {
+		of = s.rivals[policy-1]
+	}
+	for _, i := range replications {
+		all = append(all, of.outcomes[i].figures(of.model, class))
+	}
+	return all
+}
+
+// compared is every policy's row for all classes, and one for each class where there are several.
+func (s *Simulation) compared(replications []int) []Compared {
+	if len(s.rivals) == 0 {
+		return nil
+	}
+	var rows []Compared
+	classes := s.model.classes
+	byClass := make([][][]Figures, len(classes))
+	for i := range classes {
+		byClass[i] = make([][]Figures, len(s.names))
+		for p := range s.names {
+			byClass[i][p] = s.FiguresOf(p, i, replications)
+		}
+	}
+	rows = append(rows, Compare(s.names, "", Together(byClass))...)
+	if len(classes) > 1 {
+		for i := range classes {
+			rows = append(rows, Compare(s.names, classes[i].Name, byClass[i])...)
+		}
+	}
+	return rows
+}
+
+// Together adds up figures by policy and replication over what they are of.
+func Together(all [][][]Figures) [][]Figures {
+	var sum [][]Figures
+	for i, policies := range all {
+		for p, figures := range policies {
+			if i == 0 {
+				sum = append(sum, append([]Figures{}, figures...))
+				continue
+			}
+			for n := range figures {
+				sum[p][n] = sum[p][n].And(figures[n])
+			}
+		}
+	}
+	return sum
+}
+
+// Compare is what policies came to by replication, beside the first of them.
+func Compare(names []string, class string, figures [][]Figures) []Compared {
+	rows := make([]Compared, len(names))
+	for p := range names {
+		c := Compared{Policy: names[p], Class: class}
+		for _, f := range figures[p] {
+			c.Ended += f.Ended
+			c.Judged += f.Judged
+			c.Missed += f.Missed
+			c.Rejected += f.Rejected
+		}
+		base := figures[0]
+		if p == 0 {
+			base = nil
+		}
+		met := func(f *Figures) (float64, bool) { return ratio(float64(f.Judged-f.Missed), float64(f.Judged)) }
+		c.Met = against(figures[p], base, met)
+		c.Met.Estimate = proportion(figures[p], func(f *Figures) (good, all int64) { return f.Judged - f.Missed, f.Judged })
+		if d := c.Met.Difference; d != nil && d.HalfWidth != nil && c.Judged > 0 {
+			// Where hardly a replication has a job that one policy misses and the other does not, how far
+			// replications differ says too little: one more for each counts besides (Agresti and Min).
+			n := float64(c.Judged)
+			least := student(len(figures[p])) * math.Sqrt(math.Abs(float64(c.Missed-rows[0].Missed))+1) / (n + 2)
+			*d.HalfWidth = min(1, max(*d.HalfWidth, least))
+		}
+		c.Response = against(figures[p], base, func(f *Figures) (float64, bool) { return ratio(f.ResponseSeconds, float64(f.Ended)) })
+		c.Task = against(figures[p], base, func(f *Figures) (float64, bool) { return f.TaskSeconds, true })
+		c.LastEnd = against(figures[p], base, func(f *Figures) (float64, bool) { return f.LastEndSeconds, f.LastEndSeconds > 0 })
+		rows[p] = c
+	}
+	return rows
+}
+
+// against is a figure's mean over the replications, and that of its differences from the base.
+func against(figures, base []Figures, figure func(*Figures) (float64, bool)) Against {
+	a := Against{Estimate: estimate(figures, figure)}
+	if base != nil {
+		type pair struct{ is, was *Figures }
+		var pairs []pair
+		for i := range figures {
+			pairs = append(pairs, pair{&figures[i], &base[i]})
+		}
+		d := estimate(pairs, func(p *pair) (float64, bool) {
+			is, ok := figure(p.is)
+			was, known := figure(p.was)
+			return is - was, ok && known
+		})
+		a.Difference = &d
+	}
+	return a
+}

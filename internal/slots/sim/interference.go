@@ -1,0 +1,198 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+// InterferenceAnswer is how long requests take on a core that runs batch work as well, under each policy:
+// simulated, beside what queueing theory says where it says something.
+type InterferenceAnswer struct {
+	Use      float64        `json:"use"` // the part of the core that the requests need
+	Requests int64          `json:"requests"`
+	Seed     int64          `json:"seed"`
+	Policies []Interference `json:"policies"` // none where nothing is asked of a core
+	// DataNodes is where something is asked of data nodes.
+	DataNodes *DataNodesAnswer `json:"data_nodes,omitempty"`
+}
+
+// Interference is what a policy comes to.
+type Interference struct {
+	Policy   capacity.CorePolicy `json:"policy"`
+	Unstable bool                `json:"unstable"` // requests pile up for ever: they have no times
+	Response *ResponseMs         `json:"response_ms"`
+	// BatchShare is the part of the core that the batch work got.
+	BatchShare float64 `json:"batch_share"`
+	Theory     Theory  `json:"theory"`
+	// Hints sets up a Linux host like this; null where nothing is to be set.
+	Hints    *HostHints         `json:"hints"`
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// ResponseMs is from a request's arrival to its end. The half widths say how far the true figure may be
+// off with 95 % confidence.
+type ResponseMs struct {
+	Mean          float64 `json:"mean"`
+	MeanHalfWidth float64 `json:"mean_half_width"`
+	P95           float64 `json:"p95"`
+	P95HalfWidth  float64 `json:"p95_half_width"`
+	P99           float64 `json:"p99"`
+	P99HalfWidth  float64 `json:"p99_half_width"`
+}
+
+// parts is into how many pieces a run is cut, whose figures say how sure those of all are; the piece
+// before them warms up.
+const parts = 20
+
+// roughBelow is how many times the core must have had the time to forget what was, in a part of a run, for
+// the parts to be independent.
+const roughBelow = 10
+
+// EstimateInterference simulates a core under each policy with the same requests. It is bounded by the question's
+// limits and ends with the context.
+func EstimateInterference(ctx context.Context, q capacity.InterferenceQuestion) (InterferenceAnswer, error) {
+	if err := q.Validate(); err != nil {
+		return InterferenceAnswer{}, err
+	}
+	answer := InterferenceAnswer{Requests: q.Requests, Seed: q.Seed, Policies: []Interference{}}
+	if q.DataNodes != nil {
+		answer.DataNodes = serve(q.DataNodes)
+	}
+	if !q.AsksOfCore() {
+		answer.Requests = 0
+		return answer, nil
+	}
+	load := newCoreLoad(q.Interactive)
+	answer.Use = load.use()
+	for _, p := range q.Policies {
+		one := Interference{Policy: p, Theory: load.theory(p), Hints: HintsFor(p, q.Host), Warnings: []capacity.Warning{}}
+		one.Unstable = load.unstable(p)
+		run, err := load.run(ctx, p, q.Requests, uint64(q.Seed))
+		if err != nil {
+			return InterferenceAnswer{}, err
+		}
+		one.BatchShare = run.batch / run.elapsed
+		if !one.Unstable {
+			one.Response = run.response()
+		}
+		one.warn(load, q.Requests)
+		answer.Policies = append(answer.Policies, one)
+	}
+	return answer, nil
+}
+
+func (i *Interference) warn(load coreLoad, requests int64) {
+	if i.Unstable {
+		i.Warnings = append(i.Warnings, capacity.Warning{Code: "unstable", Detail: fmt.Sprintf(
+			"The requests need %.4g %% of the core, and this policy leaves them %.4g %%: they pile up for ever, so that there is no time they take. Send fewer requests, or choose another policy.",
+			100*load.use(), 100*left(i.Policy))})
+		return
+	}
+	if forget := load.forgets(i.Policy); float64(requests)/(parts+1) < roughBelow*forget {
+		i.Warnings = append(i.Warnings, capacity.Warning{Code: "rough", Detail: fmt.Sprintf(
+			"So near the limit a core forgets a crowd only after some %.2g requests; %d of them say little, and the half widths too little. Simulate %.2g or more, or trust the theory where it says something.",
+			forget, requests, forget*roughBelow*(parts+1))})
+	}
+}
+
+// coreLoad is the requests, in milliseconds.
+type coreLoad struct {
+	every        float64 // between arrivals, on average
+	service      capacity.RequestTiming
+	mean, square float64 // of a service
+}
+
+func newCoreLoad(i capacity.Interactive) coreLoad {
+	l := coreLoad{every: 1000 / i.PerSecond, service: i.Service, mean: i.Service.MeanMs}
+	switch i.Service.Kind {
+	case capacity.ExponentialService:
+		l.square = 2 * l.mean * l.mean
+	case capacity.ConstantService:
+		l.square = l.mean * l.mean
+	default:
+		n := float64(len(i.Service.SamplesMs))
+		for _, ms := range i.Service.SamplesMs {
+			l.mean += ms / n
+			l.square += float64(ms*ms) / n
+		}
+	}
+	return l
+}
+
+// use is rho: the part of the core that the requests need.
+func (l coreLoad) use() float64 { return l.mean / l.every }
+
+func (l coreLoad) draw(s *stream) float64 {
+	switch l.service.Kind {
+	case capacity.ExponentialService:
+		return s.exponential(l.mean)
+	case capacity.ConstantService:
+		return l.mean
+	default:
+		n := len(l.service.SamplesMs)
+		return l.service.SamplesMs[min(n-1, int(s.unit()*float64(n)))]
+	}
+}
+
+// forgets is after how many requests the number of those that wait says nothing about what it was: the
+// relaxation time of M/M/1, times how much more services vary.
+func (l coreLoad) forgets(p capacity.CorePolicy) float64 {
+	root := 1 - math.Sqrt(l.use()/left(p))
+	return max(1, (l.square/l.mean/l.mean)/2/(root*root))
+}
+
+// coreRun is what came of a run after its warm-up.
+type coreRun struct {
+	parts          [parts]series // of response times
+	batch, elapsed float64       // how long the batch work ran, and of how long
+}
+
+// watched is after how many requests the context is looked at: less than a millisecond.
+const watched = 1 << 13
+
+func (l coreLoad) run(ctx context.Context, p capacity.CorePolicy, requests int64, seed uint64) (*coreRun, error) {
+	arrivals, services := child(seed, 0), child(seed, 1)
+	c := newCore(p)
+	r := &coreRun{}
+	warmUp := requests / (parts + 1)
+	var warm, gaps float64 // what belongs to the warm-up; arrivals so far
+	for n := range requests {
+		if n%watched == 0 && capacity.Pause(ctx) != nil {
+			return nil, context.Cause(ctx)
+		}
+		gap := arrivals.exponential(l.every)
+		gaps += gap
+		response := c.request(gap, l.draw(&services))
+		if n < warmUp {
+			warm = gaps + response
+			r.batch = -c.batch
+			continue
+		}
+		r.parts[(n-warmUp)*parts/(requests-warmUp)].add(response)
+		r.elapsed = gaps + response - warm
+	}
+	r.batch += c.batch
+	return r, nil
+}
+
+func (r *coreRun) response() *ResponseMs {
+	var all series
+	for i := range r.parts {
+		all.merge(&r.parts[i])
+	}
+	half := func(figure func(*series) float64) float64 {
+		values := make([]float64, parts)
+		for i := range r.parts {
+			values[i] = figure(&r.parts[i])
+		}
+		return *estimated(values).HalfWidth
+	}
+	return &ResponseMs{
+		Mean: all.mean(), MeanHalfWidth: half((*series).mean),
+		P95: all.quantile(0.95), P95HalfWidth: half(func(s *series) float64 { return s.quantile(0.95) }),
+		P99: all.quantile(0.99), P99HalfWidth: half(func(s *series) float64 { return s.quantile(0.99) }),
+	}
+}

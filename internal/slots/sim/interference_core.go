@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"math"
+
+	"headroom/internal/core/capacity"
+)
+
+// core is one core under a policy. Requests are served in their order, so it is enough to follow when it
+// has done all that have come; what the batch work gets in between is worked out in one step, however many
+// slices that is. All times are milliseconds from the arrival of the latest request.
+type core struct {
+	policy capacity.CorePolicy
+	free   float64 // when all requests are done; below 0 no request has been there since
+	batch  float64 // how long the batch work has run
+
+	left float64 // fair: what is left of the requests' slice at free
+
+	room float64 // anti-starvation: what is left of the window at free
+	ran  float64 // and how long the batch work has run in it
+}
+
+func newCore(p capacity.CorePolicy) *core { return &core{policy: p, left: p.SliceMs, room: p.WindowMs} }
+
+// request is one that comes some time after the last one: how long it is there.
+func (c *core) request(gap, service float64) float64 {
+	c.free -= gap
+	if c.free < 0 {
+		c.idle()
+	}
+	switch c.policy.Kind {
+	case capacity.FairOnCore:
+		c.serveInTurn(service)
+	case capacity.AntiStarvation:
+		c.serveInWindows(service)
+	default:
+		c.free += service
+	}
+	return c.free
+}
+
+// idle lets the batch work run until the request that has just come gets the core.
+func (c *core) idle() {
+	switch c.policy.Kind {
+	case capacity.AloneOnCore:
+		c.free = 0
+	case capacity.Background:
+		c.batch -= c.free
+		c.free = 0
+	case capacity.Nonpreemptive, capacity.FairOnCore:
+		run := math.Ceil(-c.free/c.policy.SliceMs) * c.policy.SliceMs
+		c.batch += run
+		c.free = max(0, c.free+run)
+		c.left = c.policy.SliceMs
+	case capacity.AntiStarvation:
+		c.idleInWindows()
+	}
+}
+
+// serveInTurn serves a request while the batch work takes every other slice. A request that ends with its
+// slice leaves the core to the batch work.
+func (c *core) serveInTurn(service float64) {
+	if service <= c.left {
+		c.left -= service
+		c.free += service
+		return
+	}
+	turns := math.Ceil((service - c.left) / c.policy.SliceMs)
+	c.batch += turns * c.policy.SliceMs
+	c.free += service + float64(turns*c.policy.SliceMs)
+	c.left = max(0, c.left+float64(turns*c.policy.SliceMs)-service)
+}
+
+// idleInWindows is background; a window that ends before the batch work has had its floor lets it run on
+// until it has, whoever comes.
+func (c *core) idleInWindows() {
+	for c.free < 0 {
+		if -c.free <= c.room {
+			c.room += c.free
+			c.ran -= c.free
+			c.batch -= c.free
+			c.free = 0
+			return
+		}
+		c.ran += c.room
+		c.batch += c.room
+		c.free += c.room
+		c.close()
+		// In whole windows of its own the batch work has its floor, which is no longer than they are.
+		if whole := math.Floor(-c.free / c.policy.WindowMs); whole > 0 {
+			c.batch += whole * c.policy.WindowMs
+			c.free += whole * c.policy.WindowMs
+		}
+	}
+}
+
+// close ends the window, which is at free.
+func (c *core) close() {
+	rest := max(0, c.policy.FloorMs-c.ran)
+	c.batch += rest
+	c.free += rest
+	c.room, c.ran = c.policy.WindowMs, 0
+}
+
+func (c *core) serveInWindows(service float64) {
+	if service > c.room {
+		service -= c.room
+		c.free += c.room
+		c.close()
+		if whole := math.Ceil(service/c.policy.WindowMs) - 1; whole > 0 { // windows of this request alone
+			service -= whole * c.policy.WindowMs
+			c.batch += whole * c.policy.FloorMs
+			c.free += whole * (c.policy.WindowMs + c.policy.FloorMs)
+		}
+	}
+	c.free += service
+	c.room -= service
+}

@@ -1,0 +1,289 @@
+// Package pgtest gives a test a migrated database of its own, in tens of milliseconds: a copy of a
+// template. A package whose tests use it says so once:
+//
+//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//
+// The server is the one at HEADROOM_TEST_DATABASE_URL, whose user must be able to create databases, or
+// a private one that lives as long as the tests.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+
+	"headroom/internal/edge/postgres"
+)
+
+// ServerVariable names the server that tests use instead of one of their own.
+const ServerVariable = "HEADROOM_TEST_DATABASE_URL"
+
+const longestSetup = 60 * time.Second
+
+// server is the one all tests of the process share. It starts with the first test that needs it.
+var server struct {
+	once     sync.Once
+	err      error
+	url      func(database string) string
+	template string
+	copying  string // how a database is copied
+	stop     func()
+}
+
+// Main runs the tests of a package and ends the private server, if one was started. Tests that have passed must have
+// left no goroutine behind.
+func Main(m *testing.M) { os.Exit(Clean(Run(m))) }
+
+// Run is Main for a package whose tests have other things to clean up; it answers the exit code, for Clean.
+func Run(m interface{ Run() int }) int {
+	code := m.Run()
+	if server.stop != nil {
+		server.stop()
+	}
+	return code
+}
+
+// Clean makes an exit code that of a failure where a goroutine is left.
+func Clean(code int) int {
+	if code != 0 {
+		return code
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	if err := goleak.Find(goleak.IgnoreTopFunction("testing.runFuzzing")); err != nil {
+		fmt.Fprintln(os.Stderr, "the tests have left behind:", err)
+		return 1
+	}
+	return code
+}
+
+// TheyWait lets more tests run at once than there are processors, for a package whose tests mostly wait. Who says
+// -parallel is heard.
+func TheyWait() {
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+}
+
+// Database makes a migrated database and answers its address. It is dropped when the test has passed
+// and kept, with its name said, when it has not.
+func Database(t testing.TB) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+	defer cancel()
+	server.once.Do(func() { server.err = start(ctx) })
+	if server.err != nil {
+		t.Fatalf("no database for tests: %v", server.err)
+	}
+	name := "headroom_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if err := administer(ctx, "CREATE DATABASE "+name+" TEMPLATE "+server.template+""); err != nil {
+		t.Fatalf("make a database: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the database is kept as long as its server runs: %s", name)
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+		defer cancel()
+		if err := administer(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("drop the database: %v", err)
+		}
+	})
+	return server.url(name)
+}
+
+// Open makes a migrated database and a store on it.
+func Open(t testing.TB) *postgres.Store {
+	t.Helper()
+	return OpenWith(t, postgres.Config{})
+}
+
+// OpenWith is Open with a configuration, whose URL it fills in unless there is one already.
+func OpenWith(t testing.TB, c postgres.Config) *postgres.Store {
+	t.Helper()
+	if c.URL == "" {
+		c.URL = Database(t)
+	}
+	c.SkipMigrations = true
+	store, err := postgres.Open(context.Background(), c)
+	if err != nil {
+		t.Fatalf("open the database: %v", err)
+	}
+	t.Cleanup(store.Close)
+	return store
+}
+
+// Empty makes a database without a schema.
+func Empty(t testing.TB) string {
+	t.Helper()
+	address := Database(t)
+	ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS river CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// Outlast waits until no transaction that had begun before is open on the whole server, in whatever database: only
+// then the audit log lists what was written before. It waits for other tests, however busy the machine is.
+func Outlast(t testing.TB) {
+	t.Helper()
+	const longest = 5 * time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server.url(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var now string
+	if err := conn.QueryRow(ctx, "SELECT pg_current_xact_id()::text").Scan(&now); err != nil {
+		t.Fatal(err)
+	}
+	for settled := false; !settled; time.Sleep(5 * time.Millisecond) {
+		if err := conn.QueryRow(ctx, "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8", now).Scan(&settled); err != nil {
+			t.Fatalf("another test's transaction is still open: %v", err)
+		}
+	}
+}
+
+// start finds or starts the server and makes the template.
+func start(ctx context.Context) error {
+	if address := os.Getenv(ServerVariable); address != "" {
+		at, err := url.Parse(address)
+		if err != nil {
+			return fmt.Errorf("%s is no address such as postgres://user@host/name", ServerVariable)
+		}
+		server.url = func(database string) string {
+			if database == "" {
+				return address
+			}
+			other := *at
+			other.Path = "/" + database
+			return other.String()
+		}
+	} else if err := startPrivate(ctx); err != nil {
+		return err
+	}
+	return makeTemplate(ctx)
+}
+
+func startPrivate(ctx context.Context) error {
+	base := RoomyMemory()
+	removeAbandoned(base)
+	dir, err := os.MkdirTemp(base, clusterPrefix)
+	if err != nil {
+		return err
+	}
+	private, err := postgres.StartPrivate(ctx, postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	server.url = private.URL
+	server.copying = " STRATEGY FILE_COPY" // the faster one where a checkpoint costs nothing
+	server.stop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+		defer cancel()
+		if err := errors.Join(private.Stop(ctx), os.RemoveAll(dir)); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest:", err)
+		}
+	}
+	return nil
+}
+
+// RoomyMemory is where tests make clusters whose disk does not matter: in memory, where copying a
+// database takes 40 ms instead of several hundred, unless there is too little of it.
+func RoomyMemory() string {
+	const memory, enough = "/dev/shm", 1 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(memory, &fs); err == nil && uint64(fs.Bsize)*fs.Bavail >= enough {
+		return memory
+	}
+	return "/tmp" // which the user that Postgres runs as can reach
+}
+
+const clusterPrefix = "headroom-pgtest-"
+
+// removeAbandoned removes what test processes that were killed have left; their servers are gone.
+func removeAbandoned(base string) {
+	dirs, _ := filepath.Glob(filepath.Join(base, clusterPrefix+"*")) // the pattern is a good one
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err != nil || time.Since(info.ModTime()) < time.Hour {
+			continue // just being made, perhaps
+		}
+		if _, running, err := postgres.AttachPrivate(dir); err == nil && !running {
+			_ = os.RemoveAll(dir) // another process may be doing the same
+		}
+	}
+}
+
+// makeTemplate migrates a database to copy from, unless there is one for exactly these migrations.
+// Test processes that share a server wait for each other here.
+func makeTemplate(ctx context.Context) error {
+	server.template = "headroom_template_" + postgres.SchemaSum()
+	conn, err := pgx.Connect(ctx, server.url(""))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	const templateLock = 0x70677465737421                                                         // "pgtest!"
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(templateLock)); err != nil { // until the connection ends
+		return err
+	}
+	var exists bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", server.template).Scan(&exists); err != nil || exists {
+		return err
+	}
+	making := server.template + "_making" // a process that dies leaves nothing that looks finished
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + making + " WITH (FORCE)", "CREATE DATABASE " + making + " TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	if err := postgres.Migrate(ctx, server.url(making)); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"ALTER DATABASE " + making + " WITH ALLOW_CONNECTIONS false", // a database somebody is connected to cannot be copied
+		"ALTER DATABASE " + making + " RENAME TO " + server.template,
+	} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// administer runs one statement in the server's own database.
+func administer(ctx context.Context, statement string) error {
+	conn, err := pgx.Connect(ctx, server.url(""))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
