@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -328,5 +329,32 @@ func TestHugeFleetsHaveAPlanWithinTheLimit(t *testing.T) {
 		if gap > 0.01 {
 			t.Errorf("%s: the gap is %.3f %%", drawn, 100*gap)
 		}
+	}
+}
+
+// A relaxed fleet whose time is too short has no answer, or a right one. It was once called infeasible though nothing was
+// promised, and its half-solved program was handed out as a plan and refused by our own check.
+func TestRelaxedFleetsOutOfTimeSaySo(t *testing.T) {
+	answered, undecided := 0, 0
+	for _, k := range []int{2, 8, 10, 14} { // quotas, budgets, both, and spot beside them
+		for _, limit := range []int64{1, 2, 5, 10, 20, 50, 1000} {
+			p := peerFleets(400, 6, 3)[k].problem(t, uint64(k))
+			p.Options.Integrality, p.Options.MaxSolveMs = capacity.Relaxed, limit
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(limit)*time.Millisecond)
+			pl, err := Solve(ctx, p, nil)
+			cancel()
+			switch {
+			case errors.Is(err, capacity.Busy):
+				undecided++
+			case err != nil || pl.Status == capacity.InfeasibleStatus || !pl.Proof.Checked:
+				t.Errorf("kind %d, %d ms: %v with %v and %+v", k, limit, err, pl.Status, pl.Conflicts)
+			default:
+				answered++
+			}
+		}
+	}
+	t.Logf("%d answered, %d undecided", answered, undecided)
+	if answered == 0 {
+		t.Error("no fleet was answered at all")
 	}
 }

@@ -143,7 +143,9 @@ func (f *fleet) margins(r *fleetRelaxation) {
 		near.more = make([]float64, len(f.types)+1)
 		near.more[row] = by
 		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
-		ok = p.solve() == 0
+		if ok = p.solve() == 0; f.ended() { // whatever it says, it is not the end
+			return r.nu, r.mu, true
+		}
 		return p.nu, p.mu, ok
 	}
 	for v := range f.types {

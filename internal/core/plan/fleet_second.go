@@ -206,7 +206,9 @@ func (d *fleetDecision) consult(ctx context.Context, solver lp.Solver, p *lp.Pro
 		sol, err = solver.Solve(ctx, p, o)
 	}
 	if err != nil {
-		d.warnings = append(d.warnings, *unavailable(err))
+		if w := *unavailable(err); !slices.Contains(d.warnings, w) {
+			d.warnings = append(d.warnings, w)
+		}
 		return sol, false
 	}
 	d.second.engine = sol.Engine

@@ -29,10 +29,15 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	relaxed := f.relax()
 	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
 	switch {
-	case relaxed == nil, p.Options.Integrality == capacity.Relaxed && f.overspends(relaxed.vms):
+	case relaxed == nil:
 		return f.infeasible(f.shortages(ctx)), nil
 	case p.Options.Integrality == capacity.Relaxed && relaxed.prices.phaseOne: // it is open whether the promised jobs fit
 		return capacity.Plan{}, undecided(ctx)
+	case p.Options.Integrality == capacity.Relaxed && f.overspends(relaxed.vms):
+		if !relaxed.prices.solved {
+			return capacity.Plan{}, undecided(ctx)
+		}
+		return f.infeasible(f.shortages(ctx)), nil
 	case p.Options.Integrality == capacity.Relaxed:
 		d.takeRelaxed()
 		d.settleRelaxed(ctx, solver)
@@ -57,6 +62,9 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 		return capacity.Plan{}, openBudget(ctx, &pl, conflict)
 	}
 	if err := f.certify(&pl); err != nil {
+		if p.Options.Integrality == capacity.Relaxed && !relaxed.prices.solved { // the time ended in the middle of a step
+			return capacity.Plan{}, undecided(ctx)
+		}
 		return capacity.Plan{}, fmt.Errorf("check the plan: %w", err)
 	}
 	pl.Proof.Checked = true

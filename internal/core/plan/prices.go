@@ -323,8 +323,11 @@ func (p *prices) stepsMost() int { return 2000 + 40*(len(p.keys)+len(p.columns))
 
 func (p *prices) steps() {
 	for range p.stepsMost() {
-		if p.ended() || !p.invert() {
+		if !p.invert() {
 			return
+		}
+		if p.ended() { // with the values of the last basis
+			break
 		}
 		enter, up, found := p.entering()
 		if p.solved = !found && !p.phaseOne; !found || !p.step(enter, up) {

@@ -333,10 +333,17 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 	total := a.Recommended.Total.Float()
 	a.Proof = PurchaseProof{Bound: floor(found.bound), PriceBound: floor(w.bound(found.root)), Situations: len(w.stages)}
 	below := total - a.Proof.Bound.Float()
-	if allowed := proofResolution*math.Abs(total) + float64(len(a.Horizon.Periods))*smallestMoney; below < -allowed {
+	allowed := proofResolution*math.Abs(total) + float64(len(a.Horizon.Periods))*smallestMoney
+	for _, stage := range w.stages { // whose plans are rounded once, and count so many times
+		allowed += stage.scale * smallestMoney
+	}
+	if below < -allowed {
 		return fmt.Errorf("check the purchase: its plans cost %v, and no purchase is said to cost less than %v", a.Recommended.Total, a.Proof.Bound)
 	} else if below > allowed {
 		a.Proof.Gap = below / max(total, smallestMoney)
+	}
+	if below < 0 {
+		a.Proof.Bound = a.Recommended.Total
 	}
 	a.Status = capacity.Feasible
 	if a.Proof.Gap <= max(w.question.Problem.Options.Gap, proofResolution) {

@@ -149,3 +149,34 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		}
 	}
 }
+
+// Small VMs for a month: every hour's plan is rounded once, and that is no fault of the bound. Such questions were once
+// refused by our own check.
+func TestBoundsOfSmallPurchases(t *testing.T) {
+	p := oneClass(t, "0.0382")
+	gamma := decimal.RequireFromString("0.437773898")
+	p.Options.Integrality = capacity.Relaxed
+	p.Classes = []capacity.Class{{Name: "a", VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 10}, Penalty: money(t, "0.0080365")}}
+	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: []capacity.HorizonPeriod{{Start: firstHour, Hours: 744, Jobs: []float64{1}}}}}
+	q.Offers = []capacity.Offer{{Name: "1 year", Price: money(t, "0.0026"), Billing: capacity.BilledUsed, TermYears: 1, Max: 20}}
+	a := recommended(t, q)
+	if a.Proof.Bound.GreaterThan(a.Recommended.Total.Decimal) {
+		t.Errorf("the bound %v is above the cost %v", a.Proof.Bound, a.Recommended.Total)
+	}
+}
+
+// What a sentence says of a bill adds up as it is printed.
+func TestPrintedBillsAddUp(t *testing.T) {
+	for _, c := range []struct{ was, is, first, second, by string }{
+		{"1.5354", "1.5122", "1.535", "1.512", "0.023"},
+		{"283.2", "538.08", "283.20", "538.08", "254.88"},
+		{"0.0352", "0.035941", "0.03520", "0.03594", "0.00074"},
+		{"100000.004", "100000.006", "100000.004", "100000.006", "0.002"},
+		{"7", "7", "7.00", "7.00", "0.00"},
+	} {
+		first, second, by := closing(money(t, c.was), money(t, c.is))
+		if first != c.first || second != c.second || by != c.by {
+			t.Errorf("%s and %s: got %s, %s and %s, want %s, %s and %s", c.was, c.is, first, second, by, c.first, c.second, c.by)
+		}
+	}
+}

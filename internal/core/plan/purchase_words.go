@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"headroom/internal/core/capacity"
 )
 
@@ -72,9 +74,9 @@ func (a *PurchaseAnswer) advice(span string) string {
 		return sentence + ", without which today's contracts do not serve all promised jobs; " + bill + "."
 	}
 	sentence += ": " + span + " " + a.billSentence()
-	was, is := a.Today.Cost.Penalties.Float(), a.Recommended.Cost.Penalties.Float()
-	if was != is {
-		sentence += fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s", cents(is), cents(was))
+	if was, is := a.Today.Cost.Penalties, a.Recommended.Cost.Penalties; !was.Equal(is.Decimal) {
+		before, after, _ := closing(was, is)
+		sentence += fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s", after, before)
 	}
 	if a.Saving.Amount.IsNegative() {
 		sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", cents(-a.Saving.Amount.Float()))
@@ -82,19 +84,31 @@ func (a *PurchaseAnswer) advice(span string) string {
 	return sentence + "."
 }
 
-// billSentence is what a purchase does to the VM bill, against today.
+// billSentence says what a purchase does to the VM bill, against today.
 func (a *PurchaseAnswer) billSentence() string {
-	was, is := cents(a.Today.Bill.Float()), cents(a.Recommended.Bill.Float())
-	by := a.BillSaving.Amount.Float()
-	switch {
-	case by < 0 && a.Today.Bill.Sign() <= 0:
-		return fmt.Sprintf("the VM bill rises by %s %s, from %s to %s", cents(-by), a.Currency, was, is)
-	case by < 0:
-		return fmt.Sprintf("the VM bill rises by %s %s (%s), from %s to %s", cents(-by), a.Currency, percent(-a.BillSaving.Share), was, is)
-	case by == 0:
+	was, is, by := closing(a.Today.Bill, a.Recommended.Bill)
+	switch fall := a.BillSaving.Amount.Float(); {
+	case fall < 0 && a.Today.Bill.Sign() <= 0:
+		return fmt.Sprintf("the VM bill rises by %s %s, from %s to %s", by, a.Currency, was, is)
+	case fall < 0:
+		return fmt.Sprintf("the VM bill rises by %s %s (%s), from %s to %s", by, a.Currency, percent(-a.BillSaving.Share), was, is)
+	case fall == 0:
 		return fmt.Sprintf("the VM bill stays at %s %s", is, a.Currency)
 	}
-	return fmt.Sprintf("the VM bill falls by %s %s (%s), from %s to %s", cents(by), a.Currency, percent(a.BillSaving.Share), was, is)
+	return fmt.Sprintf("the VM bill falls by %s %s (%s), from %s to %s", by, a.Currency, percent(a.BillSaving.Share), was, is)
+}
+
+// closing writes two amounts and their distance with as many places as it takes for the three to add up and for the
+// distance to be right within a twentieth.
+func closing(was, is capacity.Money) (first, second, by string) {
+	distance := was.Sub(is.Decimal).Abs()
+	for places := int32(2); ; places++ {
+		x, y := was.Round(places), is.Round(places)
+		shown := x.Sub(y).Abs()
+		if shown.Sub(distance).Abs().Mul(decimal.NewFromInt(20)).LessThanOrEqual(distance) || places == capacity.MoneyPlaces {
+			return x.StringFixed(places), y.StringFixed(places), shown.StringFixed(places)
+		}
+	}
 }
 
 func inWords(parts []string) string {

@@ -104,6 +104,9 @@ func (w *wire) quiet(t *testing.T, ctx context.Context) {
 	}
 }
 
+// shared is how long the page shares an answer that is under way.
+const shared = 3 * time.Second
+
 // walkWire opens pages of a cluster of 1,000 classes: what comes is compressed, and each address is asked for once.
 func walkWire(t *testing.T, s *server, browser context.Context) {
 	var document map[string]any
@@ -126,13 +129,15 @@ func walkWire(t *testing.T, s *server, browser context.Context) {
 		{"/c/wire/now", `document.querySelectorAll("table.classes tbody tr").length >= 100`},
 		{"/c/wire/classes", `document.querySelectorAll("table.data tbody tr").length === 100`},
 	} {
+		begin := time.Now()
 		do(t, ctx, chromedp.Navigate(s.address+page.path))
 		until(t, ctx, page.seen)
 		w.quiet(t, ctx)
+		slow := time.Since(begin) > shared // what has been asked for may then be asked for again
 		w.mu.Lock()
 		t.Logf("%s: %.0f kB in %d answers", page.path, w.bytes/1000, w.count)
 		for at, n := range w.most {
-			if n > 1 || w.whole[at] > 1 {
+			if n > 1 || w.whole[at] > 1 && !slow {
 				t.Errorf("%s asks for %s %d times at once, and is answered %d times in full", page.path, at, n, w.whole[at])
 			}
 		}
