@@ -123,10 +123,11 @@ func TestFleetsCostNoMoreThanCBCs(t *testing.T) {
 	if err := pool.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	limits, most, seeds, hard := []int64{500}, 0.01, 1, []int{7, 10, 19, 27, 31}
+	limits, seeds, hard := []int64{500}, 1, []int{7, 10, 19, 27, 31}
 	if os.Getenv("HEADROOM_LONG") != "" {
-		limits, most, seeds, hard = []int64{250, 1000}, 0.001, 3, nil
+		limits, seeds, hard = []int64{250, 1000}, 3, nil
 	}
+	const wanted, most = 0.001, 0.01 // which nearly all keep, and which all do
 	above := map[int64][]float64{}
 	for seed := range seeds {
 		for k, drawn := range peerFleets(100, 6, 3) {
@@ -157,6 +158,9 @@ func TestFleetsCostNoMoreThanCBCs(t *testing.T) {
 	}
 	for limit, list := range above {
 		slices.Sort(list)
+		if at := list[len(list)*9/10-1]; at > wanted {
+			t.Errorf("%d ms: nine of ten fleets should cost at most %g %% more than CBC's plan; they cost up to %.3f %% more", limit, 100*wanted, 100*at)
+		}
 		t.Logf("%d ms: %d fleets cost %+.4f %% of CBC's plan more in the median, %+.4f %% at worst", limit, len(list), 100*list[len(list)/2], 100*list[len(list)-1])
 	}
 	if len(above) != len(limits) {
