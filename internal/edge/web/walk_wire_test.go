@@ -137,7 +137,11 @@ func walkWire(t *testing.T, s *server, browser context.Context) {
 		w.mu.Lock()
 		t.Logf("%s: %.0f kB in %d answers", page.path, w.bytes/1000, w.count)
 		for at, n := range w.most {
-			if n > 1 || w.whole[at] > 1 && !slow {
+			full := 1
+			if strings.HasSuffix(at, "/plans/current") { // an event may tell of a newer plan than the answer that is under way
+				full += w.told
+			}
+			if n > 1 || w.whole[at] > full && !slow {
 				t.Errorf("%s asks for %s %d times at once, and is answered %d times in full", page.path, at, n, w.whole[at])
 			}
 		}
