@@ -127,9 +127,10 @@ func (s *fleetSearch) allow(share float64) {
 	}
 }
 
-// grant lets the search work for a share of the time from now on.
+// grant lets the search work for a share of the time from now on, and for half of a whole search at most: where the
+// time is long, plans that stay open would otherwise take seconds more.
 func (s *fleetSearch) grant(share float64) {
-	s.effort = s.work + int(share*float64(s.Options.MaxSolveMs)*effortPerMs)
+	s.effort = s.work + min(int(share*float64(s.Options.MaxSolveMs)*effortPerMs), s.effortFor()/2)
 	s.most = max(s.most, s.effort)
 }
 
