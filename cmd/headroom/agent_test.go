@@ -239,14 +239,15 @@ func TestAgentsThatVanish(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Tasks on the first node last as long as there is a file.
-	tasks := commandFile(t, `echo "$$" > `+dir+`/pid-$HEADROOM_NODE-$HEADROOM_TASK
+	tasks := commandFile(t, `pid=`+dir+`/pid-$HEADROOM_NODE-$HEADROOM_TASK
+echo "$$" > "$pid.new" && mv "$pid.new" "$pid"
 if [ $HEADROOM_NODE = n1 ]; then while [ -e `+hold+` ]; do sleep 0.05; done; fi
 echo "$HEADROOM_TASK" >> `+out+"\n")
 	first := startAgent(t, server, t.TempDir(), "night", "--node", "n1", "--tasks", tasks)
 	var job capacity.LiveJob
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl","maps":6}`, 201, &job)
 	until(t, "both tasks on n1", 30*time.Second, func() bool {
-		pids, _ := filepath.Glob(dir + "/pid-n1-*")
+		pids, _ := filepath.Glob(dir + "/pid-n1-[0-9]")
 		return len(pids) == 2
 	})
 	_ = first.end(t, syscall.SIGKILL)
