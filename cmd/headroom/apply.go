@@ -14,6 +14,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -136,8 +137,8 @@ func (d *document) apply(ctx context.Context, s *service) error {
 		condition = header("If-None-Match", "*")
 	}
 	_, err := s.said(s.api.ApplyDocumentWithBody(ctx, d.cluster, nil, jsonBody, bytes.NewReader(d.body), condition))
-	if errors.Is(err, capacity.Conflict) {
-		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, capacity.Conflict)
+	if errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, fault.Conflict)
 	}
 	return located(d.tree, err)
 }
