@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/pack"
+	"headroom/internal/ask/recheck"
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/proof"
 	"headroom/openapi/client"
 )
 
@@ -212,7 +212,7 @@ func (p *packer) pack(ctx context.Context, problem capacity.PackingProblem) (cap
 func packed(ctx context.Context, p capacity.PackingProblem, solver lp.Solver) (capacity.Packing, error) {
 	a, err := pack.Pack(ctx, p, solver)
 	if err == nil {
-		err = proof.PackingFault(p, a)
+		err = recheck.PackingFault(p, a)
 	}
 	return a, err
 }

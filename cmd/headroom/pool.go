@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/recheck"
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/proof"
 )
 
 func poolCommand() *cobra.Command {
@@ -141,7 +141,7 @@ round what to rent and what to give back, of which type and at which hour.
 			return a, err
 		}, func(int64, int64) {})
 		if err == nil {
-			err = proof.PoolFault(proof.PoolCourse(p, a))
+			err = recheck.PoolFault(recheck.PoolCourse(p, a))
 		}
 		if err != nil {
 			return labelled(label, err)
@@ -181,7 +181,7 @@ type. For whole nodes give nodes as slots.
 		var a capacity.SharePlan
 		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
 			if a, err = pool.Share(ctx, p, solver); err == nil {
-				err = proof.PoolFault(proof.Share(p, a))
+				err = recheck.PoolFault(recheck.Share(p, a))
 			}
 			return err
 		}); err != nil {
@@ -284,7 +284,7 @@ func solving(ctx context.Context, maxSolveMs int64, work func(context.Context, l
 func poolPlanned(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolPlan, error) {
 	a, err := pool.Plan(ctx, p, solver)
 	if err == nil {
-		err = proof.PoolFault(proof.Pool(p, a))
+		err = recheck.PoolFault(recheck.Pool(p, a))
 	}
 	return a, err
 }
@@ -293,7 +293,7 @@ func poolPlanned(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) 
 func poolEvaluated(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolEvaluation, error) {
 	e, err := pool.Evaluate(ctx, p, solver)
 	if err == nil {
-		err = proof.PoolFault(proof.PoolEvaluation(p, e))
+		err = recheck.PoolFault(recheck.PoolEvaluation(p, e))
 	}
 	return e, err
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 )
 
 // brute is the least total over every partition into phases, every role of every job and every way to put VMs on
@@ -141,7 +141,7 @@ func packed(t *testing.T, p capacity.PackingProblem, algorithm capacity.PackingA
 	if err != nil {
 		t.Fatalf("%v\n%+v", err, p)
 	}
-	if wrong := proof.Packing(p, a); len(wrong) > 0 {
+	if wrong := recheck.Packing(p, a); len(wrong) > 0 {
 		t.Fatalf("%s: %v\n%+v", algorithm, wrong, p)
 	}
 	return a

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/proof"
 )
 
 const machines = `"machines": {"count": 4, "disks": 2, "hosts_per_extra": 2, "penalty": 1.2}`
@@ -110,7 +110,7 @@ func TestCancelledCallersGetAnError(t *testing.T) {
 				t.Errorf("%d jobs, %s, no time: %v", jobs, algorithm, err)
 				continue
 			}
-			if wrong := proof.Packing(p, a); len(wrong) > 0 {
+			if wrong := recheck.Packing(p, a); len(wrong) > 0 {
 				t.Errorf("%d jobs, %s, no time: %v", jobs, algorithm, wrong)
 			}
 		}
@@ -135,7 +135,7 @@ func TestAThousandJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := proof.Packing(p, a); len(wrong) > 0 {
+		if wrong := recheck.Packing(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		t.Logf("%s: %d phases, gap %.1f %%, saving %.1f %%, %v", name, len(a.Phases), 100*a.Gap, 100*a.Saving, time.Since(began).Round(time.Millisecond))

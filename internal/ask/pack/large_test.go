@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
-	"headroom/internal/core/proof"
 )
 
 // What the search finds for batches that the exact method can do, and the bound beside it.
@@ -62,7 +62,7 @@ func TestFortyJobsInTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := proof.Packing(p, a); len(wrong) > 0 {
+		if wrong := recheck.Packing(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		t.Logf("%d machines: %d phases, %.1f s, bound %.1f s, gap %.3f %%, one after the other %.1f s; %v", machines, len(a.Phases), a.BusySeconds, a.LowerBoundSeconds, 100*a.Gap, a.SequentialSeconds, time.Since(began).Round(10*time.Millisecond))

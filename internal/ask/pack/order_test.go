@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 )
 
 // bestCourse tries every order.
@@ -182,7 +182,7 @@ func TestFewestMachinesAreFewest(t *testing.T) {
 			t.Fatalf("got %d machines (proved: %t), want %d: %+v", got.Machines, got.Proved, want.Machines.Count, p)
 		}
 		p.Machines.Count = got.Machines
-		if wrong := proof.Packing(p, got.Packing); len(wrong) > 0 {
+		if wrong := recheck.Packing(p, got.Packing); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 )
 
 // honest plans rounds that pass the independent check.
 func honest(t *testing.T) Planner {
 	return func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
 		a, err := Plan(ctx, p, cbc)
-		if wrong := proof.Pool(p, a); err == nil && len(wrong) > 0 {
+		if wrong := recheck.Pool(p, a); err == nil && len(wrong) > 0 {
 			t.Errorf("%v\n%+v", wrong, p)
 		}
 		return a, err
@@ -40,7 +40,7 @@ func TestPoolsFollowWorkAndData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := proof.PoolCourse(p, c); len(wrong) > 0 {
+	if wrong := recheck.PoolCourse(p, c); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	said := []string{}
@@ -67,7 +67,7 @@ func TestRunningInstancesNeedNoStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := proof.PoolCourse(p, c); len(wrong) > 0 {
+	if wrong := recheck.PoolCourse(p, c); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	first, second, third := c.Rounds[0], c.Rounds[1], c.Rounds[2]
@@ -117,7 +117,7 @@ func TestRandomCoursesAddUp(t *testing.T) {
 		if err != nil {
 			t.Fatalf("case %d: %v", n, err)
 		}
-		if wrong := proof.PoolCourse(p, c); len(wrong) > 0 {
+		if wrong := recheck.PoolCourse(p, c); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, c)
 		}
 		statuses[c.Status]++

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
-	"headroom/internal/core/proof"
 )
 
 func TestWhatCannotBeDoneIsNamed(t *testing.T) {
@@ -91,14 +91,14 @@ func TestFreeInstancesAreRentedAsFarAsTheyAreNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := proof.Pool(p, a); len(wrong) > 0 {
+	if wrong := recheck.Pool(p, a); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	if a.Status != capacity.PoolOptimal || a.Cost.String() != "6.80" || len(a.Mix.Accelerators) != 1 || a.Mix.Accelerators[0].Count != 2 {
 		t.Errorf("got %s, %s, %+v", a.Status, a.Cost, a.Mix)
 	}
 	p.Types[0].PerHour = cash("0")
-	if a, err = Plan(t.Context(), p, cbc); err != nil || a.Status != capacity.PoolOptimal || !a.Cost.IsZero() || len(proof.Pool(p, a)) > 0 {
+	if a, err = Plan(t.Context(), p, cbc); err != nil || a.Status != capacity.PoolOptimal || !a.Cost.IsZero() || len(recheck.Pool(p, a)) > 0 {
 		t.Errorf("nothing costs anything: got %+v, %v", a, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestHundredsOfTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := proof.Pool(p, a); len(wrong) > 0 {
+	if wrong := recheck.Pool(p, a); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	t.Logf("%s, %s, at least %s, gap %.3f %%, %v", a.Status, a.Cost, a.LowerBound, 100*a.Gap, time.Since(began).Round(10*time.Millisecond))
@@ -188,7 +188,7 @@ func TestLyingSolversSpoilNoPlan(t *testing.T) {
 			continue
 		}
 		answered++
-		if wrong := proof.Pool(p, a); len(wrong) > 0 {
+		if wrong := recheck.Pool(p, a); len(wrong) > 0 {
 			t.Fatalf("%v\n%+v\n%+v", wrong, p, a)
 		}
 		if a.Status == capacity.PoolInfeasible {
@@ -242,7 +242,7 @@ func TestEvaluationsAreRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := proof.PoolEvaluation(p, e); len(wrong) > 0 {
+		if wrong := recheck.PoolEvaluation(p, e); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, e)
 		}
 		if !e.Proved {

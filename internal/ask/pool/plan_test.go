@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/proof"
 )
 
 // draw is a random small problem: few types of which few may be rented, few hours, rates that differ by job, jobs that
@@ -281,7 +281,7 @@ func TestPlansAreThoseOfEnumeration(t *testing.T) {
 		if err != nil {
 			t.Fatalf("case %d: %v: %+v", n, err, p)
 		}
-		if wrong := proof.Pool(p, a); len(wrong) > 0 {
+		if wrong := recheck.Pool(p, a); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, a)
 		}
 		if a.Status == capacity.PoolInfeasible {
@@ -343,7 +343,7 @@ func TestTwentyTypesFiftyJobsADay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := proof.Pool(p, a); len(wrong) > 0 {
+		if wrong := recheck.Pool(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		t.Logf("seed %d, start-up %g h: %s, %s, at least %s, gap %.4f %%, %v", seed, startup, a.Status, a.Cost, a.LowerBound, 100*a.Gap, time.Since(began).Round(10*time.Millisecond))

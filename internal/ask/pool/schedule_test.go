@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 )
 
 var noon = time.Date(2026, 6, 3, 12, 0, 0, 0, time.UTC)
@@ -44,7 +44,7 @@ func scheduled(t *testing.T, f capacity.PoolFacts, at time.Time) (capacity.PoolB
 		t.Fatal(err)
 	}
 	s := Schedule(b, under, c)
-	if wrong := append(proof.PoolCourse(p, c), proof.PoolSchedule(b, s)...); len(wrong) > 0 {
+	if wrong := append(recheck.PoolCourse(p, c), recheck.PoolSchedule(b, s)...); len(wrong) > 0 {
 		t.Fatalf("%v\n%+v", wrong, s)
 	}
 	return b, s
@@ -269,7 +269,7 @@ func TestRandomSchedulesAddUp(t *testing.T) {
 			again.Steps = again.Steps[1:]
 			b, _ := Basis(f, again.From)
 			b.At = again.From
-			if wrong := proof.PoolSchedule(b, again); n == 0 && len(wrong) == 0 {
+			if wrong := recheck.PoolSchedule(b, again); n == 0 && len(wrong) == 0 {
 				t.Error("a missing step is not seen")
 			}
 		}

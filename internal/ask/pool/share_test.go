@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 )
 
 func sharePlan() capacity.SharePlanProblem {
@@ -31,7 +31,7 @@ func TestSharesOfThePapersExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := proof.Share(p, a); len(wrong) > 0 {
+		if wrong := recheck.Share(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		if got := fmt.Sprintf("%s %.3f %.3f %v %v", a.Status, a.LeastShare, a.Total, a.Jobs[0].Slots, a.Jobs[1].Slots); got != c.want {
@@ -61,7 +61,7 @@ func TestSharesAreThoseOfEnumeration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := proof.Share(p, a); len(wrong) > 0 {
+		if wrong := recheck.Share(p, a); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, a)
 		}
 		least, total := bestShares(p)

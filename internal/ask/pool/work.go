@@ -3,6 +3,9 @@ package pool
 import (
 	"math"
 	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // group is instances of a type that start and leave together.
@@ -165,4 +168,13 @@ func (m *model) finishes(supplies []supply, d division) (jobs, types []float64) 
 		}
 	}
 	return jobs, types
+}
+
+// NodeTypes returns what measured rates need to know of instance types.
+func NodeTypes(types []capacity.PoolType) []perf.NodeType {
+	nodes := make([]perf.NodeType, len(types))
+	for i, t := range types {
+		nodes[i] = perf.NodeType{Name: t.Name, ComputeUnits: t.ComputeUnits, Slots: t.Slots}
+	}
+	return nodes
 }

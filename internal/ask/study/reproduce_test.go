@@ -13,12 +13,12 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/plan"
-	"headroom/internal/core/proof"
 	"headroom/internal/slots/sim"
 	"headroom/internal/test/solvertest"
 )
@@ -52,7 +52,7 @@ func proved(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 
 func packed(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
 	a, err := pack.Pack(ctx, p, nil)
-	if wrong := proof.Packing(p, a); err == nil && len(wrong) > 0 {
+	if wrong := recheck.Packing(p, a); err == nil && len(wrong) > 0 {
 		return a, &fault.InputError{Findings: wrong}
 	}
 	return a, err
@@ -61,7 +61,7 @@ func packed(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, e
 func pooled(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
 	a, err := pool.Plan(ctx, p, cbc)
 	if err == nil {
-		err = proof.PoolFault(proof.Pool(p, a))
+		err = recheck.PoolFault(recheck.Pool(p, a))
 	}
 	return a, err
 }
@@ -69,7 +69,7 @@ func pooled(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, err
 func evaluated(ctx context.Context, p capacity.PoolProblem) (capacity.PoolEvaluation, error) {
 	e, err := pool.Evaluate(ctx, p, nil)
 	if err == nil {
-		err = proof.PoolFault(proof.PoolEvaluation(p, e))
+		err = recheck.PoolFault(recheck.PoolEvaluation(p, e))
 	}
 	return e, err
 }

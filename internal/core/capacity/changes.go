@@ -1,16 +1,11 @@
 package capacity
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
-
-	"headroom/internal/core/strict"
 )
 
 // The kinds of things that change.
@@ -184,68 +179,4 @@ func forecastChanges(before, after []Forecast) (changes []Change) {
 		changes = append(changes, change)
 	}
 	return changes
-}
-
-// DifferentMembers is which members of two values' JSON differ. Lists of named things are compared by
-// name, whatever their order; a member that is not there is nil.
-func DifferentMembers(before, after any) []FieldChange {
-	var fields []FieldChange
-	collectDifferences(&fields, "", generic(before), generic(after))
-	return fields
-}
-
-func generic(x any) (value any) {
-	text, err := json.Marshal(x)
-	if err != nil {
-		return fmt.Sprint(x) // nothing of ours cannot be written; say what it is all the same
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	_ = d.Decode(&value)
-	return value
-}
-
-func collectDifferences(fields *[]FieldChange, pointer string, before, after any) {
-	b, isMap := before.(map[string]any)
-	a, areMaps := after.(map[string]any)
-	if !isMap || !areMaps {
-		b, isMap = byName(before)
-		a, areMaps = byName(after)
-	}
-	if !isMap || !areMaps {
-		x, _ := json.Marshal(before)
-		y, _ := json.Marshal(after)
-		if !bytes.Equal(x, y) {
-			*fields = append(*fields, FieldChange{Pointer: pointer, Before: before, After: after})
-		}
-		return
-	}
-	names := slices.Collect(maps.Keys(b))
-	for name := range a {
-		if _, known := b[name]; !known {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		collectDifferences(fields, pointer+"/"+strict.PointerEscapes.Replace(name), b[name], a[name])
-	}
-}
-
-// byName is a list of things that all have a name of their own, as a map.
-func byName(list any) (map[string]any, bool) {
-	items, ok := list.([]any)
-	if !ok {
-		return nil, false
-	}
-	named := make(map[string]any, len(items))
-	for _, item := range items {
-		members, _ := item.(map[string]any)
-		name, ok := members["name"].(string)
-		if _, twice := named[name]; !ok || twice {
-			return nil, false
-		}
-		named[name] = item
-	}
-	return named, true
 }

@@ -98,7 +98,7 @@ func checkJobMeasurement(c *strict.Checker, m MeasurementRequest, now time.Time)
 	kept := JobMeasurement{Job: m.Job, Kind: m.Kind, At: now, Seconds: m.Seconds, VMs: m.VMs, Residual: m.Residual, CPUPercent: m.CPUPercent, IOMBPerS: m.IOMBPerS}
 	if m.At != nil {
 		kept.At = *m.At
-		if c.Moment("at", *m.At) && m.At.After(now.Add(ObservationAhead)) {
+		if c.Moment("at", *m.At) && m.At.After(now.Add(strict.MaxAhead)) {
 			c.Refuse("at", "range", "It was measured at %s, which is later than now.", m.At.UTC().Format(time.RFC3339))
 		}
 	}

@@ -254,14 +254,6 @@ type TasksUsage struct {
 	Reduce TaskUsage `json:"reduce,omitzero"`
 }
 
-// TaskUsage is from 1 (next to nothing) to 10 (all there is); 0: nobody knows.
-type TaskUsage struct {
-	CPU     float64 `json:"cpu,omitempty"`
-	Memory  float64 `json:"memory,omitempty"`
-	Disk    float64 `json:"disk,omitempty"`
-	Network float64 `json:"network,omitempty"`
-}
-
 // JobUtility is what a job's tasks are worth under the policy learned, by the utility that asks.
 type JobUtility struct {
 	Worth    float64 `json:"worth,omitempty"`    // budget: of a task while there is a balance; 0 is 1

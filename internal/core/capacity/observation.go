@@ -63,8 +63,7 @@ type PlanTotal struct {
 
 // How far from now an observation may be: clocks differ a little, and news may come late.
 const (
-	ObservationAhead = time.Minute
-	ObservationLate  = 7 * 24 * time.Hour
+	ObservationLate = 7 * 24 * time.Hour
 )
 
 // The most that is taken for a count, far below where float64 leaves whole numbers out.
@@ -87,7 +86,7 @@ func (r ObservationRequest) Validate(now time.Time) error {
 			return
 		}
 		switch at := r.At.UTC(); {
-		case at.After(now.Add(ObservationAhead)):
+		case at.After(now.Add(strict.MaxAhead)):
 			k.Refuse("at", "range", "The observation is from %s, which is in the future (here it is %s); leave the time out for now, or set the clock right.", at.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 		case at.Before(now.Add(-ObservationLate)):
 			k.Refuse("at", "range", "The observation is from %s, more than 7 days ago; only later ones are taken.", at.Format(time.RFC3339))

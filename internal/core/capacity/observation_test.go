@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 func TestJudgeObservation(t *testing.T) {
@@ -78,7 +79,7 @@ func TestObservationIsRefused(t *testing.T) {
 	if err := (ObservationRequest{VMs: 1, At: at(-ObservationLate - time.Second)}).Validate(now); err == nil {
 		t.Error("one of more than 7 days ago is taken")
 	}
-	for _, d := range []time.Duration{-ObservationLate, 0, ObservationAhead} {
+	for _, d := range []time.Duration{-ObservationLate, 0, strict.MaxAhead} {
 		if err := (ObservationRequest{VMs: 1, At: at(d)}).Validate(now); err != nil {
 			t.Errorf("%s from now: %v", d, err)
 		}

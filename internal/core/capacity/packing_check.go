@@ -2,7 +2,6 @@ package capacity
 
 import (
 	"fmt"
-	"math"
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
@@ -98,23 +97,6 @@ func (j *BatchJob) check(c *strict.Checker, vms int64) {
 	c.Number("release_s", "The release", "seconds", j.ReleaseSeconds, MaxSeconds)
 	if c.Number("deadline_s", "The deadline", "seconds", j.DeadlineSeconds, MaxSeconds) && j.DeadlineSeconds > 0 && j.DeadlineSeconds <= j.ReleaseSeconds {
 		c.Refuse("deadline_s", "order", "The deadline of %s s is not after the release at %s s.", fault.Plain(j.DeadlineSeconds), fault.Plain(j.ReleaseSeconds))
-	}
-}
-
-func (m PowerModel) check(c *strict.Checker) {
-	if c.Finite("a", "The model's a", m.A) && !(m.A >= MinPowerA && m.A <= MaxPowerA) {
-		c.Refuse("a", "range", "The model's a is %s; it is the seconds on one VM, from %s to %s.", fault.Plain(m.A), fault.Plain(MinPowerA), fault.Plain(MaxPowerA))
-	}
-	if c.Finite("b", "The model's b", m.B) && math.Abs(m.B) > MaxPowerB {
-		c.Refuse("b", "range", "The model's b is %s; it must be from -%d to %d.", fault.Plain(m.B), MaxPowerB, MaxPowerB)
-	}
-}
-
-func (u *Usage) check(c *strict.Checker) {
-	c.Number("cpu_percent", "The CPU usage", "%", u.CPUPercent, 100)
-	c.Number("io_mb_s", "The I/O", "MB/s", u.IOMBPerS, 1e9)
-	if u.ProfiledAtVM != 0 {
-		c.Whole("vms", "The number of VMs", "", u.ProfiledAtVM, 1, MaxVMs)
 	}
 }
 

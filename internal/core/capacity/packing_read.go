@@ -14,22 +14,14 @@ const (
 	MaxPackedVMs    = 10_000 // that have a disk
 	MaxMeasurements = 10_000
 	MaxPenalty      = 1_000
-	MinPowerA       = 1e-6
-	MaxPowerA       = 1e9
-	MaxPowerB       = 5
 )
 
 var (
 	packingShape        = strict.NewShape("a batch", []string{"machines", "jobs"}, "options")
 	machinesShape       = strict.NewShape("the machines", []string{"count", "disks"}, "hosts_per_extra", "penalty")
 	batchJobShape       = strict.NewShape("a job", []string{"name"}, "count", "model", "measurements", "fit", "min_vms", "role", "usage", "release_s", "deadline_s")
-	powerModelShape     = strict.NewShape("a model", []string{"a", "b"})
-	measurementShape    = strict.NewShape("a measurement", []string{"vms", "seconds"})
-	usageShape          = strict.NewShape("a job's usage", []string{"cpu_percent", "io_mb_s"}, "vms")
 	packingOptionsShape = strict.NewShape("the options", nil, "algorithm", "max_solve_ms", "seed", "placement", "cpu_percent", "io_mb_s")
 
-	fitMethods        = []FitMethod{FitLog, FitNLS}
-	jobRoles          = []JobRole{PlainRole, HostRole, GuestRole}
 	packingAlgorithms = []PackingAlgorithm{PackSequential, PackPair, PackMulti, PackSwarm}
 )
 
@@ -93,13 +85,7 @@ func readBatchJob(r *strict.Reader, j *BatchJob) {
 			r.Whole(&j.Count)
 		case "model":
 			j.Model = new(PowerModel)
-			r.Object(powerModelShape, func(name string) {
-				if name == "a" {
-					r.Float(&j.Model.A)
-				} else {
-					r.Float(&j.Model.B)
-				}
-			})
+			readPowerModel(r, j.Model)
 		case "measurements":
 			j.Measurements = strict.List(r, "of measurements", MaxMeasurements, readMeasurement)
 			if j.Measurements == nil {
@@ -118,29 +104,6 @@ func readBatchJob(r *strict.Reader, j *BatchJob) {
 			r.Float(&j.ReleaseSeconds)
 		case "deadline_s":
 			r.Float(&j.DeadlineSeconds)
-		}
-	})
-}
-
-func readMeasurement(r *strict.Reader, m *Measurement) {
-	r.Object(measurementShape, func(name string) {
-		if name == "vms" {
-			r.Float(&m.VMs)
-		} else {
-			r.Float(&m.Seconds)
-		}
-	})
-}
-
-func readUsage(r *strict.Reader, u *Usage) {
-	r.Object(usageShape, func(name string) {
-		switch name {
-		case "cpu_percent":
-			r.Float(&u.CPUPercent)
-		case "io_mb_s":
-			r.Float(&u.IOMBPerS)
-		case "vms":
-			r.Whole(&u.ProfiledAtVM)
 		}
 	})
 }

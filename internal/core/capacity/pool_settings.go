@@ -198,7 +198,7 @@ func CheckMachines(all []PoolMachine, now time.Time) error {
 					c.Refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], fault.Clip(m.Type), MaxPoolInstances)
 				}
 			}
-			if m.Since != nil && c.Moment("since", *m.Since) && m.Since.After(now.Add(ObservationAhead)) {
+			if m.Since != nil && c.Moment("since", *m.Since) && m.Since.After(now.Add(strict.MaxAhead)) {
 				c.Refuse("since", "range", "They run since %s, which is later than now.", m.Since.UTC().Format(time.RFC3339))
 			}
 			if m.PaidUntil != nil && c.Moment("paid_until", *m.PaidUntil) && m.PaidUntil.After(now.Add(MaxPoolHours*time.Hour)) {
@@ -239,7 +239,7 @@ func CheckSamples(sent []StorageSampleRequest, now time.Time) ([]StorageSample, 
 			kept := StorageSample{At: now.UTC(), DataGB: s.DataGB}
 			if s.At != nil {
 				kept.At = s.At.UTC()
-				if c.Moment("at", kept.At) && kept.At.After(now.Add(ObservationAhead)) {
+				if c.Moment("at", kept.At) && kept.At.After(now.Add(strict.MaxAhead)) {
 					c.Refuse("at", "range", "It was measured at %s, which is later than now.", kept.At.Format(time.RFC3339))
 				}
 			}

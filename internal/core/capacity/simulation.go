@@ -48,16 +48,6 @@ type SimulationOptions struct {
 	Measured  map[string]MeasuredTasks `json:"measured,omitempty"` // by class: in place of its profile's seconds
 }
 
-// MeasuredTasks is seconds of tasks, or equally spaced quantiles of them, by phase. An empty list: as the
-// profile says.
-type MeasuredTasks struct {
-	MapSeconds          []float64   `json:"map_s,omitempty"`
-	FirstShuffleSeconds []float64   `json:"first_shuffle_s,omitempty"`
-	ShuffleSeconds      []float64   `json:"shuffle_s,omitempty"`
-	ReduceSeconds       []float64   `json:"reduce_s,omitempty"`
-	StageSeconds        [][]float64 `json:"stage_s,omitempty"` // of a chain, by stage
-}
-
 // PastTasks is how long the tasks of a class lasted.
 type PastTasks struct {
 	Executions int64 `json:"executions"` // of which it is

@@ -149,10 +149,3 @@ type Change struct {
 	Name   string        `json:"name"`   // a price's is "small from 2026-01-01T00:00:00Z" or "small spot from …", a profile version's "etl version 3"
 	Fields []FieldChange `json:"fields"` // of updates
 }
-
-// FieldChange is one member before and after, as JSON values.
-type FieldChange struct {
-	Pointer string `json:"pointer"` // inside the thing changed
-	Before  any    `json:"before"`
-	After   any    `json:"after"`
-}

@@ -187,7 +187,7 @@ func (f *RateFit) Rates() *Rates {
 // OfInstances is how fast instances of those of the types that were measured work, by the fit: tasks that run at once
 // count together. The slowest of them that has compute units has them as its rate, so that the work of jobs is in the
 // same hours as where nothing was measured; where none has, the slowest has the rate 1.
-func (f *RateFit) OfInstances(types []capacity.PoolType) map[string]float64 {
+func (f *RateFit) OfInstances(types []NodeType) map[string]float64 {
 	speeds, rates := map[string]float64{}, map[string]float64{}
 	for _, t := range f.Types {
 		speeds[t.Type] = 1 / t.MeanSeconds
@@ -224,10 +224,9 @@ type UsageFit struct {
 // busy. Nobody measures what disks could do at most, so that the thresholds are set equal: the MB/s that make a job
 // disk-bound stand where the percent does that makes it processor-bound. Of memory and network nothing is measured.
 func (f *UsageFit) OfTask() capacity.TaskUsage {
-	usual := capacity.DefaultPackingOptions()
 	within := func(x float64) float64 { return min(max(x, 1), 10) }
-	perVM := usual.IOMBPerS / capacity.ReferenceVMs
-	return capacity.TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * usual.CPUPercent / 10)}
+	perVM := capacity.DefaultIOMBPerS / capacity.ReferenceVMs
+	return capacity.TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * capacity.DefaultCPUPercent / 10)}
 }
 
 // FitUsage is the mean of the measurements made on the number of VMs that is nearest to that which the
@@ -257,7 +256,6 @@ func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
 	}
 	n := float64(f.Points)
 	f.Usage = capacity.Usage{CPUPercent: cpu.Value() / n, IOMBPerS: io.Value() / n, ProfiledAtVM: nearest}
-	usual := capacity.DefaultPackingOptions()
-	f.JobClass = Classify(f.Usage, usual.CPUPercent, usual.IOMBPerS)
+	f.JobClass = Classify(f.Usage, capacity.DefaultCPUPercent, capacity.DefaultIOMBPerS)
 	return f, nil
 }

@@ -137,14 +137,14 @@ func TestFeaturesOfPastExecutions(t *testing.T) {
 func TestRatesOfInstances(t *testing.T) {
 	fit := RateFit{Types: []MeasuredType{{Type: "big", MeanSeconds: 30}, {Type: "fast", MeanSeconds: 10}, {Type: "slow", MeanSeconds: 60}}}
 	for _, c := range []struct {
-		types []capacity.PoolType
+		types []NodeType
 		want  map[string]float64
 	}{
-		{[]capacity.PoolType{{Name: "big", Slots: 1, ComputeUnits: 4}, {Name: "fast", Slots: 1, ComputeUnits: 5}}, map[string]float64{"big": 4, "fast": 12}},
-		{[]capacity.PoolType{{Name: "big", Slots: 4, ComputeUnits: 4}, {Name: "fast", Slots: 1, ComputeUnits: 5}}, map[string]float64{"big": 20. / 3, "fast": 5}},
-		{[]capacity.PoolType{{Name: "slow", Slots: 1}, {Name: "fast", Slots: 1, ComputeUnits: 6}}, map[string]float64{"slow": 1, "fast": 6}},
-		{[]capacity.PoolType{{Name: "slow", Slots: 1}, {Name: "fast", Slots: 2}, {Name: "new", Slots: 1, ComputeUnits: 3}}, map[string]float64{"slow": 1, "fast": 12}},
-		{[]capacity.PoolType{{Name: "new", Slots: 1, ComputeUnits: 3}}, map[string]float64{}},
+		{[]NodeType{{Name: "big", Slots: 1, ComputeUnits: 4}, {Name: "fast", Slots: 1, ComputeUnits: 5}}, map[string]float64{"big": 4, "fast": 12}},
+		{[]NodeType{{Name: "big", Slots: 4, ComputeUnits: 4}, {Name: "fast", Slots: 1, ComputeUnits: 5}}, map[string]float64{"big": 20. / 3, "fast": 5}},
+		{[]NodeType{{Name: "slow", Slots: 1}, {Name: "fast", Slots: 1, ComputeUnits: 6}}, map[string]float64{"slow": 1, "fast": 6}},
+		{[]NodeType{{Name: "slow", Slots: 1}, {Name: "fast", Slots: 2}, {Name: "new", Slots: 1, ComputeUnits: 3}}, map[string]float64{"slow": 1, "fast": 12}},
+		{[]NodeType{{Name: "new", Slots: 1, ComputeUnits: 3}}, map[string]float64{}},
 	} {
 		got := fit.OfInstances(c.types)
 		if len(got) != len(c.want) {

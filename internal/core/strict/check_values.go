@@ -10,6 +10,9 @@ import (
 	"headroom/internal/core/fault"
 )
 
+// MaxAhead bounds how far past events may lie in the future: clocks differ a little.
+const MaxAhead = time.Minute
+
 // MaxNameLength is the most characters of a name.
 const MaxNameLength = 200
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 	"headroom/internal/service/auth"
 )
 
@@ -72,7 +72,7 @@ func TestClassesArePacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := proof.Packing(batch, *packed.Packing); len(wrong) > 0 {
+	if wrong := recheck.Packing(batch, *packed.Packing); len(wrong) > 0 {
 		t.Errorf("the packing is wrong: %v", wrong)
 	}
 	var same capacity.PackingAnswer

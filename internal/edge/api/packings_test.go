@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 	"headroom/internal/service/auth"
 )
 
@@ -32,7 +32,7 @@ func TestPackingsOverHTTP(t *testing.T) {
 	if a.Packing == nil || a.OneMore != nil || a.Compared != nil || a.Machines != nil || a.Packing.Status != capacity.PackingOptimal || len(a.Packing.Phases) == 0 {
 		t.Fatalf("got %+v", a)
 	}
-	if wrong := proof.Packing(batch, *a.Packing); len(wrong) > 0 {
+	if wrong := recheck.Packing(batch, *a.Packing); len(wrong) > 0 {
 		t.Errorf("as it was read the packing is wrong: %v", wrong)
 	}
 
@@ -41,7 +41,7 @@ func TestPackingsOverHTTP(t *testing.T) {
 		t.Errorf("with one more machine: %+v, %s", more.OneMore, diff)
 	}
 	batch.Machines.Count++
-	if wrong := proof.Packing(batch, *more.OneMore); len(wrong) > 0 {
+	if wrong := recheck.Packing(batch, *more.OneMore); len(wrong) > 0 {
 		t.Errorf("with one more machine the packing is wrong: %v", wrong)
 	}
 
@@ -179,7 +179,7 @@ func TestPackingsAreKept(t *testing.T) {
 	if err := json.Unmarshal(read.Packing, &packing); err != nil {
 		t.Fatal(err)
 	}
-	if wrong := proof.Packing(batch, packing); len(wrong) > 0 || read.Jobs != 3 || read.VMs != 8 || read.BusySeconds != packing.BusySeconds {
+	if wrong := recheck.Packing(batch, packing); len(wrong) > 0 || read.Jobs != 3 || read.VMs != 8 || read.BusySeconds != packing.BusySeconds {
 		t.Errorf("got %+v: %v", read.PackingSummary, wrong)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(s.ask(s.admin, "GET", at+"/"+kept.ID+"?format=csv", nil).want(t, 200).text)).ReadAll()

@@ -16,9 +16,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/proof"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -179,7 +179,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	if third.Plan.Sources.Data.GBPerHour != 0.1 || third.Plan.Rounds[0].DecidedBy != 1 || third.Plan.Rounds[2].Plan.Mix.Core[0].Count != 6 || third.Reason != app.ByInputs || third.Freshness.Stale {
 		t.Errorf("got %+v", third)
 	}
-	if wrong := proof.PoolSchedule(third.Basis, third.Plan); len(wrong) > 0 {
+	if wrong := recheck.PoolSchedule(third.Basis, third.Plan); len(wrong) > 0 {
 		t.Error(wrong)
 	}
 	s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans/current", nil, "If-None-Match", etag).want(t, 304)
@@ -378,7 +378,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 		if p.Number != int64(len(list.Items)-i) || err != nil || json.Unmarshal(r.Basis, &b) != nil || json.Unmarshal(r.Plan, &plan) != nil {
 			t.Fatalf("plan %d: %v", p.Number, err)
 		}
-		if wrong := proof.PoolSchedule(b, plan); len(wrong) > 0 {
+		if wrong := recheck.PoolSchedule(b, plan); len(wrong) > 0 {
 			t.Errorf("plan %d: %v", p.Number, wrong)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/proof"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -39,7 +39,7 @@ func TestPoolsOverHTTP(t *testing.T) {
 	}
 	var a capacity.PoolPlan
 	s.ask(s.admin, "POST", "/v1/pools", smallPool).want(t, 200).into(t, &a)
-	if wrong := proof.Pool(p, a); len(wrong) > 0 || a.Status != capacity.PoolOptimal || a.Cost.String() != "7.82" {
+	if wrong := recheck.Pool(p, a); len(wrong) > 0 || a.Status != capacity.PoolOptimal || a.Cost.String() != "7.82" {
 		t.Errorf("got %+v, wrong %v", a, wrong)
 	}
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"headroom/internal/ask/pack"
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/proof"
 )
 
 // PackingRun is the kind of run that packs a batch.
@@ -66,7 +66,7 @@ func (a *App) pack(ctx context.Context, p capacity.PackingProblem) (capacity.Pac
 		err = ErrStopping
 	}
 	if err == nil {
-		err = proof.PackingFault(p, packing)
+		err = recheck.PackingFault(p, packing)
 	}
 	if err != nil {
 		return capacity.Packing{}, err

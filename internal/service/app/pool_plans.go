@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/proof"
+	"headroom/internal/core/strict"
 )
 
 // PoolsChannel is where the store tells that something has changed that pools are planned by, or a pool's plan.
@@ -114,7 +115,7 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f ca
 	if f.Machines, err = a.PoolMachines(ctx, cluster); err != nil {
 		return f, b, err
 	}
-	if f.Samples, err = a.MeasuredSamples(ctx, cluster, f.Settings.MeasuredHours, at.Add(capacity.ObservationAhead)); err != nil {
+	if f.Samples, err = a.MeasuredSamples(ctx, cluster, f.Settings.MeasuredHours, at.Add(strict.MaxAhead)); err != nil {
 		return f, b, err
 	}
 	jobs := []string{}
@@ -231,7 +232,7 @@ func (a *App) poolRecord(ctx context.Context, f capacity.PoolFacts, b capacity.P
 		return capacity.PoolPlanRecord{}, err
 	}
 	schedule := pool.Schedule(b, under, course)
-	if err := proof.PoolFault(proof.PoolSchedule(b, schedule)); err != nil {
+	if err := recheck.PoolFault(recheck.PoolSchedule(b, schedule)); err != nil {
 		return capacity.PoolPlanRecord{}, err
 	}
 	record := capacity.PoolPlanRecord{PoolPlanSummary: capacity.SummarizePool(schedule)}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/proof"
 )
 
 // PoolRun and SharePlanRun are the kinds of runs that plan a pool and share slots.
@@ -69,7 +69,7 @@ func (a *App) rateJobs(ctx context.Context, cluster string, p *capacity.PoolProb
 		if !measured || f.Rate == nil || len(j.Rates) > 0 || j.RatesFrom != "" {
 			continue
 		}
-		if rates := f.Rate.OfInstances(p.Types); len(rates) > 0 {
+		if rates := f.Rate.OfInstances(pool.NodeTypes(p.Types)); len(rates) > 0 {
 			j.Rates, j.RatesFrom = rates, fmt.Sprintf("version %d of the fit of its tasks' times by type, of %d measurements", f.Version, f.Measurements)
 		}
 	}
@@ -100,7 +100,7 @@ func (a *App) poolPlan(ctx context.Context, p capacity.PoolProblem) (answer capa
 		if answer, err = pool.Plan(ctx, p, a.config.Solver); err != nil {
 			return err
 		}
-		return proof.PoolFault(proof.Pool(p, answer))
+		return recheck.PoolFault(recheck.Pool(p, answer))
 	})
 	if err == nil && answer.Status == capacity.PoolInfeasible {
 		err = &InfeasibleError{Conflicts: answer.Conflicts}
@@ -160,7 +160,7 @@ func (a *App) EvaluatePool(ctx context.Context, read func() (capacity.PoolProble
 		if answer, err = pool.Evaluate(ctx, p, a.config.Solver); err != nil {
 			return err
 		}
-		return proof.PoolFault(proof.PoolEvaluation(p, answer))
+		return recheck.PoolFault(recheck.PoolEvaluation(p, answer))
 	})
 	return answer, err
 }
@@ -177,7 +177,7 @@ func (a *App) sharePlan(ctx context.Context, p capacity.SharePlanProblem) (answe
 		if answer, err = pool.Share(ctx, p, a.config.Solver); err != nil {
 			return err
 		}
-		return proof.PoolFault(proof.Share(p, answer))
+		return recheck.PoolFault(recheck.Share(p, answer))
 	})
 	return answer, err
 }
@@ -211,7 +211,7 @@ func (a *App) poolRound(ctx context.Context, p capacity.PoolProblem) (capacity.P
 func (a *App) poolRounds(ctx context.Context, p capacity.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (capacity.PoolCourse, error) {
 	answer, err := pool.Course(ctx, p, plan, tell)
 	if err == nil {
-		err = proof.PoolFault(proof.PoolCourse(p, answer))
+		err = recheck.PoolFault(recheck.PoolCourse(p, answer))
 	}
 	return answer, err
 }
