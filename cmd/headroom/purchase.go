@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/openapi"
 )
 
 func purchaseCommand() *cobra.Command {
@@ -80,9 +80,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			if c.Flags().Changed("gap") {
 				q.Gap = &f.options.given.Gap
 			}
-			a, err := f.there(c, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
-				return s.api.ClusterPurchaseWithBody(c.Context(), f.cluster, nil, jsonBody, body, query("format", f.format()), preferring(prefer))
-			}, q)
+			a, err := f.there(c, openapi.ClusterPurchase(f.cluster, &openapi.ClusterPurchaseQuery{Format: f.format()}), q, "")
 			if err != nil || a == nil {
 				return byOffer(err)
 			}
