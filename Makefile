@@ -33,7 +33,8 @@ test: build ## run the tests, which try what fuzzing has found
 	$(GOTEST) ./...
 	$(CGO) $(GOTEST) $(SOLVER)
 
-test-long: build ## run the tests with every large sample (up to an hour)
+test-long: build ## run the tests with every large sample (up to an hour), also clients made from openapi.yaml (installs npm)
+	@scripts/setup clients
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
