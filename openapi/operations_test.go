@@ -90,11 +90,14 @@ func TestRequests(t *testing.T) {
 		"a number":                {GetProfileVersion("shop", "etl", 12), http.MethodGet, "/v1/clusters/shop/profiles/etl/versions/12"},
 		"no query":                {GetPlan("shop", "3", nil), http.MethodGet, "/v1/clusters/shop/plans/3"},
 		"a list":                  {executions.Request, http.MethodGet, "/v1/clusters/shop/executions?job=a+b&until=2026-01-01"},
-		"a page":                  {executions.Page("10", "c=", ""), http.MethodGet, "/v1/clusters/shop/executions?cursor=c%3D&job=a+b&limit=10&until=2026-01-01"},
-		"another page":            {executions.Page("", "", "csv"), http.MethodGet, "/v1/clusters/shop/executions?format=csv&job=a+b&until=2026-01-01"},
+		"a page": {executions.Page("10", "c=", ""), http.MethodGet,
+			"/v1/clusters/shop/executions?cursor=c%3D&job=a+b&limit=10&until=2026-01-01"},
+		"another page": {executions.Page("", "", "csv"), http.MethodGet,
+			"/v1/clusters/shop/executions?format=csv&job=a+b&until=2026-01-01"},
 		"several of one name": {CompareScenarios("shop", CompareScenariosQuery{Name: []string{"a", "b&c"}}), http.MethodGet,
 			"/v1/clusters/shop/scenarios/compare?name=a&name=b%26c"},
-		"a switch":             {PutForecasts("shop", &PutForecastsQuery{DryRun: true}), http.MethodPut, "/v1/clusters/shop/forecasts?dry_run=true"},
+		"a switch": {PutForecasts("shop", &PutForecastsQuery{DryRun: true}), http.MethodPut,
+			"/v1/clusters/shop/forecasts?dry_run=true"},
 		"a switch that is off": {PutForecasts("shop", &PutForecastsQuery{}), http.MethodPut, "/v1/clusters/shop/forecasts"},
 	} {
 		uri := c.got.Path

@@ -63,7 +63,8 @@ func fitListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeFits(c, s, out, "Nothing was measured; \"headroom measurement add\" adds what was.", openapi.ListFits(args[0], &openapi.ListFitsQuery{Job: of.job, Kind: of.kind}))
+		request := openapi.ListFits(args[0], &openapi.ListFitsQuery{Job: of.job, Kind: of.kind})
+		return writeFits(c, s, out, "Nothing was measured; \"headroom measurement add\" adds what was.", request)
 	})
 }
 

@@ -67,8 +67,9 @@ func forecastListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeList(c, s, out, list{as: reflect.TypeFor[capacity.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."},
-			openapi.ListForecasts(args[0], &openapi.ListForecastsQuery{Class: filter.class, From: filter.from, Until: filter.until, Wide: wide}))
+		l := list{as: reflect.TypeFor[capacity.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."}
+		query := openapi.ListForecastsQuery{Class: filter.class, From: filter.from, Until: filter.until, Wide: wide}
+		return writeList(c, s, out, l, openapi.ListForecasts(args[0], &query))
 	})
 }
 
@@ -186,7 +187,8 @@ func forecastDeleteCommand(to *connection) *cobra.Command {
 		if err := confirm(c, yes, shown(fmt.Sprintf("Delete these rows of cluster %q?", args[0]))); err != nil {
 			return err
 		}
-		a, err := s.call(c.Context(), openapi.DeleteForecasts(args[0], &openapi.DeleteForecastsQuery{Class: filter.class, From: filter.from, Until: filter.until}))
+		query := openapi.DeleteForecastsQuery{Class: filter.class, From: filter.from, Until: filter.until}
+		a, err := s.call(c.Context(), openapi.DeleteForecasts(args[0], &query))
 		if err != nil {
 			return err
 		}

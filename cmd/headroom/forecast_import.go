@@ -59,7 +59,9 @@ forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 	})
 }
 
-func (s *service) importForecasts(ctx context.Context, cluster, label string, data []byte, query openapi.PutForecastsQuery) (answer, error) {
+func (s *service) importForecasts(ctx context.Context, cluster, label string, data []byte, query openapi.PutForecastsQuery) (
+	answer, error,
+) {
 	a, err := s.call(ctx, openapi.PutForecasts(cluster, &query), content("text/csv", data))
 	return a, ofFile(label, err)
 }
@@ -211,7 +213,8 @@ or JSON it can be edited and given to "headroom forecast weekly --week".`,
 		if err != nil {
 			return err
 		}
-		a, err := s.call(c.Context(), openapi.GetForecastPattern(args[0], openapi.GetForecastPatternQuery{Class: args[1], From: term.from, Until: term.until}))
+		query := openapi.GetForecastPatternQuery{Class: args[1], From: term.from, Until: term.until}
+		a, err := s.call(c.Context(), openapi.GetForecastPattern(args[0], query))
 		if err != nil {
 			return err
 		}

@@ -174,7 +174,8 @@ func historyDeleteCommand(to *connection) *cobra.Command {
 	of.add(c, true)
 	of.addOutcome(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
-	return deletion(c, to, "execution", "Delete those past executions of cluster %q? Profiles made of them stay.", func(cluster string) openapi.Request {
+	const question = "Delete those past executions of cluster %q? Profiles made of them stay."
+	return deletion(c, to, "execution", question, func(cluster string) openapi.Request {
 		query := openapi.DeleteExecutionsQuery(of.query())
 		return openapi.DeleteExecutions(cluster, &query)
 	})

@@ -184,7 +184,8 @@ func measurementDeleteCommand(to *connection) *cobra.Command {
 	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking", Example: "  headroom measurement delete shop --job sort --kind power"}
 	of.add(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
-	return deletion(c, to, "measurement", "Delete those measurements of cluster %q? What is left is fitted anew.", func(cluster string) openapi.Request {
+	const question = "Delete those measurements of cluster %q? What is left is fitted anew."
+	return deletion(c, to, "measurement", question, func(cluster string) openapi.Request {
 		query := openapi.DeleteMeasurementsQuery(of.query())
 		return openapi.DeleteMeasurements(cluster, &query)
 	})

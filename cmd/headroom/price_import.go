@@ -119,7 +119,9 @@ func (f *priceImportFlags) check() error {
 
 // query is the flags as parameters.
 func (f *priceImportFlags) query() *openapi.ImportPricesQuery {
-	query := openapi.ImportPricesQuery{Region: f.region, Instance: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros, DryRun: f.dryRun}
+	query := openapi.ImportPricesQuery{
+		Region: f.region, Instance: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros, DryRun: f.dryRun,
+	}
 	if f.selection.From != nil {
 		query.From = f.selection.From.Format(time.RFC3339)
 	}

@@ -238,7 +238,9 @@ func sweepThere(c *cobra.Command, to *connection, out output, cluster string, q 
 
 // there asks a server, and waits for the run that long work becomes. The last query says in which form its result is
 // wanted. The answer is nil where nobody waits for it.
-func (to *connection) there(c *cobra.Command, async bool, request openapi.Request, question any, result *openapi.GetRunResultQuery) (*answer, error) {
+func (to *connection) there(
+	c *cobra.Command, async bool, request openapi.Request, question any, result *openapi.GetRunResultQuery,
+) (*answer, error) {
 	s, err := to.openForPlanning(c)
 	if err != nil {
 		return nil, err

@@ -18,8 +18,10 @@ type parameters struct {
 
 func (p *parameters) path(name, kind, format string, to any) {
 	if p.err == nil {
-		p.err = parameterError(name, runtime.BindStyledParameterWithOptions("simple", name, chi.URLParam(p.r, name), to, runtime.BindStyledParameterOptions{
-			ParamLocation: runtime.ParamLocationPath, Required: true, Type: kind, Format: format, ValueIsUnescaped: p.r.URL.RawPath == ""}))
+		options := runtime.BindStyledParameterOptions{
+			ParamLocation: runtime.ParamLocationPath, Required: true, Type: kind, Format: format, ValueIsUnescaped: p.r.URL.RawPath == "",
+		}
+		p.err = parameterError(name, runtime.BindStyledParameterWithOptions("simple", name, chi.URLParam(p.r, name), to, options))
 	}
 }
 
